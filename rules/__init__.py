@@ -1,0 +1,1 @@
+"""The rules that ship with torchlint: one file per rule, one folder per family."""

@@ -1,0 +1,113 @@
+"""What a file says about cuDNN: benchmark switched on, or a choice for the same numbers each run."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.syntax.literals import UNKNOWN
+from torchlint.syntax.names import dotted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.syntax.module import Module
+
+_CUDNN = "torch.backends.cudnn"
+_DETERMINISTIC_CALLS = frozenset(
+    {"torch.use_deterministic_algorithms", "torch.set_deterministic_debug_mode"}
+)
+_ASKS_FOR_GPU = re.compile(r"cuda|gpu|device|torch|available|backends|cudnn|args|opt|cfg|config|self")
+
+
+class Choice(str, Enum):
+    """What somebody decided about cuDNN's search for the fastest algorithm."""
+
+    ON = "on"
+    OFF = "off"
+    OFF_SOMETIMES = "off sometimes"
+    """Off only for some runs, such as those with `--seed`."""
+
+
+def choices(module: Module) -> Iterator[tuple[cst.CSTNode, Choice]]:
+    """Every place in the file that decides about it."""
+    for assign in module.nodes(cst.Assign):
+        for target in assign.targets:
+            flag = _flag(target.target, module)
+            if flag is not None:
+                yield from _decided(flag, assign.value, assign, module)
+    for call in module.nodes(cst.Call):
+        yield from _by_call(call, module)
+
+
+def _flag(target: cst.BaseExpression, module: Module) -> str | None:
+    """The cuDNN flag that an assignment sets."""
+    if not isinstance(target, cst.Attribute):
+        return None
+    names = module.resolve(target)
+    if f"{_CUDNN}.{target.attr.value}" in names:
+        return target.attr.value
+    if not names and dotted_text(target).endswith(f"cudnn.{target.attr.value}"):
+        return target.attr.value
+    return None
+
+
+def _by_call(call: cst.Call, module: Module) -> Iterator[tuple[cst.CSTNode, Choice]]:
+    names = module.resolve(call.func)
+    if f"{_CUDNN}.flags" in names or f"{_CUDNN}.set_flags" in names:
+        for flag, position in (("benchmark", 1), ("deterministic", 3)):
+            value = module.argument(call, flag, position)
+            if value is not None:
+                yield from _decided(flag, value, call, module)
+    elif "builtins.setattr" in names and len(call.args) == 3:
+        owner, name, value = (arg.value for arg in call.args)
+        flag = module.literal(name)
+        if _CUDNN in module.resolve(owner) and isinstance(flag, str):
+            yield from _decided(flag, value, call, module)
+    elif not _DETERMINISTIC_CALLS.isdisjoint(names):
+        mode = module.argument(call, "mode", 0) or module.argument(call, "debug_mode", 0)
+        yield from _decided("deterministic", mode, call, module)
+    elif "seed" in dotted_text(call.func).lower():
+        value = module.argument(call, "deterministic")
+        if value is not None and module.literal(value) is not UNKNOWN:
+            yield from _decided("deterministic", value, call, module)
+
+
+def _decided(
+    flag: str, value: cst.BaseExpression | None, node: cst.CSTNode, module: Module
+) -> Iterator[tuple[cst.CSTNode, Choice]]:
+    known = module.literal(value)
+    if flag == "benchmark" and known is not False:
+        yield node, Choice.ON
+    elif flag in ("benchmark", "enabled", "deterministic"):
+        slows = bool(known) if flag == "deterministic" else known is False
+        if slows and not _sometimes(node, module):
+            yield node, Choice.OFF
+        elif slows or known is UNKNOWN:
+            yield node, Choice.OFF_SOMETIMES
+
+
+def _sometimes(node: cst.CSTNode, module: Module) -> bool:
+    """Whether an `if` stands before `node`, or before every call of its function."""
+    if _under_condition(node, module):
+        return True
+    function = module.function(node)
+    if function is None:
+        return False
+    own = ":" + module.qualified_name(function)
+    calls = [call for call in module.nodes(cst.Call) if own in module.resolve(call.func)]
+    return bool(calls) and all(_under_condition(call, module) for call in calls)
+
+
+def _under_condition(node: cst.CSTNode, module: Module) -> bool:
+    for above in module.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            return False
+        if isinstance(above, cst.If) and above is not module.main_guard:
+            words = [each.value for each in module.within(above.test) if isinstance(each, cst.Name)]
+            if not all(_ASKS_FOR_GPU.search(word.lower()) for word in words):
+                return True
+    return False

@@ -1,0 +1,150 @@
+"""Where a script starts, and where a line that must run first goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.finding import Applicability, Fix
+from torchlint.syntax import edits
+from torchlint.syntax.names import How, dotted_text
+
+if TYPE_CHECKING:
+    from torchlint.lint.finding import Edit
+    from torchlint.syntax.module import Module
+
+_CUDNN = "torch.backends.cudnn"
+_NEW_PROCESSES = frozenset({"spawn", "Process", "start_processes", "notebook_launcher"})
+
+
+def start_of(module: Module) -> cst.CSTNode | None:
+    """The node that shows where the script starts: the test of its main guard, or the head of
+    the loop or call at the top level that sets it going. None for a file that only defines."""
+    if module.main_guard is not None:
+        return module.main_guard.test
+    if not module.is_entry and not any(_trains_here(each, module) for each in module.tree.body):
+        return None
+    started: cst.CSTNode | None = None
+    for statement in module.tree.body:
+        if isinstance(statement, cst.For):
+            return statement.iter
+        if isinstance(statement, cst.While):
+            return statement.test
+        call = _bare_call(statement)
+        if call is not None and _of_project(call, module):
+            started = call
+    return started
+
+
+def _trains_here(statement: cst.CSTNode, module: Module) -> bool:
+    """Whether a loop at the top level runs a function of the file that trains."""
+    if not isinstance(statement, cst.For | cst.While):
+        return False
+    training = {module.function(loop) for loop in module.loops.step_loops}
+    training |= set(module.loops.stepping_functions)
+    names = {":" + module.qualified_name(each) for each in training if each is not None}
+    return any(
+        isinstance(node, cst.Call) and not names.isdisjoint(module.resolve(node.func))
+        for node in module.within(statement.body)
+    )
+
+
+def _bare_call(statement: cst.CSTNode) -> cst.Call | None:
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return None
+    first = statement.body[0]
+    if isinstance(first, cst.Expr) and isinstance(first.value, cst.Call):
+        return first.value
+    return None
+
+
+def _of_project(call: cst.Call, module: Module) -> bool:
+    """Whether a call runs the script's own code: `main()`, `fire.Fire(train)`."""
+    expressions = [call.func, *(arg.value for arg in call.args)]
+    return any(name.startswith(":") for each in expressions for name in module.resolve(each))
+
+
+def switch_on(module: Module) -> Fix | None:
+    """The fix that sets `cudnn.benchmark` when the script starts; None if it has no place."""
+    first = None if _starts_processes(module) else _first_statement(module)
+    line = f"{_alias(module)}.benchmark = True"
+    imports: tuple[Edit, ...] = ()
+    if line.startswith(_CUDNN) and not _binds_torch(module):
+        imports = edits.add_import(module, "torch")
+    edit = edits.insert_before(module, first, line) if first is not None else None
+    if edit is None:
+        last = _last_import(module)
+        if last is None or imports:
+            return None
+        edit = edits.insert_after(module, last, line)
+    if edit is None:
+        return None
+    return Fix(Applicability.UNSAFE, f"Set `{line}` when the script starts", (*imports, edit))
+
+
+def _starts_processes(module: Module) -> bool:
+    """Whether other processes train: they import the script and run none of its main block."""
+    return any(
+        dotted_text(call.func).rpartition(".")[2] in _NEW_PROCESSES
+        for call in module.nodes(cst.Call)
+    )
+
+
+def _first_statement(module: Module) -> cst.BaseStatement | None:
+    """The first statement of `main()` if the main block calls it, else of the main block."""
+    if module.main_guard is None:
+        return None
+    block = _main_function(module) or module.main_guard
+    body = block.body
+    if not isinstance(body, cst.IndentedBlock):
+        return None
+    statements = list(body.body)
+    if isinstance(block, cst.FunctionDef) and block.get_docstring() is not None:
+        statements = statements[1:]
+    return statements[0] if statements else None
+
+
+def _main_function(module: Module) -> cst.FunctionDef | None:
+    guard = module.main_guard
+    assert guard is not None
+    for function in module.tree.body:
+        if isinstance(function, cst.FunctionDef) and function.name.value == "main":
+            calls = [node for node in module.within(guard.body) if isinstance(node, cst.Call)]
+            if any(":main" in module.resolve(call.func) for call in calls):
+                return function
+    return None
+
+
+def _alias(module: Module) -> str:
+    """What the file calls `torch.backends.cudnn` at its top level."""
+    for bindings in module.names.module.bindings.values():
+        for binding in bindings:
+            if len(bindings) == 1 and binding.dotted == _CUDNN and _unconditional(binding.node, module):
+                return binding.name
+    return _CUDNN
+
+
+def _binds_torch(module: Module) -> bool:
+    return any(
+        binding.how is How.IMPORT and binding.dotted == "torch" and _unconditional(binding.node, module)
+        for binding in module.names.module.bindings.get("torch", ())
+    )
+
+
+def _unconditional(node: cst.CSTNode, module: Module) -> bool:
+    line = module.parent(node)
+    return isinstance(line, cst.SimpleStatementLine) and module.parent(line) is module.tree
+
+
+def _last_import(module: Module) -> cst.BaseStatement | None:
+    """The last import that stands at the top level before anything is defined."""
+    last: cst.BaseStatement | None = None
+    for statement in module.tree.body:
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):
+            break
+        if isinstance(statement, cst.SimpleStatementLine) and isinstance(
+            statement.body[0], cst.Import | cst.ImportFrom
+        ):
+            last = statement
+    return last

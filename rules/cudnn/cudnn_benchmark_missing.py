@@ -1,0 +1,158 @@
+"""Let cuDNN time its convolution algorithms once and keep the fastest.
+
+## What it does
+Reports a training script whose network has convolutions and whose program sets
+`torch.backends.cudnn.benchmark` nowhere. One finding per script, on the line that starts it.
+
+## Why it is slow
+cuDNN has several algorithms for each convolution. By default it picks one by a rule of thumb.
+With `benchmark` on it times them at the first batch of each shape and keeps the winner, which
+for networks with inputs of one size often saves a good part of the step: SpeechBrain went from
+17 to 12 minutes per epoch on a V100. On other hardware the rule of thumb is already right and
+nothing changes, so measure.
+
+## Example
+```python
+def main():
+    model = resnet50().cuda()
+    loader = DataLoader(ImageFolder("train", RandomResizedCrop(224)), batch_size=64, num_workers=8)
+    train(model, loader)
+```
+
+## Use instead
+```python
+def main():
+    torch.backends.cudnn.benchmark = True
+    model = resnet50().cuda()
+    loader = DataLoader(ImageFolder("train", RandomResizedCrop(224)), batch_size=64, num_workers=8)
+    train(model, loader)
+```
+
+## When it is silent
+Where the program asks for determinism (`cudnn.deterministic = True`,
+`use_deterministic_algorithms(True)`) or says `benchmark = False`; where shapes change from batch
+to batch (detection, padded sequences, multi-scale training): there the search runs again and
+again and steps become many times slower; without a GPU, without convolutions, in files that
+nobody starts; and under Lightning, fastai, mmcv and detectron2, which have a switch of their own.
+Where nothing shows that inputs have one size, or where only a `--seed` run asks for
+determinism, it is a hint.
+
+## Fix safety
+**Unsafe**: another algorithm may be chosen in another run, so results can differ in the last
+bits between runs, even with equal seeds. The first step of each input shape takes longer.
+
+## References
+- PyTorch performance tuning guide, "Enable cuDNN auto-tuner"
+- PyTorch notes on reproducibility, "CUDA convolution benchmarking"
+- pytorch/pytorch#2759: what happens with sizes that change
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.rule import Applicability, Fact, Rule, Tier, Waiting, without_fix
+from torchlint.rules.cudnn._flags import Choice, choices
+from torchlint.rules.cudnn._placement import start_of, switch_on
+from torchlint.syntax.torch_api import CONVOLUTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.lint.finding import Finding
+    from torchlint.lint.join import Project
+    from torchlint.lint.rule import Said
+    from torchlint.syntax.module import Module
+
+_CODE = r"(?m)^[^#\n\"']*"
+_TRAINS = r"backward\(|\w*(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler"
+_DECIDES = r"cudnn|use_deterministic_algorithms|deterministic_debug_mode|seed\w*\([^)\n]*determin"
+
+rule = Rule(
+    code="TL301",
+    name="cudnn-benchmark-missing",
+    family="cudnn",
+    summary="training with convolutions never sets `cudnn.benchmark`",
+    fix=Applicability.UNSAFE,
+    triggers=(f"{_TRAINS}|{_DECIDES}",),
+    wakes=(r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b",),
+    clues={
+        "convolutions": _CODE + r"\b(?:Lazy)?Conv(?:Transpose)?[123]d\(",
+        "one size": (
+            r"(?m)^[^#\n]*(?:\b(?:CenterCrop|RandomCrop|RandomResizedCrop|RandomSizedCrop|FiveCrop|"
+            r"TenCrop)\(|Resize\(\s*(?:size\s*=\s*)?[(\[]|\b(?:CIFAR10|CIFAR100|\w*MNIST|SVHN|STL10)\b"
+            r"|\b(?:image_?size|img_?size|crop_?size|input_?shape|num_points|npoints?)\b)"
+        ),
+        "many sizes": (
+            r"(?m)^[^#\n]*(?:models\.detection|pad_sequence|pad_packed_sequence|"
+            r"pack_padded_sequence|AspectRatio\w*\(|[Nn]ested_?[Tt]ensor|multi_?scale|MultiScale)"
+            r"|def \w*collate\w*\((?:.*\n){1,40}?.*\bpad"
+        ),
+        "own switch": (
+            r"LightningModule|(?m:^\s*(?:from|import)\s+(?:fastai|mmcv|mmengine|mmdet|detectron2)\b)"
+        ),
+    },
+    joins=True,
+    off_in_tests=True,
+)
+
+_MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diffusers.UNet")
+
+
+@rule.on_module
+def tells_the_project(module: Module) -> Iterable[Said]:
+    """Facts about this file, and a finding that waits for those of the files it imports."""
+    for node, choice in choices(module):
+        yield Fact("cudnn", module.path, module.span(node)[0].row, choice.value)
+    if any(_is_convolutional(call, module) for call in module.nodes(cst.Call)):
+        yield Fact("convolutions", module.path, 1)
+    start = start_of(module)
+    if start is None:
+        return
+    fix = switch_on(module)
+    withheld = None if fix else "there is no plain place at the start of the script for the line"
+    message = (
+        "This program trains a convolutional network and never sets "
+        "`torch.backends.cudnn.benchmark`; set it to True when the program starts."
+    )
+    yield Waiting(rule.finding(module, start, message, fix=fix, withheld=withheld), {})
+
+
+def _is_convolutional(call: cst.Call, module: Module) -> bool:
+    names = module.resolve(call.func)
+    return any(name in CONVOLUTIONS or name.startswith(_MODEL_ZOOS) for name in names)
+
+
+@rule.settle
+def settle(waiting: Waiting, project: Project) -> Finding | None:
+    finding = waiting.finding
+    files = project.imported(finding.path)
+    if not (
+        project.trains(finding.path)
+        and project.uses_cuda(finding.path)
+        and _has_convolutions(files, project)
+    ):
+        return None
+    if project.has_clue("own switch", files) or project.has_clue("many sizes", files):
+        return None
+    decided = {fact.value for fact in project.facts("cudnn", project.programs(finding.path))}
+    if Choice.ON.value in decided or Choice.OFF.value in decided:
+        return None
+    if Choice.OFF_SOMETIMES.value in decided:
+        return _hint(finding, "some runs ask for determinism: set it where they do not")
+    if not project.has_clue("one size", files):
+        return _hint(finding, "nothing here shows that all inputs have one size")
+    return finding
+
+
+def _hint(finding: Finding, reason: str) -> Finding:
+    return replace(without_fix(finding, reason), tier=Tier.HINT)
+
+
+def _has_convolutions(files: set[str], project: Project) -> bool:
+    """Parsed files say so for certain; of the others their text does."""
+    unparsed = files - set(project.summaries)
+    return bool(project.facts("convolutions", files)) or project.has_clue("convolutions", unparsed)

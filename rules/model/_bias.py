@@ -1,0 +1,58 @@
+"""Which layers have a bias, and whether a norm has as many features as a layer gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.syntax.literals import UNKNOWN
+from torchlint.syntax.torch_api import CONVOLUTIONS, LINEAR
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from torchlint.syntax.layers import Layers
+
+
+def has_bias(call: cst.Call, layers: Layers) -> bool:
+    """Whether a call makes a convolution or linear layer whose bias is on for certain."""
+    module = layers.module
+    if not layers.is_one_of(call, CONVOLUTIONS | LINEAR):
+        return False
+    if module.has_star_args(call) or module.has_star_kwargs(call):
+        return False
+    bias = argument_of_bias(call, layers)
+    return bias is None or module.literal(bias) is True
+
+
+def argument_of_bias(call: cst.Call, layers: Layers) -> cst.BaseExpression | None:
+    position = 2 if is_linear(call, layers) else 7
+    return layers.module.argument(call, "bias", position - _is_lazy(call, layers))
+
+
+def is_linear(call: cst.Call, layers: Layers) -> bool:
+    return layers.is_one_of(call, LINEAR)
+
+
+def _is_lazy(call: cst.Call, layers: Layers) -> bool:
+    """Lazy layers take no number of input features, so their other arguments move up."""
+    return any(name.startswith("torch.nn.Lazy") for name in layers.constructor(call))
+
+
+def same_features(layer: cst.Call, norm: cst.Call, layers: Layers) -> bool | None:
+    """Whether a norm is made for as many features as a layer gives; None if nobody can tell.
+
+    The same text counts as the same number. For `nn.Linear` it says that the input is 2-D:
+    with (batch, length, features) a BatchNorm1d would be made for the length.
+    """
+    module = layers.module
+    given_at = 1 - _is_lazy(layer, layers)
+    given_name = "out_features" if is_linear(layer, layers) else "out_channels"
+    given = module.argument(layer, given_name, given_at)
+    group = layers.is_one_of(norm, ("torch.nn.GroupNorm",))
+    wanted = module.argument(norm, "num_channels" if group else "num_features", int(group))
+    if given is None or wanted is None or _is_lazy(norm, layers):
+        return None
+    if module.tree.code_for_node(given) == module.tree.code_for_node(wanted):
+        return True
+    numbers = module.literal(given), module.literal(wanted)
+    return False if UNKNOWN not in numbers else None

@@ -1,0 +1,290 @@
+"""Leave out the bias of a convolution that a batch norm follows.
+
+## What it does
+Reports `nn.Conv1d/2d/3d`, `nn.ConvTranspose*` and `nn.Linear` with a bias whose output goes
+straight, and only, into a norm that subtracts the mean of each channel: `nn.BatchNorm*`,
+`nn.SyncBatchNorm`, and as a hint `nn.InstanceNorm*` and `nn.GroupNorm` with one channel per
+group. It reads `nn.Sequential`, lists that grow layer by layer, paired `nn.ModuleList`s and the
+calls in `forward`.
+
+## Why it is slow
+A bias shifts a whole channel, and the norm takes that shift away with the mean. The addition,
+the bias's gradient and the optimizer's state for it are work for nothing. The gain is small: one
+addition per element of the output, which only a memory-bound network notices.
+
+## Example
+```python
+block = nn.Sequential(
+    nn.Conv2d(3, 64, kernel_size=3, padding=1),
+    nn.BatchNorm2d(64),
+    nn.ReLU(inplace=True),
+)
+```
+
+## Use instead
+```python
+block = nn.Sequential(
+    nn.Conv2d(3, 64, kernel_size=3, padding=1, bias=False),
+    nn.BatchNorm2d(64),
+    nn.ReLU(inplace=True),
+)
+```
+
+## When it is silent
+Where something stands between the two, such as an activation, a dropout or `nn.PixelShuffle`;
+where the output is used elsewhere too, or the layer is called from two places; before
+`nn.LayerNorm` and `nn.GroupNorm` with larger groups; where `bias=` is not a literal or may come
+through `**kwargs`; where norms are frozen (`bn.eval()`) or fused into the convolution; under
+`weight_norm` and `spectral_norm`. An `nn.Linear` counts only if the `nn.BatchNorm1d` behind it
+has as many features as it: before a norm over another dimension its bias matters.
+
+## Fix safety
+**Unsafe.** While training, outputs stay the same but for rounding. Yet old checkpoints hold a
+bias that the new model does not expect, layers made later start from other random numbers, and
+in evaluation outputs differ until the running mean has forgotten the bias. There is no fix
+where the project loads checkpoints or pretrained weights, or where code writes to the bias
+without asking `if m.bias is not None`: that would crash. A norm that is only added
+`if normalize:` gets `bias=not normalize`.
+
+## References
+- PyTorch performance tuning guide, "Disable bias for convolutions directly followed by a batch
+  norm"
+- `torch.profiler`'s pattern `Conv2dBiasFollowedByBatchNorm2d`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
+from torchlint.rules.model._bias import argument_of_bias, has_bias, is_linear, same_features
+from torchlint.rules.model._constructed import may_have_biased_layer
+from torchlint.syntax.bias_initialization import bias_uses
+from torchlint.syntax.edits import add_argument, replace
+from torchlint.syntax.module_order import Branch, ModuleOrder
+from torchlint.syntax.names import How
+from torchlint.syntax.normalization import (
+    freezes_norms,
+    is_batch_norm,
+    is_group_norm_per_channel,
+    is_instance_norm,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.lint.finding import Finding
+    from torchlint.lint.join import Project
+    from torchlint.lint.rule import Said
+    from torchlint.syntax.layers import Step
+    from torchlint.syntax.module import Module
+
+rule = Rule(
+    code="TL304",
+    name="conv-bias-before-norm",
+    family="model",
+    summary="a bias that the norm behind it cancels",
+    fix=Applicability.UNSAFE,
+    triggers=(r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"),
+    clues={
+        "loads a state dict": r"load_state_dict(?<!opt\.load_state_dict)(?<!optim\.load_state_dict)"
+        r"(?<!optimizer\.load_state_dict)(?<!scheduler\.load_state_dict)"
+        r"(?<!scaler\.load_state_dict)\b",
+        "loads pretrained weights": r"pretrained(?:\(|\s*=\s*(?!False\b|None\b))",
+        "loads from the hub": r"torch\.hub\.",
+        "writes to a Conv's bias": r"isinstance\([^\n]*Conv[^\n]*\n"
+        r"(?:(?![^\n]*(?:isinstance|is not None))[^\n]*\n){0,8}?[^\n]*\bbias[.,)\[]",
+        "writes to a Linear's bias": r"isinstance\([^\n]*Linear[^\n]*\n"
+        r"(?:(?![^\n]*(?:isinstance|is not None))[^\n]*\n){0,8}?[^\n]*\bbias[.,)\[]",
+        "writes to the bias of a class name": r"find\(['\"](?:Conv|Linear)[^\n]*\n"
+        r"(?:(?![^\n]*(?:find\(|is not None))[^\n]*\n){0,8}?[^\n]*\bbias[.,)\[]",
+        "freezes norms": r"isinstance\([^\n]*BatchNorm[^\n]*\n\s*\w+\.(?:eval\(\)|requires_grad_\(F)",
+    },
+)
+_CHECKPOINTS = ("loads a state dict", "loads pretrained weights", "loads from the hub")
+
+
+@rule.narrow
+def constructs_both(data: bytes) -> bool:
+    return may_have_biased_layer(data)
+
+
+@rule.on_module
+def bias_that_the_norm_cancels(module: Module) -> Iterable[Said]:
+    if freezes_norms(module):
+        return
+    order = ModuleOrder(module)
+    for layer in module.nodes(cst.Call):
+        if has_bias(layer, order.layers):
+            norms = _norms_behind(layer, order)
+            if norms:
+                yield from _report(layer, norms, order)
+
+
+# detection ---------------------------------------------------------------------------------
+
+
+def _norms_behind(layer: cst.Call, order: ModuleOrder) -> list[Step]:
+    """The norms that a layer's output goes straight into; [] if it also goes elsewhere."""
+    steps = order.steps(layer)
+    norms = [step for step in steps if step.after and _cancels(layer, step.after, order)]
+    if not norms or not order.runs_once(layer) or _overridden(layer, norms, order):
+        return []
+    if len(norms) == len(steps):
+        return norms
+    places = {step.place for step in norms}
+    if any(step.called and step.place not in places for step in steps):
+        return []
+    chosen = [order.conditions(layer, norm) for norm in norms]
+    return norms if all(chosen) and not any(map(_is_choice, chosen, [order] * len(chosen))) else []
+
+
+def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
+    layers = order.layers
+    if is_linear(layer, layers):
+        return is_batch_norm(norm, layers) and same_features(layer, norm, layers) is True
+    if same_features(layer, norm, layers) is False:
+        return False
+    return (
+        is_batch_norm(norm, layers)
+        or is_instance_norm(norm, layers)
+        or is_group_norm_per_channel(norm, layers)
+    )
+
+
+def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
+    """Whether a subclass in this file has its own version of the method that calls the layer."""
+    module = order.module
+    class_ = module.class_(layer)
+    methods = {
+        function.name.value
+        for function in (module.function(step.place) for step in norms if step.called)
+        if function is not None
+    }
+    if class_ is None or not methods:
+        return False
+    return any(
+        f":{module.qualified_name(class_)}" in module.values.class_bases(other)
+        and any(
+            isinstance(each, cst.FunctionDef) and each.name.value in methods
+            for each in other.body.body
+        )
+        for other in module.nodes(cst.ClassDef)
+    )
+
+
+def _is_choice(branches: list[Branch], order: ModuleOrder) -> bool:
+    """Whether the norm is one of several that an `if … elif …` chooses from."""
+    return any(
+        isinstance(branch.orelse, (cst.If, cst.IfExp))
+        or (
+            isinstance(order.module.parent(branch), (cst.If, cst.IfExp))
+            and not order.is_in_body(branch, order.module.parent(branch))  # type: ignore[arg-type]
+        )
+        for branch in branches
+    )
+
+
+# report --------------------------------------------------------------------------------------
+
+
+def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[Said]:
+    module = order.module
+    norm = norms[0].after
+    assert norm is not None
+    certain = all(step.after and is_batch_norm(step.after, order.layers) for step in norms)
+    shared = any(len(order.inputs.get(step.after, ())) > 1 for step in norms if step.after)
+    edit, withheld = _fix(layer, norms, order)
+    finding = rule.finding(
+        module,
+        layer,
+        f"`{_short(layer, order)}` adds a bias that the `{_short(norm, order)}` behind it takes away "
+        "again; pass `bias=False` to save that little work.",
+        tier=Tier.DEFAULT if certain and not shared else Tier.HINT,
+        fix=edit,
+        withheld=withheld,
+        related=(Related(module.path, module.span(norm)[0], "this norm subtracts the mean"),),
+    )
+    if edit is None:
+        yield finding
+    else:
+        yield Waiting(finding, {"kind": _kind(layer, order)})
+
+
+def _fix(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> tuple[Fix | None, str | None]:
+    module = order.module
+    if next(bias_uses(module, _kind(layer, order)), None) is not None:
+        return None, _WRITTEN
+    reader = order.passed_to(layer)
+    if reader is not None:
+        return None, f"`{reader}` is given the layer and may use its bias"
+    value = _value_of_bias(layer, norms, order)
+    if value is None:
+        return None, "the norm is there only under a condition; pass the opposite as `bias=`"
+    old = argument_of_bias(layer, order.layers)
+    if old is None:
+        edit = add_argument(module, layer, f"bias={value}")
+    else:
+        edit = replace(module, old, value)
+    return Fix(Applicability.UNSAFE, f"Pass `bias={value}`", (edit,)), None
+
+
+def _value_of_bias(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> str | None:
+    """`False`, or `not normalize` for a norm under `if normalize:`; None if it is not so plain."""
+    conditions = [order.conditions(layer, norm) for norm in norms]
+    if not any(conditions):
+        return "False"
+    if any(len(branches) != 1 for branches in conditions):
+        return None
+    values = {
+        _unless(branches[0], step, layer, order)
+        for branches, step in zip(conditions, norms, strict=True)
+    }
+    return values.pop() if len(values) == 1 else None
+
+
+def _unless(branch: Branch, step: Step, layer: cst.Call, order: ModuleOrder) -> str | None:
+    """What is true when the norm is not there, in the words of the function's parameters."""
+    module = order.module
+    negated = not order.is_in_body(step.after if step.called and step.after else step.place, branch)
+    test: cst.BaseExpression = branch.test
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        negated, test = not negated, test.expression
+    if not isinstance(test, cst.Name) or module.function(layer) is not module.function(branch):
+        return None
+    bindings = module.names.lookup(test)
+    if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+        return None
+    return f"bool({test.value})" if negated else f"not {test.value}"
+
+
+def _kind(layer: cst.Call, order: ModuleOrder) -> str:
+    return "Linear" if is_linear(layer, order.layers) else "Conv"
+
+
+def _short(call: cst.Call, order: ModuleOrder) -> str:
+    return order.layers.constructor(call)[0].rpartition(".")[2]
+
+
+# the project's say ---------------------------------------------------------------------------
+
+_WRITTEN = "code writes to the bias of such layers without asking whether there is one"
+
+
+@rule.settle
+def settle(waiting: Waiting, project: Project) -> Finding | None:
+    finding = waiting.finding
+    files = project.programs(finding.path)
+    kind = waiting.needs["kind"]
+    if any(
+        project.has_clue(clue, files)
+        for clue in (f"writes to a {kind}'s bias", "writes to the bias of a class name")
+    ):
+        return without_fix(finding, _WRITTEN)
+    if any(project.has_clue(clue, files) for clue in _CHECKPOINTS):
+        return without_fix(finding, "checkpoints that the project loads hold this bias")
+    if project.has_clue("freezes norms", files):
+        return without_fix(finding, "the project freezes norms, and a frozen one keeps the bias")
+    return finding

@@ -1,0 +1,95 @@
+"""What both sync rules do with a sync: say it at once, let it wait for the project, or drop it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchlint.lint.finding import Tier
+from torchlint.lint.join import SyncNeeds
+from torchlint.lint.rule import Waiting
+from torchlint.syntax.loops import Guard
+from torchlint.syntax.syncs import operand_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.lint.finding import Finding, Fix
+    from torchlint.lint.join import Project
+    from torchlint.lint.rule import Rule
+    from torchlint.syntax.module import Module
+    from torchlint.syntax.syncs import Sync
+
+
+def report(
+    rule: Rule,
+    sync: Sync,
+    module: Module,
+    message: str,
+    *,
+    fix: Fix | None = None,
+    withheld: str | None = None,
+    tier: Tier = Tier.DEFAULT,
+) -> Iterator[Waiting]:
+    """The sync as a finding that waits for the project to say that its place is hot."""
+    operand = operand_of(sync, module)
+    if operand is None:
+        return
+    loops = list(module.loops.loops_around(sync.call))
+    inner = module.step_loop(sync.call)
+    around = inner.node if inner else (loops[-1] if loops else None)
+    guard = module.loops.guard(sync.call, around)
+    if guard is Guard.PERIODIC:
+        return
+    if module.loops.in_evaluation(sync.call, inside=around):
+        if inner is None or not _only_grad_off(sync, module):
+            return
+        tier = Tier.HINT
+    if guard is Guard.RANK:
+        tier = Tier.HINT
+    function = module.function(sync.call)
+    if function is not None and inner is None and module.loops.is_evaluation(function):
+        return
+    finding = rule.finding(module, sync.call, message, tier=tier, fix=fix, withheld=withheld)
+    if inner is not None:
+        row = module.span(inner.node)[0].row
+        finding = replace(finding, group=f"{module.path}:{row}")
+    yield Waiting(
+        finding,
+        {
+            "function": module.qualified_name(function),
+            "loops": tuple(str(module.loops.index(loop)) for loop in loops),
+            "parameters": () if operand.sure else operand.parameters,
+            "tensor": operand.tensor,
+        },
+    )
+
+
+def _only_grad_off(sync: Sync, module: Module) -> bool:
+    """Whether it is evaluation only because gradients are off: a metric in the step itself."""
+    inner = module.step_loop(sync.call)
+    nearest = next(iter(module.loops.loops_around(sync.call)), None)
+    return inner is not None and nearest is inner.node
+
+
+def settle_hot(waiting: Waiting, project: Project) -> Finding | None:
+    """The finding, if its place is hot in a program that uses an accelerator."""
+    finding, needs = waiting.finding, waiting.needs
+    site = SyncNeeds(
+        function=str(needs["function"]),
+        loops=tuple(int(index) for index in _strings(needs["loops"])),
+        parameters=_strings(needs["parameters"]),
+        tensor=bool(needs["tensor"]),
+    )
+    heat = project.hot(finding.path, site)
+    if heat is None or not project.uses_cuda(finding.path):
+        return None
+    if heat.path == finding.path and project.step_loop(finding.path, site.loops) is not None:
+        return finding
+    if heat.loop or heat.position != finding.start:
+        finding = replace(finding, related=(*finding.related, heat.related()))
+    return finding
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, tuple) else ()

@@ -1,0 +1,127 @@
+"""Keep tensors on the device while training; copy them to the host once, when they are needed.
+
+## What it does
+Reports `.cpu()`, `.to("cpu")`, `.numpy()`, `.tolist()` and `np.asarray(tensor)` that copy a
+device tensor to the host on each training step, in the step loop or in a helper that it calls.
+
+## Why it is slow
+The copy waits until the GPU has finished everything queued before it, then moves the tensor over
+the bus, and only then does Python go on. The work that follows usually exists in torch as well
+and would have run without the wait.
+
+## Example
+```python
+for points, target in loader:
+    logits = model(points.to(device))
+    loss = criterion(logits, target.to(device))
+    loss.backward()
+    optimizer.step()
+    choice = logits.cpu().argmax(1)
+    correct += (choice == target).sum()
+```
+
+## Use instead
+```python
+for points, target in loader:
+    target = target.to(device)
+    logits = model(points.to(device))
+    loss = criterion(logits, target)
+    loss.backward()
+    optimizer.step()
+    choice = logits.argmax(1)
+    correct += (choice == target).sum()
+```
+
+## When it is silent
+In evaluation, where collecting outputs on the host is what keeps the GPU's memory free; for
+modules (`model.cpu()`); under `if step % 100 == 0`; in `except` blocks; for actions and whatever
+else an environment takes; for replay buffers; for lengths that `pack_padded_sequence` demands on
+the host. Where a function outside torch and NumPy takes the copy (a matcher, a metric), it is a
+hint: that function may need it there.
+
+## Fix safety
+No fix: what to do depends on who takes the copy, and the message names it.
+
+## References
+- PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
+- `torch.cuda.set_sync_debug_mode("warn")` names each such place at run time
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.finding import Tier
+from torchlint.lint.rule import Rule, Waiting
+from torchlint.rules.sync._hot import report, settle_hot
+from torchlint.syntax.consumers import consumer, is_action, is_stored, needs_host_tensor
+from torchlint.syntax.names import dotted_text
+from torchlint.syntax.syncs import Sync, sync_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.lint.finding import Finding
+    from torchlint.lint.join import Project
+    from torchlint.lint.rule import Said
+    from torchlint.syntax.module import Module
+
+rule = Rule(
+    code="TL202",
+    name="host-copy-in-step-loop",
+    family="sync",
+    summary="a tensor is copied to the host on every training step",
+    fix=None,
+    triggers=(
+        r"backward\(|\w*(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler|"
+        r"ITERATION_|hooks\[",
+    ),
+    wakes=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|asarray\(|np\.array\(",),
+    joins=True,
+)
+
+_TENSOR_WORLD = ("torch.", "numpy.", "builtins.", "torchvision.")
+
+
+@rule.on(cst.Call)
+def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Said]:
+    sync = sync_of(call, module)
+    if sync is None or sync.scalar:
+        return
+    if (
+        is_action(sync, module)
+        or is_stored(sync, module)
+        or needs_host_tensor(sync, module)
+    ):
+        return
+    taker = consumer(sync, module)
+    outsider = taker is not None and _is_outsider(taker, module)
+    tier = Tier.HINT if outsider else Tier.DEFAULT
+    yield from report(rule, sync, module, _message(sync, taker, outsider), tier=tier)
+
+
+def _is_outsider(taker: cst.Call, module: Module) -> bool:
+    """Whether a function that is neither torch nor NumPy nor a collecting method takes it."""
+    names = module.resolve(taker.func)
+    if any(name.startswith(_TENSOR_WORLD) for name in names):
+        return False
+    if isinstance(taker.func, cst.Attribute):
+        return taker.func.attr.value not in ("append", "extend", "update", "format", "eq")
+    return True
+
+
+def _message(sync: Sync, taker: cst.Call | None, outsider: bool) -> str:
+    name = dotted_text(taker.func) if taker is not None else ""
+    fact = f"`{sync.how}` copies a tensor to the host on every step and waits for the GPU"
+    if outsider and name:
+        return f"{fact}; `{name}` may need it there, else keep the work on the device."
+    if name:
+        return f"{fact} for `{name}`; do that on the device, or once after the loop."
+    return f"{fact}; do what follows on the device, or copy once after the loop."
+
+
+@rule.settle
+def settle(waiting: Waiting, project: Project) -> Finding | None:
+    return settle_hot(waiting, project)

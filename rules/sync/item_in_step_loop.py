@@ -1,0 +1,112 @@
+"""Read numbers from the device when somebody looks at them, not on every step.
+
+## What it does
+Reports `.item()`, `float(tensor)` and `int(tensor)` that run on each training step: in the step
+loop itself, or in a helper that the loop calls, in this file or another.
+
+## Why it is slow
+The host queues work for the GPU and runs ahead of it. A number can only be read once everything
+before it has finished, so each read empties the queue: the GPU then idles until Python has
+queued the next kernels. How much that costs depends on how far ahead the host would have been;
+on a CPU it costs nothing, so the rule speaks only where the code uses an accelerator.
+
+## Example
+```python
+running = 0.0
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    running += loss.item()
+print(running / len(loader))
+```
+
+## Use instead
+```python
+running = 0.0
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    running += loss.detach().float()
+running = float(running)
+print(running / len(loader))
+```
+
+## When it is silent
+In evaluation; under `if step % 100 == 0` and the like; in `except` blocks; in LBFGS closures;
+where the number decides what happens next on the host: an action for an environment, or the test
+of an early stop. Under a switch for one process (`if rank == 0`) and under `torch.no_grad()`
+inside the loop it is a hint.
+
+## Fix safety
+A sum that the loop only adds to stays on the device and becomes a number after the loop. For
+counts (`(a == b).sum()`) that is exact and **safe**. For float sums it is **unsafe**: they are
+then added in float32, which after 100,000 steps is off by about 6e-6 of the value. `.float()`
+matters: a bfloat16 sum stops growing after about a thousand steps. Other reads have no fix:
+guard them, or append `loss.detach()` to a list and `torch.stack` it at the end.
+
+## References
+- PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
+- `torch.cuda.set_sync_debug_mode("warn")` names each such place at run time
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.rule import Applicability, Rule, Waiting
+from torchlint.rules.sync._accumulator import sum_on_device
+from torchlint.rules.sync._hot import report, settle_hot
+from torchlint.syntax.consumers import decides_on_the_host, is_action
+from torchlint.syntax.syncs import Sync, sync_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.lint.finding import Finding
+    from torchlint.lint.join import Project
+    from torchlint.lint.rule import Said
+    from torchlint.syntax.module import Module
+
+rule = Rule(
+    code="TL201",
+    name="item-in-step-loop",
+    family="sync",
+    summary="a number is read from the device on every training step",
+    fix=Applicability.SAFE,
+    triggers=(
+        r"backward\(|\w*(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler|"
+        r"ITERATION_|hooks\[",
+    ),
+    wakes=(r"\.item\(\)|\bfloat\(|\bint\(",),
+    joins=True,
+)
+
+
+@rule.on(cst.Call)
+def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Said]:
+    sync = sync_of(call, module)
+    if sync is None or not sync.scalar:
+        return
+    if is_action(sync, module) or decides_on_the_host(sync, module):
+        return
+    fix, withheld = sum_on_device(sync, module)
+    yield from report(rule, sync, module, _message(sync), fix=fix, withheld=withheld)
+
+
+def _message(sync: Sync) -> str:
+    read = f"`{sync.how}`" if sync.how.startswith(".") else f"`{sync.how[:-1]}…)` of a tensor"
+    return (
+        f"{read} makes the host wait for the GPU on every step; keep the value on the device and "
+        "read it every few steps or after the loop."
+    )
+
+
+@rule.settle
+def settle(waiting: Waiting, project: Project) -> Finding | None:
+    return settle_hot(waiting, project)

@@ -1,0 +1,89 @@
+"""Runs commands in an empty folder, with a linter that says what the test wants said."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.__main__ import run
+from torchlint.lint import engine, registry
+from torchlint.lint.engine import Report, Target
+from torchlint.lint.finding import Applicability, Diagnostic, Finding
+from torchlint.lint.rule import Rule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass
+class Linter:
+    """Stands in for the engine: set what it finds, read what it was asked."""
+
+    findings: list[Finding] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    targets: tuple[Target, ...] = ()
+    jobs: int = 0
+
+    def check(self, targets: Sequence[Target], *, jobs: int = 1, progress: object = None) -> Report:
+        self.targets, self.jobs = tuple(targets), jobs
+        return Report(tuple(self.findings), tuple(self.diagnostics), len(targets))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty checkout to work in, and no colour from outside."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def linter(monkeypatch: pytest.MonkeyPatch) -> Linter:
+    fake = Linter()
+    monkeypatch.setattr(engine, "check", fake.check)
+    return fake
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rules, whatever is installed."""
+    known = [
+        Rule("TL101", "dataloader-no-workers", "data", "Loads in the process", page="Load.\n"),
+        Rule("TL201", "item-in-step-loop", "sync", "Waits", fix=Applicability.UNSAFE),
+    ]
+    mapping = MappingProxyType({rule.code: rule for rule in known})
+    monkeypatch.setattr(registry, "all_rules", lambda: mapping)
+
+
+@pytest.fixture
+def torchlint(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command line; `stdin` is what it reads."""
+
+    def call(*words: str, stdin: bytes = b"") -> Outcome:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = run(list(words))
+        captured = capsysbinary.readouterr()
+        return Outcome(code, captured.out, captured.err.decode())
+
+    return call

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from torchlint.lint.finding import Applicability, Finding
+from torchlint.report import diff, fixes
+from torchlint.report.terminal import Paint
+
+MakeFinding = Callable[..., Finding]
+
+
+def test_what_was_withheld_is_listed_with_its_reason(make_finding: MakeFinding) -> None:
+    assert list(fixes.withheld([make_finding(withheld="it is\ncompared")], Paint())) == [
+        "train.py:3:5: TL201 item-in-step-loop: no fix: it is\\ncompared"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("applied", "unsafe", "apply", "expected"),
+    [
+        (0, 0, True, "Nothing to fix; 9 files checked."),
+        (0, 2, False, "Nothing to fix (2 fixable with `--unsafe`); 9 files checked."),
+        (1, 0, True, "Fixed 1 problem in 1 file; 9 files checked."),
+        (
+            3,
+            1,
+            False,
+            "Would fix 3 problems in 1 file (1 more with `--unsafe`); 9 files checked. "
+            "Write with `--apply`.",
+        ),
+    ],
+)
+def test_one_sentence_says_what_was_fixed(
+    make_finding: MakeFinding, applied: int, unsafe: int, apply: bool, expected: str
+) -> None:
+    remaining = [make_finding(), *[make_finding(fix=Applicability.UNSAFE)] * unsafe]
+    got = fixes.sentence([make_finding()] * applied, remaining, changed=1, files=9, apply=apply)
+    assert got == expected
+
+
+def test_a_diff_on_a_terminal_is_painted_and_harmless() -> None:
+    lines = diff.render(
+        b"--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\x1b[2J\r\n+caf\xe9\tb\r\n c\n", Paint(on=True)
+    )
+    assert list(lines) == [
+        "\x1b[1m--- a/x.py\x1b[0m",
+        "\x1b[1m+++ b/x.py\x1b[0m",
+        "\x1b[36m@@ -1 +1 @@\x1b[0m",
+        "\x1b[1;31m-a\\x1b[2J\x1b[0m",
+        "\x1b[32m+caf\\xe9    b\x1b[0m",
+        " c",
+    ]

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import io
+
+from torchlint.report.progress import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_short_run_shows_nothing() -> None:
+    stream, clock = Terminal(), Clock()
+    progress = Progress(stream, clock)
+    clock.now += 1.9
+    progress(1, 10)
+    progress.clear()
+    assert stream.getvalue() == ""
+
+
+def test_a_long_run_counts_and_cleans_up() -> None:
+    stream, clock = Terminal(), Clock()
+    progress = Progress(stream, clock)
+    clock.now += 2.0
+    progress(1, 10)
+    progress(2, 10)
+    clock.now += 0.2
+    progress(3, 10)
+    progress.clear()
+    progress.clear()
+    assert stream.getvalue() == ("\rChecking: 1 of 10 files\rChecking: 3 of 10 files\r\x1b[K")
+
+
+def test_nothing_is_drawn_off_a_terminal() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = Progress(stream, clock)
+    clock.now += 60
+    progress(1, 10)
+    progress.clear()
+    assert stream.getvalue() == ""

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from torchlint.lint.finding import Applicability, Tier
+from torchlint.lint.rule import Rule
+from torchlint.report import rules
+
+if TYPE_CHECKING:
+    import pytest
+
+RULE = Rule(
+    code="TL201",
+    name="item-in-step-loop",
+    family="sync",
+    summary="Reads a number from the device on every step",
+    fix=Applicability.UNSAFE,
+    page="Keep numbers on the device.\n\n## What it does\nReports `[bold].item()`.\x1b[2J\n",
+)
+OTHER = Rule(code="TL9", name="x", family="y", summary="Z", tier=Tier.PEDANTIC)
+
+
+def test_the_list_has_aligned_columns() -> None:
+    assert list(rules.table([RULE, OTHER])) == [
+        "CODE   NAME               SHOWN     FIX     SUMMARY",
+        "TL201  item-in-step-loop  default   unsafe  Reads a number from the device on every step",
+        "TL9    x                  pedantic  -       Z",
+    ]
+
+
+def test_json_has_what_programs_need() -> None:
+    first, second = json.loads(rules.as_json([RULE, OTHER]))
+    assert first == {
+        "code": "TL201",
+        "name": "item-in-step-loop",
+        "family": "sync",
+        "tier": "default",
+        "fix": "unsafe",
+        "summary": RULE.summary,
+        "since": "0.1",
+        "page": rules.page(RULE),
+        "url": RULE.url,
+    }
+    assert second["fix"] is None
+
+
+def test_a_page_has_its_heading_facts_text_and_address() -> None:
+    assert rules.page(RULE) == (
+        "# item-in-step-loop (TL201)\n\n"
+        "sync · default · unsafe fix · since 0.1\n\n"
+        "Keep numbers on the device.\n\n## What it does\nReports `[bold].item()`.\\x1b[2J\n\n"
+        f"{RULE.url}"
+    )
+
+
+def test_a_page_on_a_terminal_is_markdown_without_markup(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rules.print_page(RULE)
+    shown = capsys.readouterr().out
+    assert "[bold].item()" in shown
+    assert "## What" not in shown

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from torchlint.lint.finding import Applicability, Finding, Position, Related, Tier
+from torchlint.lint.tiers import Shown
+from torchlint.report import text
+from torchlint.report.excerpt import Excerpts
+from torchlint.report.terminal import Paint
+
+MakeFinding = Callable[..., Finding]
+SOURCE = b"for x in loader:\n    y = f(x)\n    loss.item()\n"
+
+
+def report(
+    *findings: Finding, hidden: tuple[tuple[str, int], ...] = (), paint: bool = False
+) -> str:
+    texts = {finding.path: SOURCE for finding in findings}
+    return "\n".join(text.render(Shown(findings, hidden), Excerpts(texts), Paint(paint)))
+
+
+def test_a_finding_has_its_place_message_source_and_caret(make_finding: MakeFinding) -> None:
+    assert report(make_finding(message="It waits.", end=(3, 16))) == (
+        "train.py:3:5: TL201 item-in-step-loop\n"
+        "    It waits.\n"
+        "    3 |     loss.item()\n"
+        "      |     ^^^^^^^^^^^\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("applicability", "tag"),
+    [("safe", "[fix]"), ("unsafe", "[unsafe fix]"), ("suggest", "[suggestion]")],
+)
+def test_the_first_line_says_whether_a_fix_exists(
+    make_finding: MakeFinding, applicability: str, tag: str
+) -> None:
+    first = report(make_finding(fix=Applicability(applicability))).split("\n")[0]
+    assert first == f"train.py:3:5: TL201 item-in-step-loop {tag}"
+
+
+def test_a_withheld_fix_has_its_reason(make_finding: MakeFinding) -> None:
+    assert "\n    no fix: the value is compared" in report(
+        make_finding(withheld="the value is compared")
+    )
+
+
+def test_a_hint_is_marked(make_finding: MakeFinding) -> None:
+    first = report(make_finding(tier=Tier.HINT)).split("\n")[0]
+    assert first == "train.py:3:5: TL201 item-in-step-loop hint"
+
+
+def test_the_way_from_the_loop_is_shown(make_finding: MakeFinding) -> None:
+    loop = Related("main.py", Position(40, 9), "the loop over batches")
+    assert "\n    hot through: main.py:40: the loop over batches" in report(
+        make_finding(related=(loop,))
+    )
+
+
+def test_findings_of_one_loop_are_folded_at_the_first(make_finding: MakeFinding) -> None:
+    shown = report(
+        make_finding(row=1, column=1, group="a", fix=Applicability.UNSAFE),
+        make_finding(row=2, column=5, group="b"),
+        make_finding(row=2, column=9, group="a", fix=Applicability.UNSAFE),
+        make_finding(row=3, column=5, group="a"),
+        make_finding(row=3, column=7, group="a", code="TL202"),
+        make_finding(row=3, column=7, group="a", path="other.py"),
+        make_finding(row=3, column=9),
+        make_finding(row=3, column=9),
+    )
+    places = [line.split(" ")[0] for line in shown.split("\n") if line[:1].strip()]
+    assert places == [
+        "train.py:1:1:",
+        "train.py:2:5:",
+        "train.py:3:7:",
+        "other.py:3:7:",
+        "train.py:3:9:",
+        "train.py:3:9:",
+    ]
+    assert "\n    also at 2:9, 3:5 [no fix]\n" in shown
+    assert shown.count("also at") == 1
+
+
+def test_folded_findings_keep_their_reasons(make_finding: MakeFinding) -> None:
+    shown = report(
+        make_finding(row=1, column=1, group="a", withheld="it is compared"),
+        make_finding(row=2, column=2, group="a", withheld="it is\x1bprinted"),
+        make_finding(row=2, column=3, group="a", withheld="it is compared"),
+        make_finding(row=3, column=4, group="a", withheld="it is\x1bprinted"),
+        make_finding(row=3, column=5, group="a", fix=Applicability.SAFE),
+    )
+    assert shown.split("\n")[4:] == [
+        "    no fix: it is compared",
+        "    also at 2:2, 2:3, 3:4, 3:5 [fix]",
+        "    no fix at 2:2, 3:4: it is\\x1bprinted",
+        "",
+    ]
+
+
+def test_hidden_hints_are_counted_by_file() -> None:
+    assert report(hidden=(("a.py", 1), ("b.py", 2))) == (
+        "a.py: 1 hint (--hints shows it)\nb.py: 2 hints (--hints shows them)\n"
+    )
+
+
+def test_nothing_from_a_checked_file_reaches_the_terminal_raw(make_finding: MakeFinding) -> None:
+    evil = "\x1b[2J\n[red]\u202e"
+    shown = report(
+        make_finding(
+            path=f"{evil}.py",
+            message=evil,
+            withheld=evil,
+            related=(Related(evil, Position(1, 1), evil),),
+        ),
+        hidden=((evil, 1),),
+    )
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert shown.count("\\x1b[2J\\n[red]\\u202e") == 6
+
+
+def test_colour_changes_nothing_but_colour(make_finding: MakeFinding) -> None:
+    import re
+
+    finding = make_finding(fix=Applicability.SAFE)
+    painted = report(finding, paint=True)
+    assert painted != report(finding)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == report(finding)

@@ -1,0 +1,86 @@
+"""Starts the command line, and turns whatever goes wrong into one line and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Final
+
+import click
+
+from torchlint.cli import torchlint
+from torchlint.report.terminal import visible
+
+TROUBLE: Final = 2
+INTERRUPTED: Final = 130
+PIPE_CLOSED: Final = 141
+
+
+def main() -> None:
+    """The `torchlint` command."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal in an old encoding shows what it cannot print as \x.., and nothing fails.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(words: list[str]) -> int:
+    """Runs one command line and returns its exit code; `--debug` lets exceptions through."""
+    try:
+        code = _invoke(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_quietly()
+        return PIPE_CLOSED
+    except (KeyboardInterrupt, click.Abort):
+        _say("Interrupted.")
+        return INTERRUPTED
+    except click.ClickException as error:
+        _explain(error)
+        return TROUBLE
+    except Exception as error:
+        if "--debug" in words:
+            raise
+        _say(
+            f"torchlint failed: {type(error).__name__}: {error}. "
+            "This is a bug in torchlint; run again with --debug and report what it prints."
+        )
+        return TROUBLE
+    return code
+
+
+def _invoke(words: list[str]) -> int:
+    # Not torchlint.main(): it would answer a closed pipe with 1, which means "findings" here.
+    try:
+        with torchlint.make_context("torchlint", list(words)) as context:
+            torchlint.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    return 0
+
+
+def _explain(error: click.ClickException) -> None:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return
+    _say(f"Error: {error.format_message()}")
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        _say(f"Try `{error.ctx.command_path} --help`.")
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(visible(message) + "\n")
+
+
+def _close_quietly() -> None:
+    # What is still buffered would raise again when the interpreter flushes at exit.
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The command line: parses words, calls the library, renders. Each command loads when called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Final
+
+import click
+
+from torchlint import __version__
+
+_COMMANDS: Final = {
+    "check": "torchlint.cli.check",
+    "fix": "torchlint.cli.fix",
+    "rule": "torchlint.cli.rule",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when the command is asked for, so that start-up stays short."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = importlib.import_module(module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and os.path.lexists(args[0]):
+            ctx.fail(f"`{args[0]}` is a path; write `torchlint check {args[0]}`.")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  torchlint check train.py          what makes this script slow
+  torchlint fix train.py            a diff that mends it; add --apply to write
+  torchlint rule TL201              why a rule speaks, and when its fix is safe
+
+\b
+Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 something could not be done.""",
+)
+@click.version_option(__version__, message="torchlint %(version)s")
+def torchlint() -> None:
+    """torchlint reads PyTorch training code, says what makes it slow, and mends it."""

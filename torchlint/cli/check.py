@@ -1,0 +1,124 @@
+"""`torchlint check`: says what makes the code slow."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.cli.options import Words, output_format, plan_from, processes, selection_options
+from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from torchlint.lint.engine import Target
+    from torchlint.lint.finding import Diagnostic, Finding
+    from torchlint.lint.tiers import Shown
+
+_EPILOG = """\b
+Examples:
+  torchlint check                            everything below this folder
+  torchlint check train.py --hints           also what may be slow
+  torchlint check src --select TL2           only waits for the device
+  torchlint check --output-format github     annotations in a pull request
+  torchlint check - --stdin-filename a.py    what an editor sends
+
+\b
+Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
+select, ignore, per-file-ignores, exclude, extend-exclude and target-torch.
+
+\b
+A comment switches a rule off: `# torchlint: ignore[TL201]` on the line or alone above it,
+`# torchlint: ignore-file[TL201]` for the whole file.
+
+\b
+Exit codes:
+  0  nothing found; hints do not count
+  1  findings
+  2  something could not be done: wrong usage, a path that does not exist, a file that
+     cannot be read or parsed; findings in other files are printed all the same
+"""
+
+
+@click.command("check", epilog=_EPILOG)
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@selection_options
+@output_format("text", "concise", "json", "github")
+@click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+def command(
+    paths: tuple[str, ...], words: Words, output_format: str, statistics: bool, exit_zero: bool
+) -> None:
+    """Say what makes PyTorch training code slow.
+
+    PATHS are files and folders, or `-` for standard input; the default is this folder. Folders
+    are searched for *.py, leaving out what .gitignore and the configuration exclude.
+    """
+    from torchlint.lint import engine
+    from torchlint.lint.tiers import Wanted, choose
+    from torchlint.report.progress import Progress
+
+    plan = plan_from(paths, words)
+    progress = Progress(sys.stderr)
+    try:
+        report = engine.check(plan.targets, jobs=processes(words.jobs), progress=progress)
+    finally:
+        progress.clear()
+    shown = choose(report.findings, plan.targets, Wanted(words.hints, words.pedantic))
+    diagnostics = sorted({*plan.diagnostics, *report.diagnostics}, key=lambda each: each.sort_key)
+    if statistics:
+        print_lines(_statistics(shown.findings, output_format))
+    elif output_format == "text":
+        print_lines(_text(shown, plan.targets, report.files, len(diagnostics)))
+    else:
+        print_lines(_listed(shown.findings, diagnostics, output_format))
+    print_diagnostics(diagnostics)
+    if diagnostics:
+        raise click.exceptions.Exit(2)
+    raise click.exceptions.Exit(1 if shown.problems and not exit_zero else 0)
+
+
+def _text(shown: Shown, targets: Sequence[Target], files: int, errors: int) -> Iterator[str]:
+    from torchlint.report import summary
+
+    # Finding nothing is the common case and needs none of what renders findings.
+    if shown.findings or shown.hidden_hints:
+        from torchlint.report import text
+        from torchlint.report.excerpt import Excerpts
+
+        texts = {target.path: target.data for target in targets if target.data is not None}
+        yield from text.render(shown, Excerpts(texts), paint_for(sys.stdout))
+    yield summary.sentence(shown.findings, files, errors)
+
+
+def _listed(
+    findings: Sequence[Finding], diagnostics: Iterable[Diagnostic], output_format: str
+) -> Iterator[str]:
+    if output_format == "json":
+        from torchlint.report import json
+
+        return json.render(findings, _url)
+    if output_format == "github":
+        from torchlint.report import github
+
+        return github.render(findings, diagnostics)
+    from torchlint.report import concise
+
+    return concise.render(findings, paint_for(sys.stdout))
+
+
+def _statistics(findings: Sequence[Finding], output_format: str) -> Iterator[str]:
+    from torchlint.report import statistics
+
+    if output_format == "json":
+        return iter([statistics.render_json(findings)])
+    return statistics.render(findings)
+
+
+def _url(code: str) -> str | None:
+    from torchlint.lint.registry import all_rules
+
+    rule = all_rules().get(code)
+    return None if rule is None else rule.url

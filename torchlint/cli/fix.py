@@ -1,0 +1,112 @@
+"""`torchlint fix`: mends what can be mended."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.cli.options import Words, plan_from, processes, selection_options
+from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.lint.engine import Target
+    from torchlint.lint.finding import Diagnostic
+    from torchlint.lint.fixer import FixedFile, FixReport
+
+_EPILOG = """\b
+Examples:
+  torchlint fix train.py                     the diff, nothing is written
+  torchlint fix train.py | git apply         the same as --apply
+  torchlint fix --apply --unsafe src         also fixes that may change results or memory
+  torchlint fix - --stdin-filename a.py      a diff for text from standard input
+
+\b
+Fixes are safe (same values for every program that matches) unless --unsafe is given;
+`torchlint rule CODE` says what an unsafe one may change. What was withheld is listed on
+standard error, with the reason.
+
+\b
+Exit codes:
+  0  nothing to fix, or everything was written
+  1  a diff was printed
+  2  something could not be done
+"""
+
+
+@click.command("fix", epilog=_EPILOG)
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@selection_options
+@click.option("--apply", is_flag=True, help="Write the files instead of printing a diff.")
+@click.option("--unsafe", is_flag=True, help="Also fixes that may change results or memory.")
+def command(paths: tuple[str, ...], words: Words, apply: bool, unsafe: bool) -> None:
+    """Mend what makes PyTorch training code slow.
+
+    Prints a unified diff; --apply writes the files. PATHS are files and folders, or `-` for
+    standard input; the default is this folder.
+    """
+    from torchlint.lint import fixer
+    from torchlint.lint.tiers import Wanted
+
+    plan = plan_from(paths, words)
+    wanted = Wanted(words.hints, words.pedantic)
+    report = fixer.fix_targets(
+        plan.targets, unsafe=unsafe, jobs=processes(words.jobs), wanted=wanted
+    )
+    diagnostics = {*plan.diagnostics, *report.diagnostics}
+    if not apply:
+        _print_diff(report.files)
+    elif "-" in paths:
+        _print_text(report, plan.targets)
+    else:
+        diagnostics.update(fixer.apply(report))
+    _print_outcome(report, diagnostics, files=len(plan.targets), apply=apply)
+    if diagnostics:
+        raise click.exceptions.Exit(2)
+    raise click.exceptions.Exit(1 if report.files and not apply else 0)
+
+
+def _print_diff(files: Sequence[FixedFile]) -> None:
+    from torchlint.lint.fixer import unified_diff
+
+    if sys.stdout.isatty():
+        from torchlint.report import diff
+
+        paint = paint_for(sys.stdout)
+        for file in files:
+            print_lines(diff.render(unified_diff(file), paint))
+        return
+    stream = sys.stdout.buffer
+    for file in files:
+        stream.write(unified_diff(file))
+    stream.flush()
+
+
+def _print_text(report: FixReport, targets: Sequence[Target]) -> None:
+    stream = sys.stdout.buffer
+    fixed = {file.path: file.after for file in report.files}
+    for target in targets:
+        stream.write(fixed.get(target.path, target.data or b""))
+    stream.flush()
+
+
+def _print_outcome(
+    report: FixReport, diagnostics: set[Diagnostic], *, files: int, apply: bool
+) -> None:
+    from torchlint.report import fixes
+
+    failed = {each.path for each in diagnostics if each.kind == "write"}
+    print_lines(fixes.withheld(report.withheld, paint_for(sys.stderr)), err=True)
+    print_diagnostics(sorted(diagnostics, key=lambda each: each.sort_key))
+    done = [file for file in report.files if file.path not in failed]
+    sentence = fixes.sentence(
+        [finding for file in done for finding in file.applied],
+        report.remaining,
+        changed=len(done),
+        files=files,
+        apply=apply,
+    )
+    print_lines([sentence], err=True)

@@ -1,0 +1,39 @@
+"""Where commands print: findings on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.report.terminal import Paint, wants_colour
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TextIO
+
+    from torchlint.lint.finding import Diagnostic
+
+
+def paint_for(stream: TextIO) -> Paint:
+    """Colour if this stream wants it."""
+    return Paint(wants_colour(stream))
+
+
+def print_lines(lines: Iterable[str], *, err: bool = False) -> None:
+    """Writes whole lines in one go."""
+    text = "".join(f"{line}\n" for line in lines)
+    if text:
+        # The lines are already plain or painted; click must not take the paint off again.
+        click.echo(text, nl=False, err=err, color=True)
+
+
+def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """`path:row:column: error: message` for each, on standard error."""
+    found = list(diagnostics)
+    if found:
+        from torchlint.report.concise import diagnostic_line
+
+        paint = paint_for(sys.stderr)
+        print_lines((diagnostic_line(each, paint) for each in found), err=True)

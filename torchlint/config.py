@@ -1,0 +1,236 @@
+"""Settings: which rules, which files, which torch; from `[tool.torchlint]` or `torchlint.toml`.
+
+A configuration file comes with the code that is checked, so it is read as hostile input: capped
+in size, never executed, and whatever is wrong with it becomes a `ConfigError` with a sentence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NEWEST_TORCH: Final = (2, 13)
+MAX_BYTES: Final = 1 << 20
+"""A configuration or requirements file larger than this is not read."""
+
+# fmt: off
+DEFAULT_EXCLUDE: Final = (
+    ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
+    ".pants.d", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode",
+    "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules",
+    "site-packages", "venv",
+)
+# fmt: on
+
+_EXACT: Final = 1_000
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used; `path` is the file it stands in, if any."""
+
+    def __init__(self, message: str, path: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rules are on for one file.
+
+    Entries are codes (`TL201`), families as prefixes (`TL2`), names (`item-in-step-loop`) or
+    `ALL`. The closer one wins between `select` and `ignore`, and `ignore` wins a tie; what
+    `off` names is off whatever `select` says.
+    """
+
+    select: tuple[str, ...] = ("ALL",)
+    ignore: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+
+    def enabled(self, code: str, name: str) -> bool:
+        if _closeness(self.off, code, name) >= 0:
+            return False
+        return _closeness(self.select, code, name) > _closeness(self.ignore, code, name)
+
+    def names_exactly(self, code: str, name: str) -> bool:
+        """Whether `select` asks for this rule by its own code or name."""
+        return code in self.select or name in self.select
+
+
+def _closeness(entries: tuple[str, ...], code: str, name: str) -> int:
+    best = -1
+    for entry in entries:
+        if entry in (code, name):
+            return _EXACT
+        if entry == "ALL":
+            best = max(best, 0)
+        elif code.startswith(entry):
+            best = max(best, len(entry))
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one configuration file says. Globs are relative to `root`."""
+
+    root: str
+    source: str | None = None
+    select: tuple[str, ...] = ("ALL",)
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    target_torch: tuple[int, int] | None = None
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        """Every code, prefix or name that this configuration mentions."""
+        ignored = (entry for _, entries in self.per_file_ignores for entry in entries)
+        return (*self.select, *self.ignore, *ignored)
+
+
+def tool_table(data: Mapping[str, object], path: str) -> Mapping[str, object] | None:
+    """`[tool.torchlint]` of a parsed TOML file, or None."""
+    tool = data.get("tool")
+    table = tool.get("torchlint") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError("`tool.torchlint` is a table; write `[tool.torchlint]`.", path)
+    return table
+
+
+def read_capped(path: str) -> bytes:
+    """The bytes of a regular file of at most `MAX_BYTES`.
+
+    Raises:
+        ConfigError: it is missing, unreadable, not a regular file, or too large.
+    """
+    try:
+        with open(path, "rb", opener=_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConfigError("This is not a regular file; name a TOML file.", path)
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"Cannot be read: {error.strerror or error}.", path) from None
+    if len(data) > MAX_BYTES:
+        raise ConfigError("This file is over 1 MiB, too large for settings.", path)
+    return data
+
+
+def _at_once(path: str, flags: int) -> int:
+    # Opening a FIFO must not wait for a writer.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_toml(path: str) -> dict[str, object]:
+    """A TOML file as plain values.
+
+    Raises:
+        ConfigError: it cannot be read or is not TOML.
+    """
+    data = read_capped(path)
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"This is not valid TOML: {error}.", path) from None
+
+
+def from_table(table: Mapping[str, object], base: Settings) -> Settings:
+    def words(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        return _strings(table[key], key, base.source) if key in table else default
+
+    for key in table:
+        if key not in _KEYS:
+            raise ConfigError(f"Unknown key `{key}`{nearest(key, _KEYS)}.", base.source)
+    return replace(
+        base,
+        select=normalised(words("select", base.select)),
+        ignore=normalised(words("ignore", base.ignore)),
+        per_file_ignores=_per_file(table.get("per-file-ignores", {}), base.source),
+        exclude=words("exclude", base.exclude) + words("extend-exclude", ()),
+        target_torch=_target(table.get("target-torch"), base.source),
+    )
+
+
+_KEYS: Final = ("select", "ignore", "per-file-ignores", "exclude", "extend-exclude", "target-torch")
+
+
+def _strings(value: object, key: str, path: str | None) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        raise ConfigError(f'`{key}` must be a list of strings, such as {key} = ["..."].', path)
+    return tuple(value)
+
+
+def _per_file(value: object, path: str | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not isinstance(value, dict):
+        raise ConfigError(
+            "`per-file-ignores` must be a table from a glob to a list of codes, "
+            'such as per-file-ignores = { "tests/*" = ["TL201"] }.',
+            path,
+        )
+    return tuple(
+        (pattern, normalised(_strings(codes, f"per-file-ignores.{pattern}", path)))
+        for pattern, codes in value.items()
+    )
+
+
+def _target(value: object, path: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ConfigError('`target-torch` must be a string, such as target-torch = "2.1".', path)
+    version = parse_torch(value)
+    if version is None:
+        raise ConfigError(f'`target-torch` is "{value}"; write a version such as "2.1".', path)
+    return version
+
+
+def parse_torch(text: str) -> tuple[int, int] | None:
+    """`(2, 1)` from "2.1" or "2.1.2", or None."""
+    match = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]{1,3})?", text.strip())
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def normalised(entries: Iterable[str]) -> tuple[str, ...]:
+    """Codes in capitals, names in small letters, without blanks and empty entries."""
+    stripped = (entry.strip() for entry in entries)
+    return tuple(
+        entry.upper() if re.fullmatch(r"[A-Za-z]+[0-9]*", entry) else entry.lower()
+        for entry in stripped
+        if entry
+    )
+
+
+def unknown_selector(entries: Iterable[str], known: Mapping[str, str]) -> str | None:
+    """What is wrong with the first entry that selects nothing, or None.
+
+    Args:
+        known: the name of every rule by its code.
+    """
+    for entry in entries:
+        if entry == "ALL" or entry in known or entry in known.values():
+            continue
+        letters = entry.rstrip("0123456789")
+        if letters.isalpha() and any(
+            code.startswith(entry) and code.rstrip("0123456789") == letters for code in known
+        ):
+            continue
+        return f"Unknown rule `{entry}`{nearest(entry, (*known, *known.values()))}."
+    return None
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """The rest of a sentence about an unknown word: the known one that is most like it."""
+    import difflib
+
+    close = difflib.get_close_matches(word[:100], list(words), n=1, cutoff=0.0)
+    return f"; the nearest known one is `{close[0]}`" if close else ""

@@ -1,0 +1,114 @@
+"""A unified diff that `git apply` takes, over bytes: no encoding is guessed."""
+
+from __future__ import annotations
+
+import os
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_CONTEXT = 3
+_ESCAPES = {
+    7: b"\\a",
+    8: b"\\b",
+    9: b"\\t",
+    10: b"\\n",
+    11: b"\\v",
+    12: b"\\f",
+    13: b"\\r",
+    34: b'\\"',
+    92: b"\\\\",
+}
+_Change = tuple[int, int, int, int]
+"""Lines `i:j` of the old file become lines `k:l` of the new one."""
+
+
+def unified(path: str, before: bytes, after: bytes) -> bytes:
+    """The diff of one file, with the names `a/path` and `b/path`; empty if nothing differs."""
+    old, new = _lines(before), _lines(after)
+    hunks = b"".join(_hunk(group, old, new) for group in _groups(_changes(old, new)))
+    if not hunks:
+        return b""
+    name = os.path.normpath(path).replace(os.sep, "/").lstrip("/")
+    a, b = _quoted(f"a/{name}"), _quoted(f"b/{name}")
+    # git ends a name that holds a blank with a tab, since it looks for a time stamp after it.
+    tab = b"\t" if " " in name and not a.startswith(b'"') else b""
+    return b"diff --git %b %b\n--- %b%b\n+++ %b%b\n%b" % (a, b, a, tab, b, tab, hunks)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines as git has them: they end at a newline and nowhere else."""
+    lines = data.split(b"\n")
+    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _changes(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Change]:
+    """What differs; fixes touch a few lines of a file, so the ends are cut off first."""
+    shorter = min(len(old), len(new))
+    head = 0
+    while head < shorter and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail])
+    return [
+        (i + head, j + head, k + head, m + head)
+        for tag, i, j, k, m in matcher.get_opcodes()
+        if tag != "equal"
+    ]
+
+
+def _groups(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
+    """Changes that are near enough to share a hunk."""
+    group: list[_Change] = []
+    for change in changes:
+        if group and change[0] - group[-1][1] > 2 * _CONTEXT:
+            yield group
+            group = []
+        group.append(change)
+    if group:
+        yield group
+
+
+def _hunk(group: Sequence[_Change], old: Sequence[bytes], new: Sequence[bytes]) -> bytes:
+    first, last = group[0], group[-1]
+    lead = min(_CONTEXT, first[0])
+    start, end = first[0] - lead, min(last[1] + _CONTEXT, len(old))
+    other_start, other_end = first[2] - lead, last[3] + end - last[1]
+    parts = [b"@@ -%b +%b @@\n" % (_range(start, end), _range(other_start, other_end))]
+    here = start
+    for i, j, k, m in group:
+        parts += _marked(b" ", old[here:i])
+        parts += _marked(b"-", old[i:j])
+        parts += _marked(b"+", new[k:m])
+        here = j
+    parts += _marked(b" ", old[here:end])
+    return b"".join(parts)
+
+
+def _range(start: int, end: int) -> bytes:
+    count = end - start
+    first = start + 1 if count else start
+    return b"%d" % first if count == 1 else b"%d,%d" % (first, count)
+
+
+def _marked(sign: bytes, lines: Sequence[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield sign + line
+        if not line.endswith(b"\n"):
+            yield b"\n\\ No newline at end of file\n"
+
+
+def _quoted(name: str) -> bytes:
+    """A name as git writes it with `core.quotePath` at its default."""
+    data = os.fsencode(name)
+    if all(32 <= byte < 127 and byte not in b'"\\' for byte in data):
+        return data
+    signs = (
+        _ESCAPES.get(byte) or (b"\\%03o" % byte if byte < 32 or byte > 126 else bytes([byte]))
+        for byte in data
+    )
+    return b'"' + b"".join(signs) + b'"'

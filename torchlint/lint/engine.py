@@ -1,0 +1,89 @@
+"""MAP each file to what it says, REDUCE that to findings: the whole of `check` as a library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.lint.finding import Diagnostic, Finding
+from torchlint.lint.gate import mentions_torch
+from torchlint.project.source import SourceError, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torchlint.config import Selection
+    from torchlint.lint.mapping import MapResult
+
+Memo = dict[tuple[object, ...], "MapResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One file to check.
+
+    Args:
+        path: the name shown to the user and used in findings.
+        selection: which rules are on.
+        torch: the oldest torch that the file must run with, as (major, minor).
+        data: the content, if it does not come from disk.
+    """
+
+    path: str
+    selection: Selection
+    torch: tuple[int, int]
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found: findings of every tier and diagnostics, sorted by place."""
+
+    findings: tuple[Finding, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+
+
+def check(
+    targets: Sequence[Target],
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    memo: Memo | None = None,
+) -> Report:
+    """Checks files as one project: helpers are hot if any of these files makes them so.
+
+    A file that cannot be read or parsed, and a rule that crashes, become diagnostics; the other
+    findings stay.
+
+    Args:
+        jobs: how many processes share the parsing.
+        progress: called with the number of files done and of all.
+        memo: keeps what each file said between calls, so that only changed files are parsed.
+    """
+    diagnostics: list[Diagnostic] = []
+    loaded: list[Target] = []
+    relevant: list[Target] = []
+    for target in targets:
+        data = target.data
+        if data is None:
+            try:
+                data = read_bytes(target.path)
+            except SourceError as error:
+                diagnostics.append(error.diagnostic)
+                continue
+        loaded.append(target)
+        if mentions_torch(data):
+            relevant.append(Target(target.path, target.selection, target.torch, data))
+    if progress is not None:
+        progress(len(targets) - len(relevant), len(targets))
+    findings: list[Finding] = []
+    if relevant:
+        from torchlint.lint.run import Run
+
+        run = Run(targets=loaded, relevant=relevant, jobs=jobs, progress=progress, memo=memo)
+        findings, more = run.findings()
+        diagnostics += more
+    findings.sort(key=lambda finding: finding.sort_key)
+    diagnostics.sort(key=lambda diagnostic: diagnostic.sort_key)
+    return Report(tuple(findings), tuple(diagnostics), len(targets))

@@ -1,0 +1,108 @@
+"""What the linter says: findings, and the text edits that mend them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Tier(str, Enum):
+    """How sure a rule is of its cost, which decides who gets to see it."""
+
+    DEFAULT = "default"
+    """Shown, and makes `check` exit with 1."""
+    HINT = "hint"
+    """Shown with `--hints`; never changes the exit code."""
+    PEDANTIC = "pedantic"
+    """Shown only with `--pedantic` or when the rule is selected by its code."""
+
+
+class Applicability(str, Enum):
+    """Who may apply a fix."""
+
+    SAFE = "safe"
+    """Same values for every program that the rule matches; `fix` applies it."""
+    UNSAFE = "unsafe"
+    """May change results, memory or checkpoints; applied only with `fix --unsafe`."""
+    SUGGEST = "suggest"
+    """Shown, never applied."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a file: 1-based row, 1-based column in characters."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Replace the text from `start` up to `end` (exclusive) by `content`.
+
+    An insertion has `start == end`. Places count in characters of the decoded file.
+    `content` uses the newline style of the file it goes into.
+    """
+
+    start: Position
+    end: Position
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that mend one finding; applied whole or not at all."""
+
+    applicability: Applicability
+    message: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that explains a finding, such as the loop that makes a helper hot."""
+
+    path: str
+    position: Position
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a rule says about one place in one file.
+
+    `withheld` says why there is no fix where the rule usually has one. `group` is equal for
+    findings that belong to one loop, so that a report for people can fold them together.
+    """
+
+    code: str
+    name: str
+    tier: Tier
+    message: str
+    path: str
+    start: Position
+    end: Position
+    fix: Fix | None = None
+    withheld: str | None = None
+    related: tuple[Related, ...] = ()
+    group: str | None = field(default=None, compare=False)
+
+    @property
+    def sort_key(self) -> tuple[str, Position, str, str]:
+        return (self.path, self.start, self.code, self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something that could not be done: a file that cannot be read or parsed, a rule that
+    crashed, a fix that was dropped. Makes the command exit with 2."""
+
+    path: str
+    message: str
+    position: Position | None = None
+    kind: str = "error"
+    """One of `unreadable`, `undecodable`, `syntax`, `rule`, `fix`, `write`, `worker`."""
+
+    @property
+    def sort_key(self) -> tuple[str, Position, str]:
+        return (self.path, self.position or Position(0, 0), self.message)

@@ -1,0 +1,295 @@
+"""Makes fixes until nothing is left to fix, and writes what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from torchlint.lint.diffs import unified
+from torchlint.lint.engine import check
+from torchlint.lint.finding import Applicability, Diagnostic, Finding
+from torchlint.lint.gate import mentions_torch
+from torchlint.lint.rule import without_fix
+from torchlint.lint.splice import spans, that_fit, with_fixes
+from torchlint.lint.tiers import Wanted, choose
+from torchlint.project.source import (
+    LineIndex,
+    SourceError,
+    decode,
+    encode,
+    read_bytes,
+    write_atomically,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from torchlint.lint.engine import Memo, Target
+    from torchlint.project.source import Source
+
+MOST_ROUNDS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFile:
+    """A file that fixes changed: its bytes before and after, and what was mended."""
+
+    path: str
+    before: bytes
+    after: bytes
+    applied: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FixReport:
+    """What fixing came to; nothing is written yet.
+
+    `remaining` are the wanted findings of the fixed files, and `withheld` those of them that
+    give a reason why they have no fix.
+    """
+
+    files: tuple[FixedFile, ...]
+    withheld: tuple[Finding, ...]
+    remaining: tuple[Finding, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def fix_targets(
+    targets: Sequence[Target], *, unsafe: bool, jobs: int = 1, wanted: Wanted | None = None
+) -> FixReport:
+    """Check and fix, round after round, until no fix is left that may be made.
+
+    A fix is made whole or not at all; one that overlaps another waits for the next round; one
+    whose result does not parse is dropped for good, with a diagnostic that names its rule.
+
+    Args:
+        unsafe: also make fixes that may change results or memory.
+        jobs: how many processes check.
+        wanted: which tiers to fix and report; by default what `check` shows.
+    """
+    return _Run(targets, unsafe=unsafe, jobs=jobs, wanted=wanted or Wanted()).report()
+
+
+def unified_diff(file: FixedFile) -> bytes:
+    """The change of one file in the form that `git apply` takes."""
+    return unified(file.path, file.before, file.after)
+
+
+def apply(report: FixReport) -> tuple[Diagnostic, ...]:
+    """Write the fixed files, and say which could not be written; the others are.
+
+    A file that is no longer what it was when it was read is left alone.
+    """
+    failed: list[Diagnostic] = []
+    for file in report.files:
+        try:
+            now = read_bytes(file.path)
+            if now == file.before:
+                write_atomically(file.path, file.after)
+            elif now != file.after:
+                message = "The file has changed since it was read and was not fixed; run it again."
+                raise SourceError(file.path, message, kind="write")
+        except SourceError as error:
+            failed.append(Diagnostic(file.path, error.message, kind="write"))
+    return tuple(failed)
+
+
+@dataclass(slots=True)
+class _File:
+    """A file on its way through the rounds."""
+
+    before: Source
+    now: Source
+    applied: list[Finding] = field(default_factory=list)
+
+
+class _Run:
+    """The state of one `fix_targets`."""
+
+    def __init__(
+        self, targets: Sequence[Target], *, unsafe: bool, jobs: int, wanted: Wanted
+    ) -> None:
+        self._targets = {target.path: _with_data(target) for target in targets}
+        self._allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
+        self._jobs = jobs
+        self._wanted = wanted
+        self._memo: Memo = {}
+        self._files: dict[str, _File | None] = {}
+        self._hopeless: dict[tuple[object, ...], str] = {}
+        self._diagnostics: list[Diagnostic] = []
+
+    def report(self) -> FixReport:
+        for _ in range(MOST_ROUNDS):
+            todo, findings, diagnostics = self._check()
+            if not self._fix_all(todo):
+                break
+        else:
+            todo, findings, diagnostics = self._check()
+            for path in todo:
+                message = f"Fixes still apply after {MOST_ROUNDS} rounds; run it again."
+                self._diagnostics.append(Diagnostic(path, message, kind="fix"))
+        remaining = tuple(self._with_reason(finding) for finding in findings)
+        return FixReport(
+            files=tuple(self._fixed_files()),
+            withheld=tuple(finding for finding in remaining if finding.withheld),
+            remaining=remaining,
+            diagnostics=(*diagnostics, *self._diagnostics),
+        )
+
+    def _fixed_files(self) -> Iterator[FixedFile]:
+        for path, file in sorted(self._files.items()):
+            if file is not None and file.before.data != file.now.data:
+                yield FixedFile(path, file.before.data, file.now.data, tuple(file.applied))
+
+    def _check(
+        self,
+    ) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], tuple[Diagnostic, ...]]:
+        """The fixes to make by file, all wanted findings, and what could not be checked."""
+        targets = list(self._targets.values())
+        report = check(targets, jobs=self._jobs, memo=self._memo)
+        findings = choose(report.findings, targets, self._wanted).findings
+        todo: dict[str, list[Finding]] = {}
+        for finding in findings:
+            if finding.fix and finding.fix.applicability in self._allowed and finding.fix.edits:
+                file = self._file(finding.path)
+                if file is not None and self._why_hopeless(finding, file) is None:
+                    todo.setdefault(finding.path, []).append(finding)
+        return todo, findings, report.diagnostics
+
+    def _file(self, path: str) -> _File | None:
+        """The file of a finding, or None if it cannot be written back as it is."""
+        if path not in self._files:
+            source = decode(path, self._targets[path].data or b"")
+            self._files[path] = _File(source, source)
+            if encode(source, source.text) != source.data:
+                self._files[path] = None
+                message = f"Text in {source.encoding} cannot be fixed; save the file as UTF-8."
+                self._diagnostics.append(Diagnostic(path, message, kind="fix"))
+        return self._files[path]
+
+    def _fix_all(self, todo: Mapping[str, Sequence[Finding]]) -> int:
+        """How many files changed, or lost a fix for good."""
+        from torchlint.syntax.deep import with_deep_stack
+
+        return with_deep_stack(
+            lambda: sum([self._fix_file(path, each) for path, each in todo.items()])
+        )
+
+    def _fix_file(self, path: str, findings: Sequence[Finding]) -> bool:
+        file = self._files[path]
+        assert file is not None
+        dropped = len(self._hopeless)
+        fitting = that_fit(file.now.text, self._sound(file, findings))
+        after, applied = self._made_together(file, fitting)
+        if after.text == file.now.text:
+            for finding in applied:
+                self._drop(finding, file, "it changes nothing")
+        else:
+            file.now = after
+            file.applied += applied
+            self._targets[path] = replace(self._targets[path], data=after.data)
+        return bool(applied) or len(self._hopeless) > dropped
+
+    def _sound(self, file: _File, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """The findings whose edits are in the text and do not overlap one another."""
+        lines = LineIndex(file.now.text)
+        for finding in findings:
+            try:
+                spans(finding.fix.edits if finding.fix else (), lines)
+            except ValueError as error:
+                self._drop(finding, file, str(error))
+            else:
+                yield finding
+
+    def _made_together(
+        self, file: _File, findings: Sequence[Finding]
+    ) -> tuple[Source, list[Finding]]:
+        """The file with as many of these fixes as parse, and which they are."""
+        if not findings:
+            return file.now, []
+        try:
+            return _made(file.now, findings), list(findings)
+        except SourceError:
+            pass
+        after, applied = file.now, list[Finding]()
+        for finding in findings:
+            try:
+                after = _made(file.now, [*applied, finding])
+                applied.append(finding)
+            except SourceError:
+                self._drop_if_guilty(finding, file)
+        return after, applied
+
+    def _drop_if_guilty(self, finding: Finding, file: _File) -> None:
+        """A fix that fails only together with others gets its chance in the next round."""
+        try:
+            _made(file.now, [finding])
+        except SourceError as error:
+            self._drop(finding, file, f"its result does not parse: {error.message}")
+
+    def _drop(self, finding: Finding, file: _File, reason: str) -> None:
+        self._hopeless[_essence(finding, file.now.text)] = reason
+        message = (
+            f"The fix of {finding.code} ({finding.name}) was dropped, since {reason.rstrip('.')}; "
+            "mend this place by hand and report the rule."
+        )
+        self._diagnostics.append(Diagnostic(finding.path, message, finding.start, kind="fix"))
+
+    def _why_hopeless(self, finding: Finding, file: _File) -> str | None:
+        if not self._hopeless:
+            return None
+        return self._hopeless.get(_essence(finding, file.now.text))
+
+    def _with_reason(self, finding: Finding) -> Finding:
+        if finding.fix is None or finding.withheld:
+            return finding
+        if finding.fix.applicability is Applicability.SUGGEST:
+            return replace(finding, withheld=f"only a suggestion: {finding.fix.message}")
+        file = self._files.get(finding.path)
+        reason = None if file is None else self._why_hopeless(finding, file)
+        return finding if reason is None else without_fix(finding, f"dropped, since {reason}")
+
+
+def _with_data(target: Target) -> Target:
+    """The target with its content, so that a fix is made to what was checked.
+
+    Files that no rule will look at are not kept in memory.
+    """
+    if target.data is not None:
+        return target
+    try:
+        data = read_bytes(target.path)
+    except SourceError:
+        # `check` will say so.
+        return target
+    return replace(target, data=data) if mentions_torch(data) else target
+
+
+def _made(source: Source, findings: Sequence[Finding]) -> Source:
+    """The file with these fixes, which fit together.
+
+    Raises:
+        SourceError: the result does not parse, or the file's encoding cannot hold it.
+    """
+    from torchlint.syntax.parse import parse
+
+    text = with_fixes(source.text, findings)
+    after = decode(source.path, encode(source, text))
+    if after.text != text or after.encoding != source.encoding:
+        raise SourceError(source.path, "the file's encoding changes", kind="fix")
+    parse(after)
+    return after
+
+
+def _essence(finding: Finding, text: str) -> tuple[object, ...]:
+    """What a fix does, whatever the lines around it have become."""
+    lines = LineIndex(text)
+    try:
+        changes = spans(finding.fix.edits if finding.fix else (), lines)
+    except ValueError:
+        return (finding.path, finding.code, finding.fix)
+    return (
+        finding.path,
+        finding.code,
+        tuple((text[start:end], content) for start, end, content in changes),
+    )

@@ -1,0 +1,162 @@
+"""Where a dotted name leads: to which file of the checked paths, and to what in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from torchlint.syntax.summary import ClassSummary, FunctionSummary, Summary
+
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A function or class: the file it is in, and its qualified name there."""
+
+    path: str
+    name: str
+
+
+class Index:
+    """Finds files, functions and classes by dotted names, as seen from a file.
+
+    Args:
+        paths: every file that is checked, as shown to the user.
+        summaries: those of the files that were parsed, by path. Files that a name leads to but
+            that have no summary yet are collected in `missing`.
+    """
+
+    def __init__(self, paths: Iterable[str], summaries: Mapping[str, Summary]) -> None:
+        self._shown = {os.path.abspath(path): path for path in paths}
+        self._absolute = {path: absolute for absolute, path in self._shown.items()}
+        self._folders = {os.path.dirname(path) for path in self._shown}
+        self._summaries = summaries
+        self._located: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
+        self.missing: set[str] = set()
+        self.functions: dict[Key, FunctionSummary] = {}
+        self.classes: dict[Key, ClassSummary] = {}
+        for path, summary in summaries.items():
+            for function in summary.functions:
+                self.functions.setdefault(Key(path, function.name), function)
+            for class_ in summary.classes:
+                self.classes.setdefault(Key(path, class_.name), class_)
+
+    # files -------------------------------------------------------------------------------
+
+    def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
+        """The file that a dotted name of `path` lives in, and the names left over inside it."""
+        known = (path, dotted)
+        if known not in self._located:
+            self._located[known] = self._locate(path, dotted)
+        return self._located[known]
+
+    def _locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
+        absolute = self._absolute.get(path)
+        if absolute is None:
+            return None
+        if dotted.startswith(":"):
+            return path, tuple(dotted[1:].split("."))
+        folder = os.path.dirname(absolute)
+        parts = tuple(part for part in dotted.lstrip(".").split(".") if part)
+        level = len(dotted) - len(dotted.lstrip("."))
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._under(folder, parts)
+        while True:
+            found = self._under(folder, parts) if parts else None
+            if found is not None and len(found[1]) < len(parts):
+                return found
+            above = os.path.dirname(folder)
+            if above == folder or len(above) < self._shortest:
+                return None
+            folder = above
+
+    @property
+    def _shortest(self) -> int:
+        return min((len(folder) for folder in self._folders), default=0) - 64
+
+    def _under(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+        for length in range(len(parts), -1, -1):
+            base = os.path.join(folder, *parts[:length])
+            for file in (f"{base}.py",) if length else ():
+                if file in self._shown:
+                    return self._shown[file], parts[length:]
+            package = os.path.join(base, "__init__.py")
+            if package in self._shown:
+                return self._shown[package], parts[length:]
+        return None
+
+    # what is in them ---------------------------------------------------------------------
+
+    def symbol(self, path: str, dotted: str, depth: int = 0) -> Key | None:
+        """The function or class that a dotted name of `path` stands for, through re-exports."""
+        located = self.locate(path, dotted)
+        if located is None or depth > _DEEPEST:
+            return None
+        file, rest = located
+        if not rest:
+            return None
+        key = Key(file, ".".join(rest))
+        if key in self.functions or key in self.classes:
+            return key
+        summary = self._summaries.get(file)
+        if summary is None:
+            self.missing.add(file)
+            return None
+        for name, target in summary.exports:
+            if name == rest[0]:
+                found = self.symbol(file, ".".join((target, *rest[1:])), depth + 1)
+                if found is not None:
+                    return found
+        if len(rest) > 1:
+            owner = self.symbol(file, ":" + rest[0], depth + 1) if len(rest) == 2 else None
+            if owner is not None and owner in self.classes:
+                return self.method(owner, rest[1], depth + 1)
+            return None
+        for star in summary.stars:
+            found = self.symbol(file, f"{star}.{rest[0]}", depth + 1)
+            if found is not None:
+                return found
+        return None
+
+    def method(self, class_: Key, name: str, depth: int = 0) -> Key | None:
+        """The function that a method call on an object of a class runs, through its bases."""
+        own = Key(class_.path, f"{class_.name}.{name}")
+        if own in self.functions:
+            return own
+        summary = self.classes.get(class_)
+        if summary is None or depth > _DEEPEST:
+            return None
+        for base in summary.bases:
+            parent = self.symbol(class_.path, base, depth + 1)
+            if parent is not None and parent in self.classes and parent != class_:
+                found = self.method(parent, name, depth + 1)
+                if found is not None:
+                    return found
+        return None
+
+    def callable(self, class_: Key) -> Key | None:
+        """What calling an object of a class runs: `forward` of a module, else `__call__`."""
+        return self.method(class_, "forward") or self.method(class_, "__call__")
+
+    def attribute(self, class_: Key, name: str, depth: int = 0) -> list[str]:
+        """What `self.name` holds, as the class and its bases say."""
+        summary = self.classes.get(class_)
+        if summary is None or depth > _DEEPEST:
+            return []
+        for attribute, targets in summary.attributes:
+            if attribute == name:
+                return list(targets)
+        for base in summary.bases:
+            parent = self.symbol(class_.path, base, depth + 1)
+            if parent is not None and parent != class_:
+                found = self.attribute(parent, name, depth + 1)
+                if found:
+                    return found
+        return []

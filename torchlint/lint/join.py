@@ -1,0 +1,413 @@
+"""REDUCE: joins the files' summaries and answers what no single file knows."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from torchlint.lint.finding import Position, Related
+from torchlint.lint.index import Index, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from torchlint.lint.gate import Skim
+    from torchlint.lint.rule import Fact
+    from torchlint.syntax.summary import CallSite, FunctionSummary, Passed, Summary
+
+CALL_DEPTH = 3
+_STEP_DEPTH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """Why a function is hot: the loop that runs it, how many calls away, and which of its
+    parameters receive device tensors there."""
+
+    path: str
+    position: Position
+    depth: int
+    device: frozenset[str]
+    host: frozenset[str]
+    loop: bool = True
+
+    def related(self) -> Related:
+        what = "this loop runs it on each step" if self.loop else "a framework calls this each step"
+        return Related(self.path, self.position, what)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncNeeds:
+    """What decides whether a place is hot: its function and loops, and the parameters that its
+    value comes from; `tensor` says that the value is a tensor whatever is passed."""
+
+    function: str
+    loops: tuple[int, ...]
+    parameters: tuple[str, ...] = ()
+    tensor: bool = True
+
+
+class Project:
+    """All checked files, joined. Paths are those shown to the user."""
+
+    def __init__(
+        self,
+        summaries: Mapping[str, Summary],
+        skims: Mapping[str, Skim],
+        facts: Iterable[Fact],
+        paths: Iterable[str],
+    ) -> None:
+        self.summaries = summaries
+        self._skims = skims
+        self._facts: dict[str, list[Fact]] = defaultdict(list)
+        for fact in facts:
+            self._facts[fact.name].append(fact)
+        self.index = Index(paths, summaries)
+
+    # imports -----------------------------------------------------------------------------
+
+    @cached_property
+    def _imports(self) -> dict[str, set[str]]:
+        graph: dict[str, set[str]] = {}
+        for path, skim in self._skims.items():
+            found = {self.index.locate(path, name) for name in skim.imports}
+            graph[path] = {target[0] for target in found if target is not None} - {path}
+        return graph
+
+    @cached_property
+    def _importers(self) -> dict[str, set[str]]:
+        graph: dict[str, set[str]] = defaultdict(set)
+        for path, targets in self._imports.items():
+            for target in targets:
+                graph[target].add(path)
+        return graph
+
+    def imported(self, path: str) -> set[str]:
+        """The file and all that it imports, over any number of steps."""
+        return _reachable(path, self._imports)
+
+    def importers(self, path: str) -> set[str]:
+        """The file and all that import it, over any number of steps."""
+        return _reachable(path, self._importers)
+
+    def programs(self, path: str) -> set[str]:
+        """Every file of the programs that the file is part of: its importers and what they
+        import."""
+        found: set[str] = set()
+        for importer in self.importers(path):
+            found |= self.imported(importer)
+        return found
+
+    # facts -------------------------------------------------------------------------------
+
+    def has_clue(self, name: str, paths: Iterable[str]) -> bool:
+        """Whether one of the files contains a clue that a rule declared."""
+        return any(name in self._skims[path].clues for path in paths if path in self._skims)
+
+    def facts(self, name: str, paths: Iterable[str]) -> list[Fact]:
+        """The facts of that name that rules recorded in these files."""
+        wanted = set(paths)
+        return [fact for fact in self._facts[name] if fact.path in wanted]
+
+    def uses_cuda(self, path: str) -> bool:
+        """Whether a program that the file is part of shows that it runs on an accelerator."""
+        own = self.summaries.get(path)
+        if own is not None and own.uses_cuda:
+            return True
+        return any(
+            self.summaries[file].uses_cuda for file in self.programs(path) if file in self.summaries
+        )
+
+    # steps -------------------------------------------------------------------------------
+
+    def does_step(self, key: Key, depth: int = 0) -> bool:
+        """Whether a function does one training step: itself, or through what it calls."""
+        function = self.index.functions.get(key)
+        if function is None or function.evaluation:
+            return False
+        if function.steps:
+            return True
+        if depth >= _STEP_DEPTH:
+            return False
+        return any(
+            self.does_step(target, depth + 1)
+            for site in function.calls
+            if not site.loops
+            for target in self._callees(key, site)
+            if target != key
+        )
+
+    @cached_property
+    def step_loops(self) -> set[tuple[str, int]]:
+        """The loops, by path and index, that train on each round, seen through calls."""
+        found = {
+            (path, index)
+            for path, summary in self.summaries.items()
+            for index, loop in summary.loops.items()
+            if loop.steps
+        }
+        for key, site in self._sites():
+            if site.loops and not site.quiet and (key.path, site.loops[0]) not in found:
+                if any(self.does_step(target) for target in self._callees(key, site)):
+                    found.add((key.path, site.loops[0]))
+        return found
+
+    def trains(self, path: str) -> bool:
+        """Whether a step loop lies in the file or in one that it imports."""
+        files = self.imported(path)
+        return any(file in files for file, _ in self.step_loops) or any(
+            function.hook or function.whole_step
+            for file in files
+            if file in self.summaries
+            for function in self.summaries[file].functions
+        )
+
+    def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
+        """The first of these loops of a file that is a step loop."""
+        for index in loops:
+            if (path, index) in self.step_loops:
+                position = self.summaries[path].loops[index].position
+                return Heat(path, position, 0, frozenset(), frozenset())
+        return None
+
+    def hot(self, path: str, site: SyncNeeds) -> Heat | None:
+        """Why a place in a function runs on each step with a device tensor, or None.
+
+        A place in a step loop is hot at once; one in a helper if a step loop calls the helper
+        and, where the value comes from parameters, passes device tensors for them.
+        """
+        loop = self.step_loop(path, site.loops)
+        heat = loop or self.heat(path, site.function)
+        if heat is None:
+            return None
+        if not site.parameters:
+            return heat
+        received = self._heats.get(Key(path, site.function))
+        known = received or heat
+        if known.device.intersection(site.parameters):
+            return heat
+        if known.host.issuperset(site.parameters) or not site.tensor:
+            return None
+        return heat
+
+    # hot functions -----------------------------------------------------------------------
+
+    def heat(self, path: str, function: str) -> Heat | None:
+        """Why a function runs on each step, or None if nothing says so."""
+        return self._heats.get(Key(path, function))
+
+    @cached_property
+    def _heats(self) -> dict[Key, Heat]:
+        heats: dict[Key, Heat] = {}
+        queue: deque[Key] = deque()
+        for key, function in self.index.functions.items():
+            if function.hook or (function.whole_step and not function.evaluation):
+                self._warm(heats, queue, key, self._own_heat(key, function))
+        for key, site in self._sites():
+            loop = None if site.quiet else self.step_loop(key.path, site.loops)
+            if loop is not None:
+                for target in self._callees(key, site):
+                    self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
+        while queue:
+            key = queue.popleft()
+            heat = heats[key]
+            if heat.depth >= CALL_DEPTH:
+                continue
+            for site in self.index.functions[key].calls:
+                if site.quiet:
+                    continue
+                for target in self._callees(key, site):
+                    if target != key:
+                        passed = self._passed_heat(site, target, heat, heat)
+                        self._warm(heats, queue, target, passed)
+        return heats
+
+    def _own_heat(self, key: Key, function: FunctionSummary) -> Heat:
+        for caller, site in self._called_from.get(key, ()):
+            if site.loops:
+                loop = self.step_loop(caller.path, site.loops[:1])
+                if loop is not None:
+                    return self._passed_heat(site, key, loop, None, 0)
+        return Heat(key.path, function.position, 0, frozenset(), frozenset(), loop=False)
+
+    def _warm(
+        self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat
+    ) -> None:
+        function = self.index.functions.get(key)
+        if function is None or function.evaluation:
+            return
+        old = heats.get(key)
+        if old is None:
+            heats[key] = heat
+            queue.append(key)
+            return
+        device, host = old.device | heat.device, old.host & heat.host
+        nearer = old if (old.depth, old.path, old.position) <= (
+            heat.depth,
+            heat.path,
+            heat.position,
+        ) else heat
+        merged = Heat(nearer.path, nearer.position, nearer.depth, device, host, nearer.loop)
+        if merged != old:
+            heats[key] = merged
+            queue.append(key)
+
+    def _passed_heat(
+        self,
+        site: CallSite,
+        target: Key,
+        loop: Heat,
+        caller: Heat | None,
+        depth: int | None = None,
+    ) -> Heat:
+        device, host = set(), set()
+        for parameter, passed in _received(self.index.functions[target], site.arguments):
+            given = caller.device if caller else frozenset()
+            known_host = caller.host if caller else frozenset()
+            if passed.device or any(name in given for name in passed.parameters):
+                device.add(parameter)
+            elif passed.host or (
+                passed.parameters and all(name in known_host for name in passed.parameters)
+            ):
+                host.add(parameter)
+        if depth is None:
+            depth = loop.depth + 1
+        return Heat(loop.path, loop.position, depth, frozenset(device), frozenset(host), loop.loop)
+
+    # calls -------------------------------------------------------------------------------
+
+    def _sites(self) -> Iterator[tuple[Key, CallSite]]:
+        for key, function in self.index.functions.items():
+            for site in function.calls:
+                yield key, site
+
+    @cached_property
+    def _called_from(self) -> dict[Key, list[tuple[Key, CallSite]]]:
+        found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
+        for key, site in self._sites():
+            for target in self._callees(key, site):
+                found[target].append((key, site))
+        return found
+
+    def _callees(self, caller: Key, site: CallSite) -> list[Key]:
+        """The functions of the project that a call can run."""
+        known = (caller, site)
+        if known not in self._resolved:
+            found = self._resolve_site(caller, site)
+            self._resolved[known] = [key for key in found if key in self.index.functions]
+        return self._resolved[known]
+
+    @cached_property
+    def _resolved(self) -> dict[tuple[Key, CallSite], list[Key]]:
+        return {}
+
+    def _resolve_site(self, caller: Key, site: CallSite) -> list[Key]:
+        if site.target == "self":
+            owner = self._owner(caller)
+            found = self.index.method(owner, site.method) if owner else None
+            return [found] if found else []
+        if not site.method:
+            symbol = self.index.symbol(caller.path, site.target)
+            if symbol is None:
+                return []
+            if symbol in self.index.classes:
+                init = self.index.method(symbol, "__init__")
+                return [init] if init else []
+            return [symbol]
+        classes = self._classes_of(caller, site.target)
+        methods = []
+        for class_ in classes:
+            if site.method == "()":
+                method = self.index.callable(class_)
+            else:
+                method = self.index.method(class_, site.method)
+            if method is not None:
+                methods.append(method)
+        return methods
+
+    def _owner(self, function: Key) -> Key | None:
+        """The class that a method belongs to."""
+        owner = Key(function.path, function.name.rpartition(".")[0])
+        return owner if owner in self.index.classes else None
+
+    def _classes_of(self, caller: Key, target: str, depth: int = 0) -> list[Key]:
+        """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
+        if depth > CALL_DEPTH:
+            return []
+        if target.startswith("$"):
+            return sorted(
+                self._parameter_classes.get((caller, target[1:]), ()),
+                key=lambda key: (key.path, key.name),
+            )
+        if target.startswith("self."):
+            owner = self._owner(caller)
+            if owner is None:
+                return []
+            init = Key(owner.path, f"{owner.name}.__init__")
+            return [
+                key
+                for held in self.index.attribute(owner, target[5:])
+                for key in self._classes_of(init, held, depth + 1)
+            ]
+        symbol = self.index.symbol(caller.path, target)
+        return [symbol] if symbol is not None and symbol in self.index.classes else []
+
+    @cached_property
+    def _parameter_classes(self) -> dict[tuple[Key, str], set[Key]]:
+        """For each parameter, the project classes whose objects some call passes to it."""
+        found: dict[tuple[Key, str], set[Key]] = defaultdict(set)
+        self.__dict__["_parameter_classes"] = found
+        for _ in range(CALL_DEPTH + 1):
+            before = sum(map(len, found.values()))
+            self._resolved.clear()
+            for key, site in self._sites():
+                for target in self._callees(key, site):
+                    for parameter, passed in _received(
+                        self.index.functions[target], site.arguments
+                    ):
+                        for name in passed.classes:
+                            found[target, parameter].update(self._classes_of(key, name))
+            if sum(map(len, found.values())) == before:
+                break
+        self._resolved.clear()
+        return found
+
+    def warm_up(self) -> None:
+        """Answers the costly questions now; `index.missing` then names the files they lack."""
+        _ = self._parameter_classes, self.step_loops, self._heats
+
+    def training_files(self) -> set[str]:
+        """The files in which a step loop or a function that does a step lies."""
+        found = {path for path, _ in self.step_loops}
+        found |= {key.path for key, function in self.index.functions.items() if function.steps}
+        return found
+
+
+def _received(
+    function: FunctionSummary, arguments: tuple[Passed, ...]
+) -> Iterator[tuple[str, Passed]]:
+    """Each argument with the parameter that receives it."""
+    names = function.parameters
+    catch_all = next((name[2:] for name in names if name.startswith("**")), None)
+    for passed in arguments:
+        if passed.name.startswith("#"):
+            index = int(passed.name[1:])
+            if index < len(names) and not names[index].startswith("**"):
+                yield names[index], passed
+        elif passed.name in names:
+            yield passed.name, passed
+        elif catch_all is not None and passed.name != "*":
+            yield catch_all, passed
+
+
+def _reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
+    found = {start}
+    stack = [start]
+    while stack:
+        for target in graph.get(stack.pop(), ()):
+            if target not in found:
+                found.add(target)
+                stack.append(target)
+    return found

@@ -1,0 +1,117 @@
+"""MAP: one file's bytes to its findings, those that wait, its facts and its summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from torchlint.lint.debug import debugging
+from torchlint.lint.finding import Diagnostic, Finding
+from torchlint.lint.gate import Skim, skim
+from torchlint.lint.registry import all_rules
+from torchlint.lint.rule import Fact, Waiting
+from torchlint.lint.suppress import Suppressions
+from torchlint.project.source import SourceError, decode
+from torchlint.syntax.module import Module
+from torchlint.syntax.parse import parse
+from torchlint.syntax.summary import Summary, summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from torchlint.lint.engine import Target
+    from torchlint.lint.rule import Rule, Said
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class MapResult:
+    """All that one file says; it depends on the file's bytes, the rules and the settings, and
+    on nothing else."""
+
+    path: str
+    skim: Skim
+    findings: tuple[Finding, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    summary: Summary | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def map_file(target: Target, woken: bool = False) -> MapResult:
+    """Runs every enabled rule that the file's words call for.
+
+    Args:
+        target: with its `data`.
+        woken: hot code of another file may lead here, so the file is parsed and summarized in
+            any case.
+    """
+    data = target.data or b""
+    rules = {
+        code: rule
+        for code, rule in all_rules().items()
+        if target.selection.enabled(code, rule.name)
+    }
+    skimmed = skim(data, list(rules.values()), woken=woken)
+    if not skimmed.codes and not woken:
+        return MapResult(target.path, skimmed)
+    try:
+        source = decode(target.path, data)
+        module = Module(source, parse(source), target.torch)
+    except SourceError as error:
+        return MapResult(target.path, skimmed, diagnostics=(error.diagnostic,))
+    active = [rules[code] for code in skimmed.codes]
+    return _run(module, active, skimmed, woken)
+
+
+def _run(module: Module, active: list[Rule], skimmed: Skim, woken: bool) -> MapResult:
+    said: list[Said] = []
+    diagnostics: list[Diagnostic] = []
+    for rule in active:
+        if rule.off_in_tests and module.test_like:
+            continue
+        said += _all_said(rule, module, diagnostics)
+    suppressions = Suppressions(module)
+    findings = [item for item in said if isinstance(item, Finding)]
+    waiting = [item for item in said if isinstance(item, Waiting)]
+    summary = None
+    if woken or any(rule.joins for rule in active):
+        summary = _guarded(lambda: [summarize(module)], "the project summary", module, diagnostics)
+    return MapResult(
+        path=module.path,
+        skim=skimmed,
+        findings=tuple(item for item in findings if not suppressions.cover(item)),
+        waiting=tuple(item for item in waiting if not suppressions.cover(item.finding)),
+        facts=tuple(item for item in said if isinstance(item, Fact)),
+        summary=summary[0] if summary else None,
+        diagnostics=tuple(diagnostics),
+    )
+
+
+def _all_said(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> list[Said]:
+    found: list[Said] = []
+    for types, check in rule.checks:
+        for node in module.nodes(*types):
+            found += _guarded(lambda: check(node, module), rule.code, module, diagnostics)  # noqa: B023
+    for check in rule.module_checks:
+        found += _guarded(lambda: check(module), rule.code, module, diagnostics)  # noqa: B023
+    return found
+
+
+def _guarded(
+    answer: Callable[[], Iterable[_T] | None],
+    who: str,
+    module: Module,
+    diagnostics: list[Diagnostic],
+) -> list[_T]:
+    """What `answer` gives; a crash becomes a diagnostic that names who crashed."""
+    try:
+        return list(answer() or ())
+    except Exception as error:
+        if debugging():
+            raise
+        message = f"{who} crashed ({type(error).__name__}: {error}); its findings here are lost"
+        if all(known.message != message for known in diagnostics):
+            diagnostics.append(Diagnostic(module.path, message, kind="rule"))
+        return []

@@ -1,0 +1,152 @@
+"""From the words of a command to the files to check, each with its rules and its torch."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.config import NEWEST_TORCH, ConfigError, Selection, Settings, unknown_selector
+from torchlint.lint.finding import Diagnostic
+from torchlint.project.configs import Configs
+from torchlint.project.discover import discover, parts_of, shown_path
+from torchlint.project.globs import parse
+from torchlint.project.requires import TorchBounds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.lint.engine import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line says; it goes before the configuration file.
+
+    `select` replaces what the file selects and ignores; `ignore` is added to what it ignores.
+    """
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    target_torch: tuple[int, int] | None = None
+    config: str | None = None
+    isolated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The files to check, and what already went wrong while looking for them."""
+
+    targets: tuple[Target, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def plan(paths: Sequence[str], wishes: Wishes) -> Plan:
+    """The targets that `paths` mean.
+
+    Raises:
+        ConfigError: a word of the command line, or the file given with `--config`, is wrong.
+    """
+    planner = _Planner(wishes)
+    found, problems = discover(paths, planner.configs)
+    diagnostics = [Diagnostic(each.path, each.message, kind=each.kind) for each in problems]
+    targets = tuple(
+        planner.target(file.path, file.absolute, file.settings)
+        for file in found
+        if planner.usable(file.settings)
+    )
+    return Plan(targets, (*diagnostics, *planner.diagnostics))
+
+
+def plan_text(data: bytes, filename: str | None, wishes: Wishes) -> Plan:
+    """One target for text that comes from standard input.
+
+    Args:
+        filename: decides the configuration and is shown; it need not exist.
+
+    Raises:
+        ConfigError: a word of the command line, or a configuration file, is wrong.
+    """
+    planner = _Planner(wishes)
+    absolute = os.path.abspath(filename or "stdin")
+    settings = planner.configs.for_folder(os.path.dirname(absolute))
+    if not planner.usable(settings):
+        return Plan((), tuple(planner.diagnostics))
+    target = planner.target(filename or "<stdin>", absolute, settings, data)
+    return Plan((target,), ())
+
+
+class _Planner:
+    def __init__(self, wishes: Wishes) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self.configs = Configs(file=wishes.config, isolated=wishes.isolated)
+        self._wishes = wishes
+        self._bounds = TorchBounds()
+        self._usable: dict[Settings, bool] = {}
+        self._selections: dict[tuple[Settings, tuple[str, ...]], Selection] = {}
+        wrong = _unknown((*(wishes.select or ()), *wishes.ignore))
+        if wrong is not None:
+            raise ConfigError(wrong)
+
+    def usable(self, settings: Settings) -> bool:
+        """Whether every rule that the settings mention exists; reports it once if not."""
+        known = self._usable.get(settings)
+        if known is None:
+            wrong = _unknown(settings.selectors)
+            known = self._usable[settings] = wrong is None
+            if wrong is not None:
+                source = shown_path(settings.source or settings.root)
+                message = f"{wrong} Files under it were not checked."
+                self.diagnostics.append(Diagnostic(source, message, kind="config"))
+        return known
+
+    def target(
+        self, path: str, absolute: str, settings: Settings, data: bytes | None = None
+    ) -> Target:
+        from torchlint.lint.engine import Target
+
+        return Target(
+            path=path,
+            selection=self._selection(absolute, settings),
+            torch=self._torch(absolute, settings),
+            data=data,
+        )
+
+    def _selection(self, absolute: str, settings: Settings) -> Selection:
+        off = _off(absolute, settings) if settings.per_file_ignores else ()
+        selection = self._selections.get((settings, off))
+        if selection is None:
+            select, ignore = self._wishes.select, settings.ignore
+            if select is not None:
+                ignore = ()
+            ignore += self._wishes.ignore
+            selection = Selection(settings.select if select is None else select, ignore, off)
+            self._selections[settings, off] = selection
+        return selection
+
+    def _torch(self, absolute: str, settings: Settings) -> tuple[int, int]:
+        stated = self._wishes.target_torch or settings.target_torch
+        if stated is None and not self._wishes.isolated:
+            stated = self._bounds.oldest(os.path.dirname(absolute))
+        return stated or NEWEST_TORCH
+
+
+def _off(absolute: str, settings: Settings) -> tuple[str, ...]:
+    root, parts = parts_of(settings.root), parts_of(absolute)
+    if parts[: len(root)] == root:
+        parts = parts[len(root) :]
+    off: list[str] = []
+    for pattern, codes in settings.per_file_ignores:
+        glob = parse(pattern)
+        if glob is not None and glob.covers(parts):
+            off += codes
+    return tuple(off)
+
+
+def _unknown(entries: tuple[str, ...]) -> str | None:
+    """What is wrong with the first entry that selects nothing, or None."""
+    if not any(entry != "ALL" for entry in entries):
+        return None
+    from torchlint.lint.registry import all_rules
+
+    return unknown_selector(entries, {code: rule.name for code, rule in all_rules().items()})

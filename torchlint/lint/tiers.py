@@ -1,0 +1,58 @@
+"""Who gets to see a finding: problems always, hints and pedantic ones on request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.config import Selection
+from torchlint.lint.finding import Finding, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.lint.engine import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which tiers were asked for."""
+
+    hints: bool = False
+    pedantic: bool = False
+
+    def includes(self, finding: Finding, selection: Selection) -> bool:
+        """Whether to show the finding; pedantic rules also answer to their own name."""
+        if finding.tier is Tier.HINT:
+            return self.hints
+        if finding.tier is Tier.PEDANTIC:
+            return self.pedantic or selection.names_exactly(finding.code, finding.name)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The findings to show, and per file how many hints stay hidden."""
+
+    findings: tuple[Finding, ...]
+    hidden_hints: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def problems(self) -> int:
+        """How many findings make `check` exit with 1."""
+        return sum(finding.tier is not Tier.HINT for finding in self.findings)
+
+
+def choose(findings: Iterable[Finding], targets: Iterable[Target], wanted: Wanted) -> Shown:
+    """Splits findings, in their order, into those to show and hints to count."""
+    selections = {target.path: target.selection for target in targets}
+    everything = Selection()
+    shown: list[Finding] = []
+    hidden: Counter[str] = Counter()
+    for finding in findings:
+        if wanted.includes(finding, selections.get(finding.path, everything)):
+            shown.append(finding)
+        elif finding.tier is Tier.HINT:
+            hidden[finding.path] += 1
+    return Shown(tuple(shown), tuple(sorted(hidden.items())))

@@ -1,0 +1,130 @@
+"""Globs as `.gitignore` means them, for ignore files and for settings alike.
+
+Patterns come with the code that is checked. A pattern turned into one regular expression can
+take exponential time on a hostile name, so names are matched segment by segment, each step in
+time proportional to pattern times name.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_WILD = re.compile(r"[*?\[\\]")
+_ESCAPE_OR_SET = re.compile(r"\\(.)|\[([!^]?)(\]?[^\]]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """One pattern: `**` spans folders, `*`, `?` and `[...]` stay inside one name."""
+
+    segments: tuple[str, ...]
+    folders_only: bool = False
+
+    def matches(self, parts: Sequence[str], *, folder: bool = False) -> bool:
+        """Whether the pattern means this path itself, given relative to where it stands."""
+        if self.folders_only and not folder:
+            return False
+        if len(self.segments) == 2 and self.segments[0] == "**":
+            return _name_matches(self.segments[1], parts[-1])
+        return _path_matches(self.segments, parts)
+
+    def covers(self, parts: Sequence[str]) -> bool:
+        """Whether the pattern means this file or a folder that holds it."""
+        return self.matches(parts) or any(
+            self.matches(parts[:depth], folder=True) for depth in range(1, len(parts))
+        )
+
+
+def parse(pattern: str) -> Glob | None:
+    """The glob for a pattern; None for one that means nothing.
+
+    A pattern without a slash before its end means that name at any depth.
+    """
+    pattern = pattern.removeprefix("./")
+    folders_only = pattern.endswith("/")
+    anchored = "/" in pattern.rstrip("/")
+    segments = [segment for segment in pattern.split("/") if segment not in ("", ".")]
+    if not segments:
+        return None
+    if not anchored:
+        segments.insert(0, "**")
+    if segments[-1] == "**":
+        segments.append("*")
+    return Glob(tuple(segments), folders_only)
+
+
+def _path_matches(segments: tuple[str, ...], parts: Sequence[str]) -> bool:
+    at = here = 0
+    star = resume = -1
+    while here < len(parts):
+        if at < len(segments) and segments[at] == "**":
+            star, resume = at, here
+            at += 1
+        elif at < len(segments) and _name_matches(segments[at], parts[here]):
+            at += 1
+            here += 1
+        elif star >= 0:
+            resume += 1
+            at, here = star + 1, resume
+        else:
+            return False
+    return all(segment == "**" for segment in segments[at:])
+
+
+def _name_matches(pattern: str, name: str) -> bool:
+    if not _WILD.search(pattern):
+        return pattern == name
+    matcher = _compiled(pattern)
+    return matcher is not None and matcher.match(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(fnmatch.translate(_ESCAPE_OR_SET.sub(_as_fnmatch, pattern)))
+    except re.error:
+        return None
+
+
+def _as_fnmatch(hit: re.Match[str]) -> str:
+    """fnmatch has `[!...]` and `[*]` where git also has `[^...]` and a backslash."""
+    if hit[1] is not None:
+        return f"[{hit[1]}]" if hit[1] in "*?[" else hit[1]
+    return f"[{'!' if hit[2] else ''}{hit[3]}]".replace("\\", "")
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreFile:
+    """The lines of one `.gitignore`; paths are relative to its folder."""
+
+    lines: tuple[tuple[Glob, bool], ...]
+
+    def verdict(self, parts: Sequence[str], *, folder: bool) -> bool | None:
+        """True: ignored. False: a `!` line keeps it. None: no line means this path."""
+        for glob, ignored in reversed(self.lines):
+            if glob.matches(parts, folder=folder):
+                return ignored
+        return None
+
+
+def parse_ignore_file(lines: Iterable[str]) -> IgnoreFile:
+    """Reads `.gitignore` lines: comments, `!`, escaped first characters and trailing blanks."""
+    parsed: list[tuple[Glob, bool]] = []
+    for line in lines:
+        line = line.rstrip("\r\n")
+        while line.endswith(" ") and not line.endswith("\\ "):
+            line = line[:-1]
+        if line.startswith("#"):
+            continue
+        ignored = not line.startswith("!")
+        glob = parse(line if ignored else line[1:])
+        if glob is not None:
+            parsed.append((glob, ignored))
+    return IgnoreFile(tuple(parsed))

@@ -1,0 +1,136 @@
+"""The oldest torch that a project says it works with, read from its own requirements."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.config import NEWEST_TORCH, ConfigError, read_capped, read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Version = tuple[int, int]
+
+_LAST_OF_SERIES = {0: 4, 1: 13, NEWEST_TORCH[0]: NEWEST_TORCH[1]}
+_SPEC = r"torch(?![\w.-])[ \t]*(?:\[[^\]\n]*\])?[ \t]*\(?[ \t]*(?P<spec>[<>=~!^][^;#)'\"\n]*)?"
+_LINE = re.compile(rf"^[ \t]*(?:install_requires[ \t]*=[ \t]*)?{_SPEC}", re.MULTILINE | re.I)
+_QUOTED = re.compile(rf"['\"]{_SPEC}", re.I)
+_CLAUSE = re.compile(
+    r"[ \t]*(?P<op>[<>=~!^]{0,3})[ \t]*v?(?P<major>[0-9]{1,4})(?:\.(?P<minor>[0-9]{1,4}))?"
+    r"(?:\.(?P<patch>[0-9]{1,9}))?"
+)
+
+
+class TorchBounds:
+    """Looks upward from a folder for the first one that states a bound on torch.
+
+    The search ends at the root of a version control checkout, so that a folder of clones does
+    not lend its bounds to the clones.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, Version | None] = {}
+
+    def oldest(self, folder: str) -> Version | None:
+        """The lowest torch that the project around `folder`, an absolute path, asks for."""
+        chain: list[str] = []
+        bound: Version | None = None
+        while folder not in self._found:
+            chain.append(folder)
+            bound, last = _stated_in(folder)
+            parent = os.path.dirname(folder)
+            if bound is not None or last or parent == folder:
+                break
+            folder = parent
+        else:
+            bound = self._found[folder]
+        self._found.update(dict.fromkeys(chain, bound))
+        return bound
+
+
+def _stated_in(folder: str) -> tuple[Version | None, bool]:
+    try:
+        names = set(os.listdir(folder))
+    except OSError:
+        return None, False
+    bounds: list[Version] = []
+    for name in sorted(names):
+        if name in _READERS or (name.startswith("requirements") and name.endswith(".txt")):
+            bounds += _bounds_of(os.path.join(folder, name), name)
+    return min(bounds, default=None), not names.isdisjoint((".git", ".hg"))
+
+
+def _bounds_of(path: str, name: str) -> Iterator[Version]:
+    try:
+        data = read_capped(path)
+        if b"torch" not in data.lower():
+            return
+        specs = _READERS.get(name, _lines)(path, data)
+        found = [lower_bound(spec) for spec in specs]
+    except ConfigError:
+        # Somebody else's file in a form we cannot read states nothing; it is not our error.
+        return
+    yield from (bound for bound in found if bound is not None)
+
+
+def _lines(_path: str, data: bytes) -> list[str]:
+    return [hit["spec"] or "" for hit in _LINE.finditer(data.decode("utf-8", "replace"))]
+
+
+def _setup_script(_path: str, data: bytes) -> list[str]:
+    code = re.sub(r"(?m)^[ \t]*#.*", "", data.decode("utf-8", "replace"))
+    return [hit["spec"] or "" for hit in _QUOTED.finditer(code)]
+
+
+def _pyproject(path: str, _data: bytes) -> list[str]:
+    data = read_toml(path)
+    project = _table(data.get("project"))
+    lists = [
+        project.get("dependencies"),
+        *_table(project.get("optional-dependencies")).values(),
+        *_table(data.get("dependency-groups")).values(),
+    ]
+    entries = [entry for each in lists if isinstance(each, list) for entry in each]
+    hits = (_LINE.match(entry) for entry in entries if isinstance(entry, str))
+    specs = [hit["spec"] or "" for hit in hits if hit is not None]
+    poetry = _table(_table(_table(data.get("tool")).get("poetry")).get("dependencies"))
+    entry = poetry.get("torch")
+    stated = _table(entry).get("version", entry)
+    return [*specs, stated] if isinstance(stated, str) else specs
+
+
+def _table(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+_READERS = {"pyproject.toml": _pyproject, "setup.cfg": _lines, "setup.py": _setup_script}
+
+
+def lower_bound(spec: str) -> Version | None:
+    """The oldest torch that a version specifier allows, such as (1, 13) for `>=1.13,<3`.
+
+    An upper bound alone gives the newest version it allows: the only one that is stated.
+    """
+    lower: Version | None = None
+    upper: Version | None = None
+    for clause in spec.split(","):
+        hit = _CLAUSE.match(clause)
+        if hit is None:
+            continue
+        version = (int(hit["major"]), int(hit["minor"] or 0))
+        if hit["op"] in ("<", "<="):
+            below = hit["op"] == "<" and int(hit["patch"] or 0) == 0
+            version = _before(version) if below else version
+            upper = version if upper is None else min(upper, version)
+        elif hit["op"] != "!=":
+            lower = version if lower is None else max(lower, version)
+    return lower if lower is not None else upper
+
+
+def _before(version: Version) -> Version:
+    major, minor = version
+    if minor > 0:
+        return (major, minor - 1)
+    return (major - 1, _LAST_OF_SERIES[major - 1]) if major - 1 in _LAST_OF_SERIES else NEWEST_TORCH

@@ -1,0 +1,56 @@
+"""Findings as workflow commands, which GitHub shows as annotations in a pull request.
+
+The escaping follows
+https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.lint.finding import Tier
+from torchlint.report.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from torchlint.lint.finding import Diagnostic, Finding
+
+_LEVELS: Final = {Tier.DEFAULT: "error", Tier.HINT: "notice", Tier.PEDANTIC: "warning"}
+
+
+def render(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
+    """One command per finding, then one per diagnostic."""
+    for finding in findings:
+        place = {
+            "file": finding.path,
+            "line": str(finding.start.row),
+            "col": str(finding.start.column),
+            "endLine": str(finding.end.row),
+            "endColumn": str(finding.end.column),
+            "title": f"{finding.code} {finding.name}",
+        }
+        if finding.end.row != finding.start.row:
+            # GitHub drops an annotation that has columns over more than one line.
+            del place["col"], place["endColumn"]
+        yield _command(_LEVELS[finding.tier], place, finding.message)
+    for diagnostic in diagnostics:
+        place = {"file": diagnostic.path}
+        if diagnostic.position is not None:
+            place["line"] = str(diagnostic.position.row)
+            place["col"] = str(diagnostic.position.column)
+        yield _command("error", {**place, "title": "torchlint"}, diagnostic.message)
+
+
+def _command(level: str, properties: dict[str, str], message: str) -> str:
+    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{level} {listed}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(escaped)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,69 @@
+"""Findings for programs: a JSON list with 1-based rows and columns."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from torchlint.lint.finding import Finding, Fix, Position
+
+Json = dict[str, object]
+
+
+def render(findings: Iterable[Finding], url: Callable[[str], str | None]) -> Iterator[str]:
+    """The lines of the list, in ASCII, one finding each.
+
+    Args:
+        url: the page of the rule with this code.
+    """
+    entries = [json.dumps(_finding(finding, url(finding.code))) for finding in findings]
+    yield "["
+    for left, entry in enumerate(entries, start=1 - len(entries)):
+        yield f"  {entry}{',' if left else ''}"
+    yield "]"
+
+
+def _finding(finding: Finding, url: str | None) -> Json:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "tier": finding.tier.value,
+        "severity": finding.tier.value,
+        "message": finding.message,
+        "filename": finding.path,
+        "location": _place(finding.start),
+        "end_location": _place(finding.end),
+        "fix": None if finding.fix is None else _fix(finding.fix),
+        "withheld": finding.withheld,
+        "related": [
+            {
+                "filename": related.path,
+                "location": _place(related.position),
+                "message": related.message,
+            }
+            for related in finding.related
+        ],
+        "url": url,
+    }
+
+
+def _fix(fix: Fix) -> Json:
+    return {
+        "applicability": fix.applicability.value,
+        "message": fix.message,
+        "edits": [
+            {
+                "location": _place(edit.start),
+                "end_location": _place(edit.end),
+                "content": edit.content,
+            }
+            for edit in fix.edits
+        ],
+    }
+
+
+def _place(position: Position) -> Json:
+    return {"row": position.row, "column": position.column}

@@ -1,0 +1,39 @@
+"""A counter on the terminal for runs that take a while."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
+_PATIENCE: Final = 2.0
+_PAUSE: Final = 0.1
+
+
+class Progress:
+    """Call it with (done, total); it stays silent off a terminal and for the first two seconds."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._next = clock() + _PATIENCE
+        self._drawn = False
+        self._silent = not stream.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._silent or self._clock() < self._next:
+            return
+        self._next = self._clock() + _PAUSE
+        self._drawn = True
+        self._stream.write(f"\rChecking: {done} of {total} files")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Takes the counter off the terminal again."""
+        if self._drawn:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._drawn = False

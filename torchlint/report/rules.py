@@ -1,0 +1,71 @@
+"""Rules for people and programs: the list, and the page of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.report.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torchlint.lint.rule import Rule
+
+
+def table(rules: Sequence[Rule]) -> Iterator[str]:
+    """One line per rule in columns: code, name, tier, fix, summary."""
+    rows = [("CODE", "NAME", "SHOWN", "FIX", "SUMMARY")]
+    rows += [
+        (
+            rule.code,
+            rule.name,
+            rule.tier.value,
+            "-" if rule.fix is None else rule.fix.value,
+            rule.summary,
+        )
+        for rule in rules
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        yield visible("  ".join([*cells, row[4]]))
+
+
+def as_json(rules: Sequence[Rule]) -> str:
+    """A JSON list with everything a program can know about each rule."""
+    import json
+
+    return json.dumps(
+        [
+            {
+                "code": rule.code,
+                "name": rule.name,
+                "family": rule.family,
+                "tier": rule.tier.value,
+                "fix": None if rule.fix is None else rule.fix.value,
+                "summary": rule.summary,
+                "since": rule.since,
+                "page": page(rule),
+                "url": rule.url,
+            }
+            for rule in rules
+        ],
+        indent=2,
+    )
+
+
+def page(rule: Rule) -> str:
+    """The rule's page as Markdown: a heading, its facts, then its module's docstring."""
+    fix = "no fix" if rule.fix is None else f"{rule.fix.value} fix"
+    facts = f"{rule.family} · {rule.tier.value} · {fix} · since {rule.since}"
+    text = f"# {rule.name} ({rule.code})\n\n{facts}\n\n{rule.page.strip()}\n\n{rule.url}"
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
+def print_page(rule: Rule) -> None:
+    """Prints the page for a person at a terminal."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    console.print(Markdown(page(rule)), width=min(console.width, 100))

@@ -1,0 +1,39 @@
+"""What happened, in one sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from torchlint.lint.finding import Applicability, Tier
+from torchlint.report.terminal import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.lint.finding import Finding
+
+
+def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:
+    """`Found 5 problems in 2 files (3 fixable with `torchlint fix`); 40 files checked.`"""
+    if files == 0 and not findings and not errors:
+        return "No Python files to check; name a file or another folder."
+    checked = f"{plural(files, 'file')} checked{', ' + plural(errors, 'error') if errors else ''}."
+    hints = sum(finding.tier is Tier.HINT for finding in findings)
+    problems = len(findings) - hints
+    if not findings:
+        return f"No problems found; {checked}"
+    counted = [plural(problems, "problem") if problems else "no problems"]
+    counted += [plural(hints, "hint")] if hints else []
+    places = plural(len({finding.path for finding in findings}), "file")
+    return f"Found {' and '.join(counted)} in {places}{_fixable(findings)}; {checked}"
+
+
+def _fixable(findings: Sequence[Finding]) -> str:
+    fixes = Counter(finding.fix.applicability for finding in findings if finding.fix is not None)
+    safe, unsafe = fixes[Applicability.SAFE], fixes[Applicability.UNSAFE]
+    if safe and unsafe:
+        return f" ({safe} fixable with `torchlint fix`, {unsafe} more with `--unsafe`)"
+    if safe:
+        return f" ({safe} fixable with `torchlint fix`)"
+    return f" ({unsafe} fixable with `torchlint fix --unsafe`)" if unsafe else ""

@@ -1,0 +1,80 @@
+"""Text that is safe to print: nothing from a checked file may steer a terminal or a log."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+# Controls, line separators, zero-width and direction marks, lone surrogates, tag characters.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with every character that a terminal obeys, or hides, written out: `\\x1b`."""
+    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_written_out, text)
+
+
+def _written_out(hit: re.Match[str]) -> str:
+    point = ord(hit[0])
+    if 0xDC80 <= point <= 0xDCFF:
+        # A byte of a file name that is not UTF-8, as os.fsdecode carries it.
+        point -= 0xDC00
+    named = {9: "\\t", 10: "\\n", 13: "\\r"}.get(point)
+    if named is not None:
+        return named
+    if point <= 0xFF:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+
+
+def visible_path(path: str) -> str:
+    """A file name on one line, never at the start of what a CI log takes for a command."""
+    shown = visible(path)
+    return f"./{shown}" if shown.startswith(("::", "##")) else shown
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Colour only on a terminal, unless `NO_COLOR` or `FORCE_COLOR` says otherwise."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Puts text in a colour, or leaves it plain."""
+
+    on: bool = False
+
+    def bold(self, text: str) -> str:
+        return self._in("1", text)
+
+    def red(self, text: str) -> str:
+        return self._in("1;31", text)
+
+    def green(self, text: str) -> str:
+        return self._in("32", text)
+
+    def cyan(self, text: str) -> str:
+        return self._in("36", text)
+
+    def dim(self, text: str) -> str:
+        return self._in("2", text)
+
+    def _in(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.on else text
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,100 @@
+"""Which assignment a use of a name sees: reaching definitions, approximated by blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.syntax.names import Binding, How, Names
+
+if TYPE_CHECKING:
+    from torchlint.syntax.tree import Tree
+
+LOOPS = (cst.For, cst.While)
+_WEAK = frozenset({How.UPDATE, How.OTHER})
+
+
+class Flow:
+    """Answers with the bindings that can hold when a name is read.
+
+    A binding dominates a use if its block encloses the use and it comes earlier; the last such
+    binding hides those before it. Bindings in other branches, updates, and bindings later in a
+    shared loop are kept beside it, so the answer errs on the side of too many.
+    """
+
+    def __init__(self, tree: Tree, names: Names) -> None:
+        self._tree = tree
+        self._names = names
+
+    def reaching(self, use: cst.Name) -> list[Binding]:
+        """The bindings, in source order, whose value `use` may read."""
+        scope = self._names.scope(use)
+        bindings = self._names.lookup(use)
+        if len(bindings) < 2 or scope.bindings.get(use.value) is not bindings:
+            return bindings
+        above = set(self._tree.ancestors(use))
+        at = self._tree.order(use)
+        loops = [node for node in above if isinstance(node, LOOPS)]
+        last: Binding | None = None
+        kept: list[Binding] = []
+        for binding in bindings:
+            node = binding.node
+            if self._tree.order(node) > at and binding.how is not How.PARAMETER:
+                continue
+            if node in above and not self._visible_inside(binding, above):
+                continue
+            if binding.how not in _WEAK and self._dominates(binding, above):
+                last, kept = binding, [binding]
+            elif not self._other_branch(node, above):
+                kept.append(binding)
+        for binding in bindings:
+            if binding not in kept and self._carried(binding, loops, last):
+                kept.append(binding)
+        return kept or bindings
+
+    def _visible_inside(self, binding: Binding, above: set[cst.CSTNode]) -> bool:
+        """Whether a use within the binding's own node comes after it, not before."""
+        node = binding.node
+        return binding.how is How.PARAMETER or (isinstance(node, cst.For) and node.body in above)
+
+    def _dominates(self, binding: Binding, above: set[cst.CSTNode]) -> bool:
+        node = binding.node
+        if binding.how is How.PARAMETER or isinstance(node, cst.For):
+            return binding.how is How.PARAMETER or node in above
+        for parent in self._tree.ancestors(node):
+            if isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)):
+                return parent in above
+            if isinstance(parent, cst.With):
+                return True if parent in above else self._block_of(parent) in above
+        return False
+
+    def _block_of(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._tree.enclosing(
+            node, cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module
+        )
+
+    def _other_branch(self, node: cst.CSTNode, above: set[cst.CSTNode]) -> bool:
+        """Whether `node` lies in the other arm of an `if` around the use."""
+        child = node
+        for parent in self._tree.ancestors(node):
+            if parent in above:
+                return (
+                    isinstance(parent, cst.If)
+                    and child is parent.body
+                    and parent.orelse is not None
+                    and parent.orelse in above
+                )
+            child = parent
+        return False
+
+    def _carried(self, binding: Binding, loops: list[cst.CSTNode], last: Binding | None) -> bool:
+        """Whether a binding comes round in a loop that the hiding one is not part of."""
+        around = set(self._tree.ancestors(binding.node))
+        for loop in loops:
+            if loop in around and (
+                last is None
+                or (last.node is not loop and loop not in self._tree.ancestors(last.node))
+            ):
+                return True
+        return False

@@ -1,0 +1,133 @@
+"""The kinds of value that rules care about, and the words people use for them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import Flag, auto
+
+
+class Kind(Flag):
+    """What an expression can be. Several flags mean: one of these."""
+
+    NOTHING = 0
+    DEVICE = auto()
+    """A tensor on the accelerator, if the project uses one: a model's output, `x.cuda()`."""
+    CPU = auto()
+    """A tensor that lies in host memory: `x.cpu()`, a batch that was not moved."""
+    TENSOR = auto()
+    """A tensor; nobody knows where."""
+    LIKELY = auto()
+    """What an unknown function made of device tensors."""
+    ARRAY = auto()
+    """A NumPy array that others may hold too."""
+    FRESH = auto()
+    """A NumPy array that nothing else refers to yet."""
+    SCALAR = auto()
+    """A NumPy scalar or small array."""
+    HOST = auto()
+    """A Python number, string, None, shape, device: anything that lives on the host."""
+    MODULE = auto()
+    OPTIMIZER = auto()
+    LOADER = auto()
+    DATASET = auto()
+    CONTAINER = auto()
+    """A list, tuple, dict or set; `element` says of what."""
+    PARAMETER = auto()
+    """Whatever the caller passed; `parameters` says for which parameters."""
+    UNKNOWN = auto()
+
+
+TENSORS = Kind.DEVICE | Kind.CPU | Kind.TENSOR
+ARRAYS = Kind.ARRAY | Kind.FRESH
+ON_HOST = Kind.HOST | ARRAYS | Kind.SCALAR | Kind.CPU
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What is known of an expression's value.
+
+    `parameters` are the parameters of the enclosing function that it is computed from,
+    `classes` the dotted names of the project classes that it can be an instance of,
+    `dtype` the array's element type where the code says it.
+    """
+
+    kind: Kind
+    parameters: frozenset[str] = frozenset()
+    classes: tuple[str, ...] = ()
+    element: Value | None = None
+    dtype: str | None = None
+
+    def __or__(self, other: Value) -> Value:
+        if self == other:
+            return self
+        if self.element is None or other.element is None:
+            element = self.element or other.element
+        else:
+            element = self.element | other.element
+        return Value(
+            self.kind | other.kind,
+            self.parameters | other.parameters,
+            tuple(dict.fromkeys(self.classes + other.classes)),
+            element,
+            self.dtype if self.dtype == other.dtype else None,
+        )
+
+    def has(self, kind: Kind) -> bool:
+        """Whether it can be one of these."""
+        return bool(self.kind & kind)
+
+    def only(self, kind: Kind) -> bool:
+        """Whether it is known, and can be nothing but one of these."""
+        return bool(self.kind) and not self.kind & ~kind
+
+    def without(self, kind: Kind) -> Value:
+        return replace(self, kind=self.kind & ~kind)
+
+    @property
+    def on_device(self) -> bool:
+        """A tensor on the accelerator, as far as anybody can tell from the code."""
+        return self.has(Kind.DEVICE) and not self.has(Kind.MODULE | ARRAYS)
+
+    @property
+    def is_array(self) -> bool:
+        return self.has(ARRAYS) and self.only(ARRAYS | Kind.SCALAR)
+
+
+UNKNOWN_VALUE = Value(Kind.UNKNOWN)
+HOST_VALUE = Value(Kind.HOST)
+DEVICE_VALUE = Value(Kind.DEVICE)
+CPU_VALUE = Value(Kind.CPU)
+NO_VALUE = Value(Kind.NOTHING)
+
+_MODULE_WORDS = re.compile(
+    r"(?:^|_)(?:models?|net|network|module|generator|discriminator|encoder|decoder|backbone|"
+    r"classifier|actor|critic|policy|student|teacher|unet|vae|gan|head)(?:_?[a-zA-Z]|_?\d+)?$"
+    r"|^net_?[A-Z]\w?$|^(?:ddp_model|raw_model|model_\w+)$"
+)
+_LOSS_WORDS = re.compile(
+    r"(?:^|_)(?:criterion|criterions?|loss_(?:fn|func|function)|objective)(?:_\w+)?$"
+    r"|^criterion\w*$"
+)
+_OPTIMIZER_WORDS = re.compile(r"optim|(?:^|_)opt(?:_?\w)?$|^solver$")
+_LOADER_WORDS = re.compile(
+    r"(?:^|_)(?:data_?)?loaders?(?:_|$|\d)|dataloader|(?:^|_)dl$|data_iter$|_loader|"
+    r"^(?:train|val|valid|test)_(?:iter|iterator|batches|data_iter)$|^trainloader$|^testloader$"
+    r"|^valloader$|^batches$|^iterator$",
+)
+
+
+def sounds_like_module(name: str) -> bool:
+    return bool(_MODULE_WORDS.search(name))
+
+
+def sounds_like_loss(name: str) -> bool:
+    return bool(_LOSS_WORDS.search(name))
+
+
+def sounds_like_optimizer(name: str) -> bool:
+    return bool(_OPTIMIZER_WORDS.search(name.lower()))
+
+
+def sounds_like_loader(name: str) -> bool:
+    return bool(_LOADER_WORDS.search(name.lower()))

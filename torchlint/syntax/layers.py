@@ -1,0 +1,412 @@
+"""Which layers an expression stands for, and in what order a container runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.syntax.layer_lists import LayerLists
+from torchlint.syntax.names import Binding, How, dotted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.syntax.module import Module
+
+_PASSED_ON = ("torch.nn.Identity", "torch.nn.Sequential")
+_SAME_ITEMS = ("builtins.list", "builtins.tuple", "builtins.reversed")
+_PAIRS = ("collections.OrderedDict", "typing.OrderedDict", "builtins.dict")
+UNORDERED = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer at a place in a model.
+
+    `call` constructs it; None if nobody knows what stands there. `place` is the expression that
+    puts it there: the constructor itself, or the name it was given before.
+    """
+
+    call: cst.Call | None
+    place: cst.CSTNode
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Layers that run one after the other: which can be the first, and which the last.
+
+    `empty` says that it may hand on its input as it is, as `nn.Identity` does.
+    """
+
+    first: tuple[Layer, ...]
+    last: tuple[Layer, ...]
+    empty: bool = False
+
+    def __or__(self, other: Chain) -> Chain:
+        if self == other:
+            return self
+        first = tuple(dict.fromkeys(self.first + other.first))
+        last = tuple(dict.fromkeys(self.last + other.last))
+        return Chain(first, last, self.empty or other.empty)
+
+
+NO_LAYERS = Chain((), (), empty=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a layer's output goes into.
+
+    `after` constructs that layer; None if it is anything else than a known layer. `place` is
+    where it stands in the container or, if `called`, the call in `forward`.
+    """
+
+    after: cst.Call | None
+    place: cst.CSTNode
+    called: bool = False
+
+
+def unknown(node: cst.CSTNode) -> Chain:
+    layer = Layer(None, node)
+    return Chain((layer,), (layer,))
+
+
+class Layers:
+    """Reads containers and list building in one file, and keeps what follows what.
+
+    `steps` has, for the constructor call of each layer, where its output goes; `placed` the
+    expressions that put the layer into containers.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.lists = LayerLists(self)
+        self.steps: dict[cst.Call, dict[Step, None]] = {}
+        self.placed: dict[cst.Call, dict[cst.CSTNode, None]] = {}
+        self._chains: dict[cst.CSTNode, Chain] = {}
+        self._sequences: dict[cst.CSTNode, Chain] = {}
+
+    # what stands where ---------------------------------------------------------------------
+
+    def constructor(self, call: cst.Call) -> tuple[str, ...]:
+        """The dotted names that a call constructs; empty unless each candidate is known."""
+        root: cst.BaseExpression = call.func
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        if not isinstance(root, cst.Name):
+            return ()
+        for binding in self.module.names.lookup(root):
+            if binding.dotted is None and not self._known_alias(binding):
+                return ()
+        return self.module.resolve(call.func)
+
+    def _known_alias(self, binding: Binding) -> bool:
+        value = binding.value
+        if binding.how is not How.ASSIGNMENT or value is None:
+            return False
+        if isinstance(value, cst.IfExp):
+            return all(self.module.resolve(side) for side in (value.body, value.orelse))
+        return isinstance(value, (cst.Name, cst.Attribute)) and bool(self.module.resolve(value))
+
+    def is_one_of(self, call: cst.Call, names: Iterable[str]) -> bool:
+        """Whether a call constructs one of these, whatever alias stands for."""
+        found = self.constructor(call)
+        return bool(found) and set(found).issubset(names)
+
+    def join(self, chains: Iterable[Chain]) -> Chain:
+        """Runs chains one after the other and notes what follows what."""
+        whole = NO_LAYERS
+        for chain in chains:
+            for before in whole.last:
+                self.note(before.call, [Step(after.call, after.place) for after in chain.first])
+            whole = Chain(
+                whole.first + chain.first if whole.empty else whole.first,
+                chain.last + whole.last if chain.empty else chain.last,
+                whole.empty and chain.empty,
+            )
+        return whole
+
+    def repeat(self, chain: Chain) -> Chain:
+        self.join([chain, chain])
+        return chain
+
+    def note(self, call: cst.Call | None, steps: Iterable[Step]) -> None:
+        if call is not None:
+            self.steps.setdefault(call, {}).update(dict.fromkeys(steps))
+
+    def element(self, node: cst.CSTNode) -> Chain:
+        """The chain of an element of an ordered container."""
+        if isinstance(node, cst.Tuple) and len(node.elements) == 2:
+            node = node.elements[1].value  # ("conv1", nn.Conv2d(…)) in an OrderedDict
+        chain = self.chain(node)
+        for layer in chain.first + chain.last:
+            if layer.call is not None and layer.place is node:
+                self.placed.setdefault(layer.call, {})[node] = None
+        return chain
+
+    # modules -------------------------------------------------------------------------------
+
+    def chain(self, node: cst.CSTNode) -> Chain:
+        """What runs when the module that an expression stands for is called."""
+        known = self._chains.get(node)
+        if known is None:
+            self._chains[node] = unknown(node)  # a module that is part of itself
+            known = self._chains[node] = self._chain(node)
+        return known
+
+    def _chain(self, node: cst.CSTNode) -> Chain:
+        if isinstance(node, cst.Call):
+            return self._constructed(node)
+        if isinstance(node, cst.IfExp):
+            return self.chain(node.body) | self.chain(node.orelse)
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            grown = self.lists.state(node)
+            if grown is not None:
+                return grown
+        if isinstance(node, cst.Name):
+            found = [self._bound(binding, node) for binding in self.module.flow.reaching(node)]
+            return reduce(or_, found) if found else unknown(node)
+        if isinstance(node, cst.Attribute):
+            values = self.attribute(node)
+            found = [self._moved(self.chain(value), value, node) for value in values or ()]
+            return reduce(or_, found) if found else unknown(node)
+        if isinstance(node, cst.Subscript):
+            items = self.items(node.value)
+            found = [self.chain(item) for item in items or ()]
+            return reduce(or_, found) if found else unknown(node)
+        return unknown(node)
+
+    def _constructed(self, call: cst.Call) -> Chain:
+        if self.is_one_of(call, _PASSED_ON):
+            if self.module.calls(call, "torch.nn.Sequential"):
+                return self.join(map(self._argument, call.args))
+            return NO_LAYERS
+        function = self.definition(call)
+        if function is not None:
+            return self._result(function, call, as_list=False)
+        layer = Layer(call if self.constructor(call) else None, call)
+        return Chain((layer,), (layer,))
+
+    def _argument(self, arg: cst.Arg) -> Chain:
+        value = arg.value
+        if arg.star == "*":
+            return self.sequence(value)
+        if isinstance(value, cst.Call) and self.module.calls(value, *_PAIRS):
+            return self.sequence(value)
+        if isinstance(value, (cst.Name, cst.Attribute)) and self.lists.state(value) is not None:
+            return self.sequence(value)
+        return self.element(value)
+
+    def _bound(self, binding: Binding, node: cst.Name) -> Chain:
+        value = binding.value
+        if value is None:
+            return unknown(node)
+        if binding.how is How.ITERATION:
+            items = self.iterated(value, binding.path)
+            found = [self.chain(item) for item in items or ()]
+            return reduce(or_, found) if found else unknown(node)
+        if binding.how is not How.ASSIGNMENT or binding.path:
+            return unknown(node)
+        return self._moved(self.chain(value), value, node)
+
+    @staticmethod
+    def _moved(chain: Chain, value: cst.CSTNode, node: cst.CSTNode) -> Chain:
+        """A layer that got a name stands where the name does."""
+
+        def move(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+            return tuple(Layer(each.call, node) if each.place is value else each for each in layers)
+
+        return Chain(move(chain.first), move(chain.last), chain.empty)
+
+    def attribute(self, node: cst.Attribute) -> list[cst.BaseExpression] | None:
+        """What the class assigns to `self.name`; None if that is not all known."""
+        if not (isinstance(node.value, cst.Name) and node.value.value == "self"):
+            return None
+        class_ = self.module.class_(node)
+        bindings = self.module.values.attributes.get(class_, {}) if class_ else {}
+        found = bindings.get(node.attr.value, [])
+        values = [binding.value for binding in found if binding.value and not binding.path]
+        return values if values and len(values) == len(found) else None
+
+    def runs_in_order(self, container: cst.CSTNode) -> bool:
+        """Whether `self.layers` is only ever run as `for layer in self.layers: x = layer(x)`."""
+        class_ = self.module.class_(container)
+        return (class_, dotted_text(container)) in self._plain_loops.values()
+
+    def is_plain_loop(self, loop: cst.CSTNode) -> bool:
+        """Whether a loop is `for layer in self.layers: x = layer(x)`."""
+        return loop in self._plain_loops
+
+    @cached_property
+    def _plain_loops(self) -> dict[cst.CSTNode, tuple[cst.ClassDef | None, str]]:
+        return {
+            loop: (self.module.class_(loop), dotted_text(loop.iter))
+            for loop in self.module.nodes(cst.For)
+            if dotted_text(loop.iter).startswith("self.") and self._only_passes_on(loop)
+        }
+
+    def _only_passes_on(self, loop: cst.For) -> bool:
+        if not isinstance(loop.target, cst.Name) or len(loop.body.body) != 1:
+            return False
+        line = loop.body.body[0]
+        assign = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+        return (
+            isinstance(assign, cst.Assign)
+            and isinstance(assign.value, cst.Call)
+            and dotted_text(assign.value.func) == loop.target.value
+            and len(assign.value.args) == 1
+            and dotted_text(assign.value.args[0].value) == dotted_text(assign.targets[0].target)
+        )
+
+    # functions -----------------------------------------------------------------------------
+
+    def definition(self, call: cst.Call) -> cst.FunctionDef | None:
+        """The function or method of this file that a call runs."""
+        func = call.func
+        if isinstance(func, cst.Name):
+            bindings = self.module.names.lookup(func)
+            node = bindings[0].node if len(bindings) == 1 else None
+            return node if isinstance(node, cst.FunctionDef) else None
+        if isinstance(func, cst.Attribute) and dotted_text(func.value) == "self":
+            class_ = self.module.class_(call)
+            for statement in class_.body.body if class_ is not None else ():
+                if isinstance(statement, cst.FunctionDef):
+                    if statement.name.value == func.attr.value:
+                        return statement
+        return None
+
+    def _result(self, function: cst.FunctionDef, call: cst.Call, *, as_list: bool) -> Chain:
+        """What a function returns. Its last layer is not followed out of the function, since
+        other callers may put something else behind it."""
+        read = self.sequence if as_list else self.chain
+        found = [read(node.value) for node in self._returns.get(function, ()) if node.value]
+        if not found:
+            return unknown(call)
+        chain = reduce(or_, found)
+        return Chain(chain.first, (Layer(None, call),), chain.empty)
+
+    @cached_property
+    def _returns(self) -> dict[cst.FunctionDef | None, list[cst.Return]]:
+        found: dict[cst.FunctionDef | None, list[cst.Return]] = {}
+        for node in self.module.nodes(cst.Return):
+            found.setdefault(self.module.function(node), []).append(node)
+        return found
+
+    # lists ---------------------------------------------------------------------------------
+
+    def sequence(self, node: cst.CSTNode) -> Chain:
+        """What runs when the layers of a list run in its order."""
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            grown = self.lists.state(node)
+            if grown is not None:
+                return grown
+        known = self._sequences.get(node)
+        if known is None:
+            self._sequences[node] = unknown(node)
+            known = self._sequences[node] = self._sequence(node)
+        return known
+
+    def _sequence(self, node: cst.CSTNode) -> Chain:
+        if isinstance(node, (cst.List, cst.Tuple)):
+            return self.join(map(self._item, node.elements))
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return self.repeat(self.element(node.elt))
+        if isinstance(node, cst.IfExp):
+            return self.sequence(node.body) | self.sequence(node.orelse)
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+            return self.join([self.sequence(node.left), self.sequence(node.right)])
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
+            return self.repeat(self.sequence(node.left))
+        if isinstance(node, cst.Dict):
+            return self.join(self.element(each.value) for each in node.elements)
+        if isinstance(node, cst.Call):
+            return self._called_sequence(node)
+        values: list[cst.BaseExpression] | None = None
+        if isinstance(node, cst.Name):
+            bindings = self.module.flow.reaching(node)
+            values = [each.value for each in bindings if each.how is How.ASSIGNMENT and each.value]
+            values = values if len(values) == len(bindings) else None
+        elif isinstance(node, cst.Attribute):
+            values = self.attribute(node)
+        found = [self.sequence(value) for value in values or ()]
+        return reduce(or_, found) if found else unknown(node)
+
+    def _item(self, element: cst.BaseElement) -> Chain:
+        if isinstance(element, cst.StarredElement):
+            return self.sequence(element.value)
+        return self.element(element.value)
+
+    def _called_sequence(self, call: cst.Call) -> Chain:
+        if self.module.calls(call, *_PAIRS) or self.module.calls(call, *_SAME_ITEMS[:2]):
+            chains = [
+                self.sequence(arg.value) if arg.keyword is None else self.element(arg.value)
+                for arg in call.args
+            ]
+            return self.join(chains)
+        if self.is_one_of(call, ("torch.nn.Sequential",)):
+            return self.chain(call)
+        if self.module.calls(call, "torch.nn.ModuleList"):
+            return self.join(self.sequence(arg.value) for arg in call.args)
+        function = self.definition(call)
+        return self._result(function, call, as_list=True) if function else unknown(call)
+
+    # items of containers, in any order -------------------------------------------------------
+
+    def items(self, node: cst.CSTNode) -> list[cst.BaseExpression] | None:
+        """Every expression that can be an item of a list or `nn.ModuleList`; None if unknown."""
+        if isinstance(node, (cst.List, cst.Tuple)):
+            return [element.value for element in node.elements]
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return [node.elt]
+        if isinstance(node, cst.Call):
+            return self._items_of_call(node)
+        if isinstance(node, cst.Subscript):
+            inner = self.items(node.value)
+            if any(isinstance(part.slice, cst.Slice) for part in node.slice):
+                return inner
+            return self._all_items(inner)
+        if isinstance(node, cst.Name):
+            bindings = self.module.flow.reaching(node)
+            values = [each.value for each in bindings if each.how is How.ASSIGNMENT and each.value]
+        elif isinstance(node, cst.Attribute):
+            values = self.attribute(node) or []
+        else:
+            return None
+        added = self.lists.added(node)
+        found = self._all_items(values)
+        return None if found is None else [*found, *added]
+
+    def _items_of_call(self, call: cst.Call) -> list[cst.BaseExpression] | None:
+        if not self.module.calls(call, *UNORDERED, *_SAME_ITEMS, "torch.nn.Sequential"):
+            return None
+        if not self.module.calls(call, "torch.nn.Sequential"):
+            return self._all_items([arg.value for arg in call.args[:1]])
+        return None if any(arg.star for arg in call.args) else [arg.value for arg in call.args]
+
+    def _all_items(
+        self, containers: list[cst.BaseExpression] | None
+    ) -> list[cst.BaseExpression] | None:
+        found: list[cst.BaseExpression] = []
+        for container in containers or ():
+            items = self.items(container)
+            if items is None:
+                return None
+            found += items
+        return None if containers is None else found
+
+    def iterated(
+        self, iterable: cst.CSTNode, path: tuple[int, ...]
+    ) -> list[cst.BaseExpression] | None:
+        """What a loop over `iterable` gives to the part of its target that `path` leads to."""
+        while isinstance(iterable, cst.Call) and path:
+            if self.module.calls(iterable, "builtins.enumerate") and path[0] == 1:
+                iterable, path = iterable.args[0].value, path[1:]
+            elif self.module.calls(iterable, "builtins.zip") and path[0] < len(iterable.args):
+                iterable, path = iterable.args[path[0]].value, path[1:]
+            else:
+                break
+        return self.items(iterable) if not path else None

@@ -1,0 +1,451 @@
+"""Which code runs on each training step: step loops, step functions, guards, evaluation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.syntax import frameworks
+from torchlint.syntax.kinds import Kind, sounds_like_optimizer
+from torchlint.syntax.literals import argument, literal
+from torchlint.syntax.names import dotted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.syntax.tree import Tree
+    from torchlint.syntax.values import Values
+
+Loop = cst.For | cst.While
+LOOPS = (cst.For, cst.While)
+_CALLABLES = (cst.FunctionDef, cst.Lambda)
+_BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
+
+_PERIODIC_WORDS = re.compile(
+    r"(?:^|_)(?:log|logs|logging|print|verbose|debug|save|saving|best|every|interval|freq|"
+    r"frequency|first|last|warmup|warmed|eval|evaluate|validate|val|test|plot|display|vis|"
+    r"visuali[sz]e|report|snapshot|checkpoint|ckpt|dump|profile|summary|done)(?:_|\d|$)",
+    re.IGNORECASE,
+)
+_COUNTER_WORDS = re.compile(
+    r"^[ijktnT]$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|idx|index|tick|nimg|"
+    r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w+_i$|_idx$|_num$",
+    re.IGNORECASE,
+)
+_RANK_WORDS = re.compile(
+    r"(?:^|_)(?:rank|main_process|is_main|is_master|master|master_process|local_rank|"
+    r"is_rank0|rank_zero|is_global_zero)(?:_|$|\d)",
+    re.IGNORECASE,
+)
+_BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
+_EVALUATION_NAME = re.compile(
+    r"(?:^|_)(?:eval|evaluate|evaluation|valid|validate|validation|val|test|testing|infer|"
+    r"inference|predict|prediction|sample|sampling|generate|visuali[sz]e|visuali[sz]ation|"
+    r"translate|benchmark_inference)(?:_|\d|$)"
+)
+_GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+
+
+class Guard(Enum):
+    """What keeps code in a step loop from running on every step."""
+
+    NONE = "none"
+    RANK = "rank"
+    """Runs on every step, but in one process only."""
+    PERIODIC = "periodic"
+    """Runs now and then: every so many steps, when logging, when something broke."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepLoop:
+    """A loop that trains on each round, and the call that shows it."""
+
+    node: Loop
+    anchor: cst.Call
+
+
+class Loops:
+    """The context predicates of one file."""
+
+    def __init__(self, tree: Tree, values: Values) -> None:
+        self._tree = tree
+        self._values = values
+
+    # anchors -----------------------------------------------------------------------------
+
+    @cached_property
+    def backward_calls(self) -> list[cst.Call]:
+        """`loss.backward()`, `accelerator.backward(loss)`, `self.manual_backward(loss)`."""
+        found = []
+        for call in self._tree.nodes(cst.Call):
+            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            if name in ("backward", "manual_backward") and not self._is_super(call):
+                found.append(call)
+            elif isinstance(call.func, cst.Name) and self._is_loss_scaler(call):
+                found.append(call)
+        return found
+
+    @cached_property
+    def optimizer_steps(self) -> list[cst.Call]:
+        """`optimizer.step()`, `scaler.step(optimizer)`."""
+        found = []
+        for call in self._tree.nodes(cst.Call):
+            func = call.func
+            if not isinstance(func, cst.Attribute) or func.attr.value != "step":
+                continue
+            owner = dotted_text(func.value).rpartition(".")[2]
+            if (
+                "scaler" in owner.lower()
+                or sounds_like_optimizer(owner)
+                or self._values.value(func.value).has(Kind.OPTIMIZER)
+            ):
+                found.append(call)
+        return found
+
+    @staticmethod
+    def _is_super(call: cst.Call) -> bool:
+        """`super().backward(…)` and `ctx.backward`: an implementation, not a training step."""
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        return isinstance(owner, cst.Call) and dotted_text(owner.func) == "super"
+
+    @staticmethod
+    def _is_loss_scaler(call: cst.Call) -> bool:
+        """`loss_scaler(loss, optimizer, …)`: timm's scaler object does the backward itself."""
+        name = dotted_text(call.func).lower()
+        return "scaler" in name and any(
+            sounds_like_optimizer(dotted_text(arg.value)) for arg in call.args
+        )
+
+    @cached_property
+    def anchors(self) -> list[cst.Call]:
+        return [*self.backward_calls, *self.optimizer_steps]
+
+    # loops -------------------------------------------------------------------------------
+
+    @cached_property
+    def step_loops(self) -> dict[Loop, StepLoop]:
+        """The loops whose own body does a backward pass or an optimizer step."""
+        found: dict[Loop, StepLoop] = {}
+        for anchor in self.anchors:
+            for loop in self.loops_around(anchor):
+                if self._walks_over(loop, anchor):
+                    continue
+                found.setdefault(loop, StepLoop(loop, anchor))
+                break
+        return found
+
+    @cached_property
+    def _indices(self) -> dict[cst.CSTNode, int]:
+        loops = [*self._tree.nodes(cst.For), *self._tree.nodes(cst.While)]
+        return {loop: index for index, loop in enumerate(loops)}
+
+    def index(self, loop: Loop) -> int:
+        """A number for each loop of the file, the same in every run."""
+        return self._indices[loop]
+
+    def loops_around(self, node: cst.CSTNode) -> Iterator[Loop]:
+        """The loops of the same function that run `node` on each round, innermost first."""
+        child = node
+        for above in self._tree.ancestors(node):
+            if isinstance(above, _CALLABLES) and child is not getattr(above, "params", None):
+                return
+            if isinstance(above, LOOPS) and child is above.body:
+                yield above
+            elif isinstance(above, cst.While) and child is above.test:
+                yield above
+            child = above
+
+    def _walks_over(self, loop: Loop, anchor: cst.Call) -> bool:
+        """`for opt in optimizers: opt.step()` is one step, not a loop of steps."""
+        if not isinstance(loop, cst.For) or not isinstance(anchor.func, cst.Attribute):
+            return False
+        bound = {name.value for name in _target_names(loop.target)}
+        owner = anchor.func.value
+        used = {dotted_text(owner).partition(".")[0]}
+        used |= {dotted_text(arg.value).partition(".")[0] for arg in anchor.args}
+        return bool(bound & used)
+
+    def step_loop(self, node: cst.CSTNode) -> StepLoop | None:
+        """The innermost step loop of the same function around `node`."""
+        for loop in self.loops_around(node):
+            if loop in self.step_loops:
+                return self.step_loops[loop]
+        return None
+
+    # functions ---------------------------------------------------------------------------
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        return self._tree.enclosing(node, cst.FunctionDef)
+
+    @cached_property
+    def stepping_functions(self) -> dict[cst.FunctionDef, bool]:
+        """Functions that do a backward pass or an optimizer step outside any loop of theirs.
+
+        True for those that do both: their body is one training step.
+        """
+        found: dict[cst.FunctionDef, set[str]] = {}
+        for what, anchors in (("back", self.backward_calls), ("step", self.optimizer_steps)):
+            for anchor in anchors:
+                function = self.function(anchor)
+                if function is None or self.is_closure(function):
+                    continue
+                if all(self._walks_over(loop, anchor) for loop in self.loops_around(anchor)):
+                    found.setdefault(function, set()).add(what)
+        return {function: len(what) == 2 for function, what in found.items()}
+
+    @cached_property
+    def _closures(self) -> frozenset[str]:
+        names = set()
+        for step in self.optimizer_steps:
+            names |= {arg.value.value for arg in step.args if isinstance(arg.value, cst.Name)}
+        return frozenset(names)
+
+    def is_closure(self, function: cst.FunctionDef) -> bool:
+        """Whether a function is handed to `optimizer.step(closure)`."""
+        return function.name.value in self._closures or function.name.value == "closure"
+
+    def is_step_hook(self, function: cst.FunctionDef) -> bool:
+        """Whether a training framework calls this function on each step."""
+        class_ = self._tree.enclosing(function, cst.ClassDef)
+        if class_ is not None:
+            bases = self._values.class_bases(class_)
+            if frameworks.is_step_hook(function.name.value, bases):
+                return True
+        return function.name.value in self._registered_hooks
+
+    @cached_property
+    def _registered_hooks(self) -> frozenset[str]:
+        """Functions that an ignite or torchnet engine is told to call on each step."""
+        found: set[str] = set()
+        for assign in self._tree.nodes(cst.Assign):
+            target = assign.targets[0].target
+            if isinstance(target, cst.Subscript) and dotted_text(target.value).endswith("hooks"):
+                key = target.slice[0].slice
+                name = literal(key.value) if isinstance(key, cst.Index) else None
+                if name in frameworks.ENGINE_HOOKS and isinstance(assign.value, cst.Name):
+                    found.add(assign.value.value)
+        for call in self._tree.nodes(cst.Call):
+            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            if name == "add_event_handler" and len(call.args) > 1:
+                event, handler = call.args[0].value, call.args[1].value
+                if _is_iteration_event(event) and isinstance(handler, cst.Name):
+                    found.add(handler.value)
+        for decorator in self._tree.nodes(cst.Decorator):
+            call_ = decorator.decorator
+            if isinstance(call_, cst.Call) and call_.args and _ends(call_.func, "on"):
+                owner = self._tree.parent(decorator)
+                if _is_iteration_event(call_.args[0].value) and isinstance(
+                    owner, cst.FunctionDef
+                ):
+                    found.add(owner.name.value)
+        return frozenset(found)
+
+    # evaluation --------------------------------------------------------------------------
+
+    def in_evaluation(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
+        """Whether gradients are off or the model evaluates where `node` runs.
+
+        With `inside`, only what lies within that loop's body is looked at.
+        """
+        child = node
+        for above in self._tree.ancestors(node):
+            if above is inside:
+                return False
+            if isinstance(above, cst.With) and any(
+                self.turns_grad_off(item.item) for item in above.items
+            ):
+                return True
+            if isinstance(above, _BLOCKS) and self._after_eval_call(above, child) is True:
+                return True
+            if isinstance(above, cst.FunctionDef):
+                return inside is None and self.is_evaluation(above)
+            child = above
+        return False
+
+    def turns_grad_off(self, node: cst.BaseExpression) -> bool:
+        """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`."""
+        func = node.func if isinstance(node, cst.Call) else node
+        for name in self._values.names.resolve(func):
+            if name in _GRAD_OFF:
+                return True
+            if name == "torch.set_grad_enabled" and isinstance(node, cst.Call):
+                return literal(argument(node, "mode", 0)) is False
+        return False
+
+    def _after_eval_call(self, block: cst.CSTNode, child: cst.CSTNode) -> bool | None:
+        """Whether the last `.eval()` or `.train()` before `child` in its block was `.eval()`."""
+        state: bool | None = None
+        for statement in getattr(block, "body", ()):
+            if statement is child:
+                break
+            mode = self._mode_calls.get(statement)
+            if mode is not None:
+                state = mode
+        return state
+
+    @cached_property
+    def _mode_calls(self) -> dict[cst.CSTNode, bool]:
+        """Statements that switch a model: True to evaluation, False to training."""
+        found: dict[cst.CSTNode, bool] = {}
+        for call in self._tree.nodes(cst.Call):
+            if not isinstance(call.func, cst.Attribute):
+                continue
+            name = call.func.attr.value
+            if name not in ("eval", "train"):
+                continue
+            line = self._tree.enclosing(call, cst.SimpleStatementLine)
+            if line is not None:
+                trains = name == "train" and not (
+                    call.args and literal(call.args[0].value) is False
+                )
+                found[line] = not trains
+        return found
+
+    def is_evaluation(self, function: cst.FunctionDef) -> bool:
+        """Whether a function evaluates: gradients off as a whole, or by its name or first
+        statements, and no backward pass in it."""
+        if any(self.turns_grad_off(item.decorator) for item in function.decorators):
+            return True
+        if function in self._functions_with_anchor:
+            return False
+        if frameworks.is_evaluation_hook(function.name.value):
+            return True
+        if _EVALUATION_NAME.search(_snake(function.name.value)):
+            return True
+        modes = [
+            self._mode_calls[statement]
+            for statement in getattr(function.body, "body", ())
+            if statement in self._mode_calls
+        ]
+        return bool(modes) and modes[0]
+
+    @cached_property
+    def _functions_with_anchor(self) -> frozenset[cst.FunctionDef | None]:
+        return frozenset(self.function(anchor) for anchor in self.anchors)
+
+    # guards ------------------------------------------------------------------------------
+
+    def guard(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> Guard:
+        """What stands between `node` and the loop (or, without one, the function) around it."""
+        strongest = Guard.NONE
+        child = node
+        for above in self._tree.ancestors(node):
+            if isinstance(above, cst.ExceptHandler):
+                return Guard.PERIODIC
+            if isinstance(above, cst.If) and child is above.body:
+                strongest = _stronger(strongest, self.test_guard(above.test))
+            elif isinstance(above, cst.IfExp) and child is above.body:
+                strongest = _stronger(strongest, self.test_guard(above.test))
+            elif isinstance(above, _BLOCKS) and self._skipped_before(above, child):
+                return Guard.PERIODIC
+            if strongest is Guard.PERIODIC or above is loop:
+                return strongest
+            if isinstance(above, _CALLABLES):
+                is_closure = isinstance(above, cst.FunctionDef) and self.is_closure(above)
+                return Guard.PERIODIC if is_closure else strongest
+            child = above
+        return strongest
+
+    def test_guard(self, test: cst.BaseExpression) -> Guard:
+        """Whether the condition of an `if` holds on few steps, or in one process only."""
+        words = list(_words(test))
+        if any(isinstance(node, cst.Modulo) for node in _operators(test)):
+            return Guard.PERIODIC
+        if any(_BROKEN_WORDS.search(word) for word in words):
+            return Guard.PERIODIC
+        if any(_PERIODIC_WORDS.search(_snake(word)) for word in words):
+            return Guard.PERIODIC
+        if _compares(test) and any(_COUNTER_WORDS.search(_snake(word)) for word in words):
+            if not any(_RANK_WORDS.search(_snake(word)) for word in words):
+                return Guard.PERIODIC
+        if any(_RANK_WORDS.search(_snake(word)) for word in words):
+            return Guard.RANK
+        return Guard.NONE
+
+    def _skipped_before(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:
+        """Whether an earlier `if step % 100: continue` in the block skips `child`."""
+        for statement in getattr(block, "body", ()):
+            if statement is child:
+                return False
+            if (
+                isinstance(statement, cst.If)
+                and statement.orelse is None
+                and _leaves_round(statement.body)
+                and self.test_guard(statement.test) is Guard.PERIODIC
+            ):
+                return True
+        return False
+
+
+def _stronger(first: Guard, second: Guard) -> Guard:
+    order = list(Guard)
+    return max(first, second, key=order.index)
+
+
+def _leaves_round(body: cst.BaseSuite) -> bool:
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Continue)
+
+
+def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:
+    if isinstance(target, cst.Name):
+        yield target
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            yield from _target_names(element.value)
+
+
+def _within(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    stack: list[cst.CSTNode] = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(current.children)
+
+
+def _words(test: cst.CSTNode) -> Iterator[str]:
+    for node in _within(test):
+        if isinstance(node, cst.Name):
+            yield node.value
+
+
+def _operators(test: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    for node in _within(test):
+        if isinstance(node, cst.BinaryOperation):
+            yield node.operator
+
+
+def _compares(test: cst.CSTNode) -> bool:
+    """Whether a condition compares numbers, rather than asking `is None` or `in`."""
+    numeric = (
+        cst.Equal,
+        cst.NotEqual,
+        cst.LessThan,
+        cst.LessThanEqual,
+        cst.GreaterThan,
+        cst.GreaterThanEqual,
+    )
+    return any(
+        isinstance(node, cst.ComparisonTarget) and isinstance(node.operator, numeric)
+        for node in _within(test)
+    )
+
+
+def _snake(name: str) -> str:
+    """`isMainProcess` → `is_main_process`, so that words can be found in it."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _ends(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value == name
+
+
+def _is_iteration_event(event: cst.CSTNode) -> bool:
+    return dotted_text(event).rpartition(".")[2] in frameworks.ITERATION_EVENTS

@@ -1,0 +1,284 @@
+"""One parsed file, answering in the words of somebody who writes PyTorch."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import libcst as cst
+
+from torchlint.project.source import LineIndex
+from torchlint.syntax import literals
+from torchlint.syntax.flow import Flow
+from torchlint.syntax.literals import Literal
+from torchlint.syntax.loops import Guard, Loops, StepLoop
+from torchlint.syntax.names import Names, qualified_name
+from torchlint.syntax.positions import Positions
+from torchlint.syntax.tree import Tree
+from torchlint.syntax.values import Values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.lint.finding import Position
+    from torchlint.project.source import Source
+    from torchlint.syntax.kinds import Value
+
+_N = TypeVar("_N", bound=cst.CSTNode)
+_TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
+_TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
+_ENTRY_IMPORTS = frozenset({"argparse", "hydra", "click", "fire", "absl", "tyro", "typer", "jsonargparse"})
+
+
+class Module:
+    """A file and everything that rules ask of it; answers are found on demand and kept.
+
+    Args:
+        source: the file's name and text.
+        root: `source.text`, parsed.
+        torch: the oldest torch version that the project supports, as (major, minor).
+    """
+
+    def __init__(self, source: Source, root: cst.Module, torch: tuple[int, int]) -> None:
+        self.source_file = source
+        self.path = source.path
+        self.text = source.text
+        self.torch = torch
+        self.tree = root
+        self.newline = root.default_newline
+        self._nodes = Tree(root)
+
+    # structure ---------------------------------------------------------------------------
+
+    def nodes(self, *types: type[_N]) -> list[_N]:
+        """The nodes of exactly these types; in source order if one type is asked for."""
+        return self._nodes.nodes(*types)
+
+    def order(self, node: cst.CSTNode) -> int:
+        """The place of `node` in source order."""
+        return self._nodes.order(node)
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._nodes.parent(node)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The parents of `node`, nearest first."""
+        return self._nodes.ancestors(node)
+
+    def enclosing(self, node: cst.CSTNode, *types: type[_N]) -> _N | None:
+        """The nearest ancestor of one of these types."""
+        return self._nodes.enclosing(node, *types)
+
+    def within(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """`node` and all that it is made of, in no order to rely on."""
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            yield current
+            stack.extend(child for child in current.children if child in self._nodes)
+
+    def statement(self, node: cst.CSTNode) -> cst.BaseStatement | None:
+        """The line or compound statement that holds `node`."""
+        if isinstance(node, cst.BaseStatement):
+            return node
+        return self._nodes.enclosing(node, cst.BaseStatement)  # type: ignore[type-abstract]
+
+    def small_statement(self, node: cst.CSTNode) -> cst.BaseSmallStatement | None:
+        """The part of a line, between semicolons, that holds `node`."""
+        if isinstance(node, cst.BaseSmallStatement):
+            return node
+        return self._nodes.enclosing(node, cst.BaseSmallStatement)  # type: ignore[type-abstract]
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        return self._nodes.enclosing(node, cst.FunctionDef)
+
+    def class_(self, node: cst.CSTNode) -> cst.ClassDef | None:
+        return self._nodes.enclosing(node, cst.ClassDef)
+
+    def qualified_name(self, node: cst.FunctionDef | cst.ClassDef | None) -> str:
+        """`Trainer.step` for a method; the empty string for the module itself."""
+        return "" if node is None else qualified_name(self._nodes, node)
+
+    # text --------------------------------------------------------------------------------
+
+    @cached_property
+    def _positions(self) -> Positions:
+        return Positions(self.tree, self.text)
+
+    @cached_property
+    def _lines(self) -> LineIndex:
+        return LineIndex(self.text)
+
+    def offsets(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Where `node` starts and ends in the text, in characters, without blanks around it."""
+        return self._positions.span(node)
+
+    def position(self, offset: int) -> Position:
+        return self._lines.position(offset)
+
+    def span(self, node: cst.CSTNode) -> tuple[Position, Position]:
+        start, end = self.offsets(node)
+        return self.position(start), self.position(end)
+
+    def source(self, node: cst.CSTNode) -> str:
+        """The text of `node` as it stands in the file."""
+        start, end = self.offsets(node)
+        return self.text[start:end]
+
+    # names, arguments, values ------------------------------------------------------------
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self._nodes)
+
+    @cached_property
+    def values(self) -> Values:
+        return Values(self._nodes, self.names, self.flow)
+
+    @cached_property
+    def flow(self) -> Flow:
+        return Flow(self._nodes, self.names)
+
+    @cached_property
+    def loops(self) -> Loops:
+        return Loops(self._nodes, self.values)
+
+    def resolve(self, node: cst.CSTNode) -> tuple[str, ...]:
+        """Every dotted name an expression can stand for, as in `torch.nn.DataParallel`."""
+        return self.names.resolve(node)
+
+    def calls(self, call: cst.Call, *names: str) -> bool:
+        """Whether the callee can be one of these dotted names."""
+        return any(name in names for name in self.names.resolve(call.func))
+
+    def argument(
+        self, call: cst.Call, keyword: str, position: int | None = None
+    ) -> cst.BaseExpression | None:
+        """The expression passed as `keyword=` or at 0-based `position`."""
+        return literals.argument(call, keyword, position)
+
+    def argument_node(
+        self, call: cst.Call, keyword: str, position: int | None = None
+    ) -> cst.Arg | None:
+        return literals.argument_node(call, keyword, position)
+
+    def has_star_args(self, call: cst.Call) -> bool:
+        return literals.has_star_args(call)
+
+    def has_star_kwargs(self, call: cst.Call) -> bool:
+        return literals.has_star_kwargs(call)
+
+    def literal(self, node: cst.CSTNode | None) -> Literal:
+        """The value of a literal; `literals.UNKNOWN` for anything else."""
+        return literals.literal(node)
+
+    def value(self, node: cst.CSTNode | None) -> Value:
+        """What kind of thing an expression is: see `torchlint.syntax.kinds.Kind`."""
+        return self.values.value(node)
+
+    # context -----------------------------------------------------------------------------
+
+    def step_loop(self, node: cst.CSTNode) -> StepLoop | None:
+        """The innermost loop around `node`, in its function, that trains on each round."""
+        return self.loops.step_loop(node)
+
+    def in_evaluation(self, node: cst.CSTNode) -> bool:
+        """Whether gradients are off or the model evaluates where `node` runs.
+
+        Inside a step loop only the loop's own body is looked at.
+        """
+        loop = self.loops.step_loop(node)
+        return self.loops.in_evaluation(node, inside=loop.node if loop else None)
+
+    def guard(self, node: cst.CSTNode) -> Guard:
+        """What keeps `node` from running on each round of its step loop (or each call)."""
+        loop = self.loops.step_loop(node)
+        return self.loops.guard(node, loop.node if loop else None)
+
+    @cached_property
+    def test_like(self) -> bool:
+        """A test, a page of documentation or a build script, by its path or imports."""
+        parts = self.path.replace("\\", "/").split("/")
+        return (
+            not _TEST_PARTS.isdisjoint(parts[:-1])
+            or bool(_TEST_FILE.search("/".join(parts)))
+            or bool(_TEST_IMPORT.search(self.text))
+        )
+
+    @cached_property
+    def has_main_guard(self) -> bool:
+        """`if __name__ == "__main__":` at the top level."""
+        return self.main_guard is not None
+
+    @cached_property
+    def main_guard(self) -> cst.If | None:
+        for statement in self.tree.body:
+            if isinstance(statement, cst.If) and any(
+                isinstance(node, cst.Name) and node.value == "__name__"
+                for node in self.within(statement.test)
+            ):
+                return statement
+        return None
+
+    @cached_property
+    def is_entry(self) -> bool:
+        """A script that somebody starts: a main guard, a command line, or training at top level."""
+        if self.main_guard is not None:
+            return True
+        imported = {name for alias in self.nodes(cst.ImportAlias) for name in self._top(alias)}
+        if not _ENTRY_IMPORTS.isdisjoint(imported):
+            return True
+        return any(self.function(loop) is None for loop in self.loops.step_loops)
+
+    @staticmethod
+    def _top(alias: cst.ImportAlias) -> list[str]:
+        node: cst.CSTNode = alias.name
+        while isinstance(node, cst.Attribute):
+            node = node.value
+        return [node.value] if isinstance(node, cst.Name) else []
+
+    @cached_property
+    def uses_cuda(self) -> bool:
+        """Whether this file shows that it runs on an accelerator."""
+        return any(True for _ in self._cuda_evidence())
+
+    def _cuda_evidence(self) -> Iterator[cst.CSTNode]:
+        for call in self.nodes(cst.Call):
+            method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            if method == "cuda":
+                yield call
+            elif method == "to" and self._moves_to_device(call):
+                yield call
+            elif any(_names_accelerator(name) for name in self.resolve(call.func)):
+                yield call
+        for text in self.nodes(cst.SimpleString):
+            if text.value.strip("\"'").startswith("cuda"):
+                yield text
+
+    def _moves_to_device(self, call: cst.Call) -> bool:
+        target = literals.argument(call, "device", 0)
+        if target is None or literals.literal(target) == "cpu":
+            return False
+        words = [node.value for node in self.within(target) if isinstance(node, cst.Name)]
+        if not any("dev" in word.lower() or "gpu" in word.lower() for word in words):
+            return False
+        return not self.values.is_cpu(target)
+
+
+_ACCELERATORS = (
+    "accelerate.Accelerator",
+    "lightning.fabric.Fabric",
+    "torch.cuda.",
+    "torch.accelerator.",
+)
+
+
+def _names_accelerator(name: str) -> bool:
+    return name.startswith(_ACCELERATORS) and name not in (
+        "torch.cuda.is_available",
+        "torch.cuda.manual_seed",
+        "torch.cuda.manual_seed_all",
+        "torch.cuda.device_count",
+    )

@@ -1,0 +1,168 @@
+"""Where each node stands in the text, from one pass of LibCST's own code generator."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+import libcst as cst
+from libcst._nodes.internal import CodegenState
+
+_BLANK = " \t\f\\\r\n"
+_CHUNK = 4096
+
+
+class Positions:
+    """The offsets of every node of a tree, whitespace and punctuation nodes included.
+
+    Args:
+        tree: a parsed file.
+        text: what it was parsed from.
+
+    Raises:
+        ValueError: the tree is not that of the text.
+    """
+
+    def __init__(self, tree: cst.Module, text: str) -> None:
+        self._state = _Recorder(tree.default_indent, tree.default_newline)
+        tree._codegen(self._state)
+        self._starts = list(accumulate(map(len, self._state.tokens), initial=0))
+        self._drift = _Drift("".join(self._state.tokens), text)
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Start and end in characters, as LibCST's syntactic positions have them.
+
+        Whitespace, comments and parentheses around an expression are outside, decorators are
+        outside of what they decorate, and a block ends with its last statement.
+
+        Raises:
+            KeyError: the node is not in the tree.
+        """
+        first, last = self._state.spans[node]
+        starts = self._starts
+        start = starts[first] if first < len(starts) else starts[-1]
+        end = starts[last] if last < len(starts) else starts[-1]
+        start = self._drift.start(start)
+        return start, max(start, self._drift.end(end))
+
+
+def code_of(node: cst.CSTNode, tree: cst.Module, *, indent: str = "") -> str:
+    """The code of a node that need not be in `tree`, without blanks and comments around it.
+
+    Args:
+        indent: the indentation of the block that the node goes into; LibCST leaves it out of
+            what nodes hold, for statements and for the lines of an expression.
+    """
+    state = _Recorder(tree.default_indent, tree.default_newline)
+    state.indent_tokens.append(indent)
+    node._codegen(state)
+    starts = list(accumulate(map(len, state.tokens), initial=0))
+    first, last = state.spans[node]
+    if isinstance(node, cst.BaseExpression) and node.lpar:
+        first, last = 0, len(state.tokens)
+    return "".join(state.tokens)[starts[first] : starts[last]]
+
+
+class _Recorder(CodegenState):
+    """Notes which tokens each node wrote; offsets follow from the lengths of the tokens."""
+
+    def __init__(self, default_indent: str, default_newline: str) -> None:
+        super().__init__(default_indent, default_newline)
+        self.spans: dict[cst.CSTNode, tuple[int, int]] = {}
+        self._open: list[int] = []
+
+    def before_codegen(self, node: cst.CSTNode) -> None:  # noqa: ARG002
+        self._open.append(len(self.tokens))
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        start = self._open.pop()
+        if node not in self.spans:
+            self.spans[node] = (start, len(self.tokens))
+
+    def record_syntactic_position(  # type: ignore[override]  # see _Syntactic
+        self,
+        node: cst.CSTNode,
+        *,
+        start_node: cst.CSTNode | None = None,
+        end_node: cst.CSTNode | None = None,
+    ) -> _Syntactic:
+        return _Syntactic(self, node, start_node, end_node)
+
+
+class _Syntactic:
+    """A context manager without the cost of a generator; it is entered for every expression."""
+
+    __slots__ = ("_end_node", "_node", "_recorder", "_start", "_start_node")
+
+    def __init__(
+        self,
+        recorder: _Recorder,
+        node: cst.CSTNode,
+        start_node: cst.CSTNode | None,
+        end_node: cst.CSTNode | None,
+    ) -> None:
+        self._recorder = recorder
+        self._node = node
+        self._start_node = start_node
+        self._end_node = end_node
+
+    def __enter__(self) -> None:
+        self._start = len(self._recorder.tokens)
+
+    def __exit__(self, *error: object) -> None:
+        spans = self._recorder.spans
+        start = self._start if self._start_node is None else spans[self._start_node][0]
+        end = len(self._recorder.tokens) if self._end_node is None else spans[self._end_node][1]
+        spans[self._node] = (start, end)
+
+
+class _Drift:
+    """Blanks that LibCST loses: form feeds before a statement, the space in `except E :`.
+
+    See https://github.com/Instagram/LibCST; seen in webbrowser.py of the standard library.
+    """
+
+    def __init__(self, code: str, text: str) -> None:
+        self._places: list[int] = []
+        """Offsets in `code` before which blanks of `text` are missing."""
+        self._missing = [0]
+        """How many are missing in all before the first, the second, … of these places."""
+        if code != text:
+            self._align(code, text)
+
+    def start(self, offset: int) -> int:
+        """The offset in the text of what begins at `offset` of the code."""
+        return offset + self._missing[bisect_right(self._places, offset)]
+
+    def end(self, offset: int) -> int:
+        """The offset in the text of what ends at `offset` of the code."""
+        return offset + self._missing[bisect_right(self._places, offset - 1)]
+
+    def _align(self, code: str, text: str) -> None:
+        here = missing = 0
+        while here < len(code):
+            step = _CHUNK
+            if code[here : here + step] == text[here + missing : here + missing + step]:
+                here += step
+                continue
+            here = _first_difference(code, text, here, missing)
+            if here >= len(code):
+                break
+            lost = 0
+            while text[here + missing + lost : here + missing + lost + 1] not in ("", code[here]):
+                if text[here + missing + lost] not in _BLANK:
+                    raise ValueError("the tree is not that of the text")
+                lost += 1
+            if here + missing + lost >= len(text):
+                raise ValueError("the tree is not that of the text")
+            missing += lost
+            self._places.append(here)
+            self._missing.append(missing)
+        if text[len(code) + missing :].strip(_BLANK):
+            raise ValueError("the tree is not that of the text")
+
+
+def _first_difference(code: str, text: str, here: int, missing: int) -> int:
+    while here < len(code) and text[here + missing : here + missing + 1] == code[here]:
+        here += 1
+    return here
