@@ -3,48 +3,57 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-_LAYER = rb"(?:Lazy)?(?:Conv(?:Transpose)?[123]d|Linear)"
-_NORM = rb"(?:(?:Lazy)?(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LAYER = re.compile(rb"(?:Conv(?:Transpose)?[123]d|Linear)\b")
+_NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b")
+_AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.,)]))?")
+_DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
+_WORD_BEFORE = re.compile(rb"\w*$")
+_ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=[^=].*$")
+_BIAS = re.compile(rb"\bbias\s*=(?!=)\s*(True\b)?")
 _TOKEN = re.compile(
-    rb"""[()\[\]{}] | \#[^\n]* | '''.*?''' | \"""(?s:.*?)\""" | '(?:[^'\\\n]|\\.)*'
-    | "(?:[^"\\\n]|\\.)*" | \*\* | \bbias\s*=\s*(?P<off>(?!=|True\b))?""",
+    rb"""[()\[\]{}] | \#[^\n]* | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" | \*\* | \bbias\b""",
     re.VERBOSE,
 )
 _LONGEST_CALL = 4000
+_LONGEST_LINE = 400
 
 
 def may_have_biased_layer(data: bytes) -> bool:
-    """False if the file makes no norm, or if all its layers are told about their bias."""
-    return _made(_NORM, data) is not None and _any_biased(data)
+    """False if the file makes no norm, or if it tells every layer about its bias.
+
+    Other names for a layer count: `import Conv2d as C`, `conv = nn.Conv2d`.
+    """
+    if next(_calls(_NORM, data), None) is None:
+        return False
+    return any(_is_biased(data, start) for start in _calls(_LAYER, data))
 
 
-def _names(kind: bytes, data: bytes) -> bytes:
-    """A pattern for a kind of layer and for what this file calls it: `import Conv2d as C`,
-    `conv = nn.Conv2d`, `norm = BN`."""
-    known: set[bytes] = set()
-    pattern = kind
-    while True:
-        imported = re.findall(rb"\b" + pattern + rb"\s+as\s+(\w+)", data)
-        bound = re.findall(
-            rb"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=[^=\n(]*\(?[^=\n(]*\b" + pattern + rb"\b(?!\s*[(.,])",
-            data,
-            re.MULTILINE,
-        )
-        found = known | {*imported, *bound}
-        if found == known:
-            return pattern
-        known = found
-        pattern = rb"(?:" + b"|".join([kind, *map(re.escape, sorted(known))]) + rb")"
-
-
-def _made(kind: bytes, data: bytes) -> re.Match[bytes] | None:
-    return re.search(rb"(?<!class )\b" + _names(kind, data) + rb"\s*\(", data)
-
-
-def _any_biased(data: bytes) -> bool:
-    calls = re.compile(rb"(?<!class )(?<!def )\b" + _names(_LAYER, data) + rb"\s*\(")
-    return any(_is_biased(data, call.end()) for call in calls.finditer(data))
+def _calls(kind: re.Pattern[bytes], data: bytes, seen: frozenset[bytes] = frozenset()) -> Iterator[int]:
+    """Where the arguments of each call begin, through other names that the file gives."""
+    aliases: set[bytes] = set()
+    for mention in kind.finditer(data):
+        after = _AFTER.match(data, mention.end())
+        assert after is not None
+        before = data[max(data.rfind(b"\n", 0, mention.start()) + 1, mention.start() - _LONGEST_LINE) : mention.start()]
+        word = _WORD_BEFORE.search(before)
+        if word is not None and word.group() not in (b"", b"Lazy"):
+            continue
+        if after["call"] is not None:
+            if not _DEFINES.search(before):
+                yield after.end()
+        elif after["alias"] is not None:
+            aliases.add(after["alias"])
+        elif after["other"] is None:
+            assigned = _ASSIGNS.match(before)
+            if assigned is not None:
+                aliases.add(assigned[1])
+    for alias in sorted(aliases - seen):
+        yield from _calls(re.compile(re.escape(alias) + rb"\b"), data, seen | aliases)
 
 
 def _is_biased(data: bytes, start: int) -> bool:
@@ -58,6 +67,10 @@ def _is_biased(data: bytes, start: int) -> bool:
             depth -= 1
             if depth == 0:
                 return True
-        elif depth == 1 and (text == b"**" or token.group("off") is not None):
+        elif depth == 1 and text == b"**":
             return False
+        elif depth == 1 and text == b"bias":
+            passed = _BIAS.match(data, token.start())
+            if passed is not None and passed[1] is None:
+                return False
     return True

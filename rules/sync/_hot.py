@@ -42,10 +42,9 @@ def report(
     if guard is Guard.PERIODIC:
         return
     if module.loops.in_evaluation(sync.call, inside=around):
-        if inner is None or not _only_grad_off(sync, module):
-            return
-        tier = Tier.HINT
-    if guard is Guard.RANK:
+        return
+    off = inner is not None and module.loops.grad_is_off(sync.call, inside=inner.node)
+    if off or guard is Guard.RANK:
         tier = Tier.HINT
     function = module.function(sync.call)
     if function is not None and inner is None and module.loops.is_evaluation(function):
@@ -63,13 +62,6 @@ def report(
             "tensor": operand.tensor,
         },
     )
-
-
-def _only_grad_off(sync: Sync, module: Module) -> bool:
-    """Whether it is evaluation only because gradients are off: a metric in the step itself."""
-    inner = module.step_loop(sync.call)
-    nearest = next(iter(module.loops.loops_around(sync.call)), None)
-    return inner is not None and nearest is inner.node
 
 
 def settle_hot(waiting: Waiting, project: Project) -> Finding | None:

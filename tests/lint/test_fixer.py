@@ -158,7 +158,9 @@ def test_lines_that_two_fixes_insert_at_one_place_both_stay(rules: list[Word]) -
     rules += [
         Word("^old", edits=lambda m: [(0, 0, "import a\n"), (m.start(), m.end(), "new")]),
         Word(
-            r"\bbad", edits=lambda m: [(0, 0, "import b\n"), (m.start(), m.end(), "good")], code="TL902"
+            r"\bbad",
+            edits=lambda m: [(0, 0, "import b\n"), (m.start(), m.end(), "good")],
+            code="TL902",
         ),
     ]
     assert only(fixed("old(bad)\n")) == b"import a\nimport b\nnew(good)\n"
@@ -229,9 +231,7 @@ def test_files_that_cannot_be_read_do_not_hide_the_others(
     file = tmp_path / "torch_model.py"
     file.write_bytes(b"old  # torch\n")
     names = [str(tmp_path / "gone.py"), str(file)]
-    report = fixer.fix_targets(
-        [Target(name, Selection(), (2, 13)) for name in names], unsafe=False
-    )
+    report = fixer.fix_targets([Target(name, Selection(), (2, 13)) for name in names], unsafe=False)
     assert only(report) == b"new  # torch\n"
     assert [each.kind for each in report.diagnostics] == ["unreadable"]
 
@@ -391,7 +391,10 @@ CONTENTS = {
     "from nothing": (b"", b"new\n"),
     "to nothing": (b"old\n", b""),
     "bytes of any encoding": (b"\xe9\xff\nold\x0c\xe9\n", b"\xe9\xff\nnew\x0c\xe9\n"),
-    "lines that git does not see": ("a\u2028b\x0bc\nold\n".encode(), "a\u2028b\x0bc\nnew\n".encode()),
+    "lines that git does not see": (
+        "a\u2028b\x0bc\nold\n".encode(),
+        "a\u2028b\x0bc\nnew\n".encode(),
+    ),
     "a line that looks like a diff": (b"-- a\n++ b\nold\n", b"-- a\n++ b\n++ c\n"),
     "two hunks": (b"old\n" + b"x\n" * 7 + b"old\n", b"new\n" + b"x\n" * 7 + b"new\n"),
     "one hunk": (b"old\n" + b"x\n" * 6 + b"old\n", b"new\n" + b"x\n" * 6 + b"new\n"),
@@ -404,7 +407,17 @@ def test_git_applies_the_diff(tmp_path: Path, before: bytes, after: bytes) -> No
 
 
 def test_git_applies_the_diff_of_files_with_odd_names(tmp_path: Path) -> None:
-    names = ["a b.py", ' "q".py', "new\nline.py", "tab\t.py", "é.py", "back\\slash.py", "b/ c/d .py", "[x].py", "\x1b[31m.py"]
+    names = [
+        "a b.py",
+        ' "q".py',
+        "new\nline.py",
+        "tab\t.py",
+        "é.py",
+        "back\\slash.py",
+        "b/ c/d .py",
+        "[x].py",
+        "\x1b[31m.py",
+    ]
     assert_git_applies(tmp_path, [FixedFile(name, b"old\n", b"new\n", ()) for name in names])
 
 
@@ -412,7 +425,9 @@ def test_git_applies_the_diff_of_any_change(tmp_path: Path) -> None:
     chance = random.Random(0)
 
     def lines() -> list[bytes]:
-        return [chance.choice([b"a\n", b"b\n", b"c\r\n", b"\n"]) for _ in range(chance.randrange(40))]
+        return [
+            chance.choice([b"a\n", b"b\n", b"c\r\n", b"\n"]) for _ in range(chance.randrange(40))
+        ]
 
     files = []
     for number in range(200):

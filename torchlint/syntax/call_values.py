@@ -309,12 +309,16 @@ class CallValues:
             return self._returned(own, node)
         if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip", "split"):
             return HOST_VALUE
-        if owner.has(TENSORS | Kind.LIKELY) or name in torch_api.TENSOR_METHODS:
+        if owner.has(TENSORS | Kind.LIKELY) or (
+            name in torch_api.TENSOR_METHODS and not owner.classes
+        ):
             return self._tensor_method(name, node, owner)
         if owner.has(ARRAYS):
             return array_values.array_method(name, node, owner)
         if name in ("astype", "to_numpy", "toarray", "todense"):
             return array_values.array_method(name, node, NO_VALUE)
+        if owner.classes and name in _MODULE_METHODS:
+            return owner
         if name in ("cpu", "cuda", "to", "numpy") and not owner.has(Kind.MODULE):
             return self._tensor_method(name, node, owner)
         if owner.has(Kind.MODULE):
@@ -424,9 +428,17 @@ class CallValues:
             if value.has(Kind.CONTAINER) and value.element is not None:
                 value = value.element
             found |= value
+        classes = self._imported_classes(node)
+        if classes:
+            return Value(Kind.UNKNOWN, classes=classes)
         if found.has(Kind.DEVICE | Kind.LIKELY):
             return Value(Kind.LIKELY)
         return UNKNOWN_VALUE
+
+    def _imported_classes(self, node: cst.Call) -> tuple[str, ...]:
+        """What the callee is called, if that looks like a class of another file."""
+        names = self._values.names.resolve(node.func)
+        return tuple(name for name in names if name.rpartition(".")[2].lstrip(":")[:1].isupper())
 
     # several values at once --------------------------------------------------------------
 
@@ -499,7 +511,8 @@ class CallValues:
                 owner = values.value(source.func.value)
                 if owner.has(Kind.CONTAINER):
                     return owner.element
-                return Value(owner.kind & (Kind.PARAMETER | TENSORS), owner.parameters)
+                kept = owner.kind & (Kind.PARAMETER | Kind.LIKELY | TENSORS)
+                return Value(kept or Kind.UNKNOWN, owner.parameters)
             return None
         first = source.args[0].value
         if names == ("builtins.enumerate",):
@@ -517,11 +530,27 @@ class CallValues:
         if value.has(Kind.LOADER | Kind.CONTAINER | TENSORS | ARRAYS):
             return None
         for arg in source.args:
-            inner = values.value(arg.value)
-            text = dotted_text(arg.value).rpartition(".")[2]
-            if inner.has(Kind.LOADER) or (text and sounds_like_loader(text)):
-                return values.iterated(arg.value, inner | Value(Kind.LOADER))
+            if self.is_over_loader(arg.value):
+                return values.iterated(arg.value, values.value(arg.value) | Value(Kind.LOADER))
         return None
+
+    def unwrapped(self, source: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        """The iterable inside a progress bar: `enumerate(loader)` of `tqdm(enumerate(loader))`."""
+        while isinstance(source, cst.Call) and source.args:
+            names = self._values.names.resolve(source.func)
+            if not any(name.rpartition(".")[2] in ("tqdm", "trange", "track") for name in names):
+                break
+            source = source.args[0].value
+        return source
+
+    def is_over_loader(self, source: cst.BaseExpression) -> bool:
+        """Whether iterating over an expression goes over the batches of a loader."""
+        if isinstance(source, cst.Call) and not self._values.value(source).has(Kind.LOADER):
+            return any(self.is_over_loader(arg.value) for arg in source.args)
+        text = dotted_text(source).rpartition(".")[2]
+        if text and sounds_like_loader(text):
+            return True
+        return self._values.value(source).has(Kind.LOADER)
 
     def framework_batch(self, param: cst.CSTNode) -> Value | None:
         """The batch that a framework passes to its step hook, already on the device."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
     from torchlint.syntax.syncs import Sync
 
-_ACTION_WORDS = re.compile(r"(?:^|_)(?:actions?|acts?|move|next_word|next_token)(?:_|\d|$)")
+_ACTION_WORDS = re.compile(
+    r"(?:^|_)(?:actions?|acts?|move|next_word|next_token)(?:_(?:t|np|idx|index|id|n|tensor))?\d*$"
+)
 _ACTING_FUNCTIONS = re.compile(r"^(?:\w+_)?(?:act|action|choose|select_action|get_action|explore)$")
 _STORES = frozenset({"push", "add", "insert", "store", "remember", "store_transition", "append"})
 _STORE_WORDS = re.compile(r"buffer|memory|replay|rollout|storage", re.IGNORECASE)

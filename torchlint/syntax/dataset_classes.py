@@ -74,8 +74,9 @@ _TRANSFORMING_WORDS = re.compile(
     r"preprocess\w*|preproc|processor|feature_extractor|loader)$"
 )
 _LIGHT_METHODS = frozenset(
-    "float long int double half bool clone copy astype item unsqueeze squeeze reshape view flatten "
-    "permute transpose numpy get tolist size contiguous index_select keys values items".split()
+    {"float", "long", "int", "double", "half", "bool", "clone", "copy", "astype", "item",
+     "unsqueeze", "squeeze", "reshape", "view", "flatten", "permute", "transpose", "numpy", "get",
+     "tolist", "size", "contiguous", "index_select", "keys", "values", "items"}
 )  # fmt: skip
 
 
@@ -153,7 +154,7 @@ def _work(
     optional: Dataset | None = None
     for function in functions:
         for call in _calls(function, module):
-            spelled = dotted_text(call.func) or getattr(getattr(call.func, "attr", None), "value", "")
+            spelled = _spelled(call)
             reason = f"`{function.name.value}` calls `{spelled}`"
             if _reads(call, spelled, module):
                 return Dataset(Cost.WORK, reason)
@@ -161,6 +162,12 @@ def _work(
                 option = _optional_parameter(spelled, methods, module)
                 optional = Dataset(Cost.UNKNOWN if option else Cost.WORK, reason, option=option)
     return optional
+
+
+def _spelled(call: cst.Call) -> str:
+    """`self.transform`; only the method for `Path(name).read_bytes()`."""
+    last = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    return dotted_text(call.func) or last
 
 
 def _reads(call: cst.Call, spelled: str, module: Module) -> bool:

@@ -103,9 +103,7 @@ def _bound(binding: Binding, module: Module, depth: int) -> Dataset:
     return _describe(node, module, depth + 1)
 
 
-def _part(
-    node: cst.BaseExpression, index: int, module: Module
-) -> cst.BaseExpression | None:
+def _part(node: cst.BaseExpression, index: int, module: Module) -> cst.BaseExpression | None:
     """The expression of the `index`-th of several values; `random_split` stands for all."""
     if isinstance(node, (cst.Tuple, cst.List)):
         return node.elements[index].value if index < len(node.elements) else None
@@ -290,5 +288,7 @@ def _elements(
             else _attribute_bindings(node, module)
         )
         for binding in bindings:
-            if binding.how in (How.ASSIGNMENT, How.UPDATE) and not binding.path:
+            if binding.how is How.ASSIGNMENT and not binding.path:
                 yield from _elements(binding.value, module, depth + 1)
+            elif binding.how is How.UPDATE and isinstance(binding.node, cst.Assign):
+                yield binding.node.value

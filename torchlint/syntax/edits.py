@@ -262,7 +262,7 @@ def _binds(statement: cst.CSTNode, dotted: str) -> bool:
     return any(
         f"{_dotted(alias.name)}.".startswith(f"{dotted}.")
         for alias in aliases
-        if alias.asname is None or alias.evaluated_alias == dotted == alias.evaluated_name
+        if True
     )
 
 

@@ -54,7 +54,7 @@ ITERATION_EVENTS = frozenset(
 ENGINE_HOOKS = frozenset({"on_sample", "on_forward", "on_backward"})
 """Keys of `engine.hooks` of a torchnet engine that fire on each batch."""
 
-ENGINE_STATE_TENSORS = frozenset({"loss", "output", "sample"})
+ENGINE_STATE_TENSORS = frozenset({"loss", "output"})
 """What such an engine keeps in the `state` that it passes: device tensors under these keys."""
 
 OWN_CUDNN = ("lightning.", "fastai.", "mmcv.", "mmengine.", "detectron2.")

@@ -88,9 +88,9 @@ class LayerLists:
             if isinstance(place, cst.Call) and isinstance(place.func, cst.Attribute) and place.args:
                 value = place.args[-1].value
                 extends = place.func.attr.value == "extend"
-                found += (self._layers.items(value) or [value]) if extends else [value]
+                found += (self._layers.items.items(value) or [value]) if extends else [value]
             elif isinstance(place, cst.AugAssign):
-                found += self._layers.items(place.value) or [place.value]
+                found += self._layers.items.items(place.value) or [place.value]
             elif isinstance(place, cst.Assign):
                 found.append(place.value)
         return found
@@ -108,7 +108,7 @@ class LayerLists:
                 targets = [each.target for each in assign.targets] if isinstance(
                     assign, cst.Assign
                 ) else [assign.target]
-                if any(self._layers.runs_in_order(target) for target in targets):
+                if any(self._layers.items.runs_in_order(target) for target in targets):
                     continue
                 found.update((owner, dotted_text(target)) for target in targets)
             found.update((owner, dotted_text(arg.value)) for arg in call.args)

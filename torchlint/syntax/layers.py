@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.syntax.layer_items import LayerItems
 from torchlint.syntax.layer_lists import LayerLists
 from torchlint.syntax.names import Binding, How, dotted_text
 
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _PASSED_ON = ("torch.nn.Identity", "torch.nn.Sequential")
-_SAME_ITEMS = ("builtins.list", "builtins.tuple", "builtins.reversed")
 _PAIRS = ("collections.OrderedDict", "typing.OrderedDict", "builtins.dict")
-UNORDERED = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
+_DEEPEST = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,12 @@ class Layers:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.lists = LayerLists(self)
+        self.items = LayerItems(module, self.lists)
         self.steps: dict[cst.Call, dict[Step, None]] = {}
         self.placed: dict[cst.Call, dict[cst.CSTNode, None]] = {}
         self._chains: dict[cst.CSTNode, Chain] = {}
         self._sequences: dict[cst.CSTNode, Chain] = {}
+        self._depth = 0
 
     # what stands where ---------------------------------------------------------------------
 
@@ -154,8 +156,11 @@ class Layers:
         """What runs when the module that an expression stands for is called."""
         known = self._chains.get(node)
         if known is None:
-            self._chains[node] = unknown(node)  # a module that is part of itself
-            known = self._chains[node] = self._chain(node)
+            known = self._chains[node] = unknown(node)  # a module that is part of itself
+            if self._depth < _DEEPEST:
+                self._depth += 1
+                known = self._chains[node] = self._chain(node)
+                self._depth -= 1
         return known
 
     def _chain(self, node: cst.CSTNode) -> Chain:
@@ -171,11 +176,11 @@ class Layers:
             found = [self._bound(binding, node) for binding in self.module.flow.reaching(node)]
             return reduce(or_, found) if found else unknown(node)
         if isinstance(node, cst.Attribute):
-            values = self.attribute(node)
+            values = self.items.attribute(node)
             found = [self._moved(self.chain(value), value, node) for value in values or ()]
             return reduce(or_, found) if found else unknown(node)
         if isinstance(node, cst.Subscript):
-            items = self.items(node.value)
+            items = self.items.items(node.value)
             found = [self.chain(item) for item in items or ()]
             return reduce(or_, found) if found else unknown(node)
         return unknown(node)
@@ -183,6 +188,8 @@ class Layers:
     def _constructed(self, call: cst.Call) -> Chain:
         if self.is_one_of(call, _PASSED_ON):
             if self.module.calls(call, "torch.nn.Sequential"):
+                if self._is_run_by_hand(call):
+                    return unknown(call)
                 return self.join(map(self._argument, call.args))
             return NO_LAYERS
         function = self.definition(call)
@@ -190,6 +197,12 @@ class Layers:
             return self._result(function, call, as_list=False)
         layer = Layer(call if self.constructor(call) else None, call)
         return Chain((layer,), (layer,))
+
+    def _is_run_by_hand(self, call: cst.Call) -> bool:
+        assign = self.module.parent(call)
+        if isinstance(assign, cst.Assign):
+            return self.items.runs_by_hand(assign.targets[0].target)
+        return self.items.given_to_a_loop(call)
 
     def _argument(self, arg: cst.Arg) -> Chain:
         value = arg.value
@@ -206,7 +219,7 @@ class Layers:
         if value is None:
             return unknown(node)
         if binding.how is How.ITERATION:
-            items = self.iterated(value, binding.path)
+            items = self.items.iterated(value, binding.path)
             found = [self.chain(item) for item in items or ()]
             return reduce(or_, found) if found else unknown(node)
         if binding.how is not How.ASSIGNMENT or binding.path:
@@ -221,46 +234,6 @@ class Layers:
             return tuple(Layer(each.call, node) if each.place is value else each for each in layers)
 
         return Chain(move(chain.first), move(chain.last), chain.empty)
-
-    def attribute(self, node: cst.Attribute) -> list[cst.BaseExpression] | None:
-        """What the class assigns to `self.name`; None if that is not all known."""
-        if not (isinstance(node.value, cst.Name) and node.value.value == "self"):
-            return None
-        class_ = self.module.class_(node)
-        bindings = self.module.values.attributes.get(class_, {}) if class_ else {}
-        found = bindings.get(node.attr.value, [])
-        values = [binding.value for binding in found if binding.value and not binding.path]
-        return values if values and len(values) == len(found) else None
-
-    def runs_in_order(self, container: cst.CSTNode) -> bool:
-        """Whether `self.layers` is only ever run as `for layer in self.layers: x = layer(x)`."""
-        class_ = self.module.class_(container)
-        return (class_, dotted_text(container)) in self._plain_loops.values()
-
-    def is_plain_loop(self, loop: cst.CSTNode) -> bool:
-        """Whether a loop is `for layer in self.layers: x = layer(x)`."""
-        return loop in self._plain_loops
-
-    @cached_property
-    def _plain_loops(self) -> dict[cst.CSTNode, tuple[cst.ClassDef | None, str]]:
-        return {
-            loop: (self.module.class_(loop), dotted_text(loop.iter))
-            for loop in self.module.nodes(cst.For)
-            if dotted_text(loop.iter).startswith("self.") and self._only_passes_on(loop)
-        }
-
-    def _only_passes_on(self, loop: cst.For) -> bool:
-        if not isinstance(loop.target, cst.Name) or len(loop.body.body) != 1:
-            return False
-        line = loop.body.body[0]
-        assign = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
-        return (
-            isinstance(assign, cst.Assign)
-            and isinstance(assign.value, cst.Call)
-            and dotted_text(assign.value.func) == loop.target.value
-            and len(assign.value.args) == 1
-            and dotted_text(assign.value.args[0].value) == dotted_text(assign.targets[0].target)
-        )
 
     # functions -----------------------------------------------------------------------------
 
@@ -306,8 +279,11 @@ class Layers:
                 return grown
         known = self._sequences.get(node)
         if known is None:
-            self._sequences[node] = unknown(node)
-            known = self._sequences[node] = self._sequence(node)
+            known = self._sequences[node] = unknown(node)
+            if self._depth < _DEEPEST:
+                self._depth += 1
+                known = self._sequences[node] = self._sequence(node)
+                self._depth -= 1
         return known
 
     def _sequence(self, node: cst.CSTNode) -> Chain:
@@ -331,7 +307,7 @@ class Layers:
             values = [each.value for each in bindings if each.how is How.ASSIGNMENT and each.value]
             values = values if len(values) == len(bindings) else None
         elif isinstance(node, cst.Attribute):
-            values = self.attribute(node)
+            values = self.items.attribute(node)
         found = [self.sequence(value) for value in values or ()]
         return reduce(or_, found) if found else unknown(node)
 
@@ -341,7 +317,7 @@ class Layers:
         return self.element(element.value)
 
     def _called_sequence(self, call: cst.Call) -> Chain:
-        if self.module.calls(call, *_PAIRS) or self.module.calls(call, *_SAME_ITEMS[:2]):
+        if self.module.calls(call, *_PAIRS) or self.module.calls(call, "builtins.list", "builtins.tuple"):
             chains = [
                 self.sequence(arg.value) if arg.keyword is None else self.element(arg.value)
                 for arg in call.args
@@ -353,60 +329,3 @@ class Layers:
             return self.join(self.sequence(arg.value) for arg in call.args)
         function = self.definition(call)
         return self._result(function, call, as_list=True) if function else unknown(call)
-
-    # items of containers, in any order -------------------------------------------------------
-
-    def items(self, node: cst.CSTNode) -> list[cst.BaseExpression] | None:
-        """Every expression that can be an item of a list or `nn.ModuleList`; None if unknown."""
-        if isinstance(node, (cst.List, cst.Tuple)):
-            return [element.value for element in node.elements]
-        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-            return [node.elt]
-        if isinstance(node, cst.Call):
-            return self._items_of_call(node)
-        if isinstance(node, cst.Subscript):
-            inner = self.items(node.value)
-            if any(isinstance(part.slice, cst.Slice) for part in node.slice):
-                return inner
-            return self._all_items(inner)
-        if isinstance(node, cst.Name):
-            bindings = self.module.flow.reaching(node)
-            values = [each.value for each in bindings if each.how is How.ASSIGNMENT and each.value]
-        elif isinstance(node, cst.Attribute):
-            values = self.attribute(node) or []
-        else:
-            return None
-        added = self.lists.added(node)
-        found = self._all_items(values)
-        return None if found is None else [*found, *added]
-
-    def _items_of_call(self, call: cst.Call) -> list[cst.BaseExpression] | None:
-        if not self.module.calls(call, *UNORDERED, *_SAME_ITEMS, "torch.nn.Sequential"):
-            return None
-        if not self.module.calls(call, "torch.nn.Sequential"):
-            return self._all_items([arg.value for arg in call.args[:1]])
-        return None if any(arg.star for arg in call.args) else [arg.value for arg in call.args]
-
-    def _all_items(
-        self, containers: list[cst.BaseExpression] | None
-    ) -> list[cst.BaseExpression] | None:
-        found: list[cst.BaseExpression] = []
-        for container in containers or ():
-            items = self.items(container)
-            if items is None:
-                return None
-            found += items
-        return None if containers is None else found
-
-    def iterated(
-        self, iterable: cst.CSTNode, path: tuple[int, ...]
-    ) -> list[cst.BaseExpression] | None:
-        """What a loop over `iterable` gives to the part of its target that `path` leads to."""
-        while isinstance(iterable, cst.Call) and path:
-            if self.module.calls(iterable, "builtins.enumerate") and path[0] == 1:
-                iterable, path = iterable.args[0].value, path[1:]
-            elif self.module.calls(iterable, "builtins.zip") and path[0] < len(iterable.args):
-                iterable, path = iterable.args[path[0]].value, path[1:]
-            else:
-                break
-        return self.items(iterable) if not path else None

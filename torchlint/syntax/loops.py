@@ -216,48 +216,28 @@ class Loops:
             bases = self._values.class_bases(class_)
             if frameworks.is_step_hook(function.name.value, bases):
                 return True
-        return function.name.value in self._registered_hooks
-
-    @cached_property
-    def _registered_hooks(self) -> frozenset[str]:
-        """Functions that an ignite or torchnet engine is told to call on each step."""
-        found: set[str] = set()
-        for assign in self._tree.nodes(cst.Assign):
-            target = assign.targets[0].target
-            if isinstance(target, cst.Subscript) and dotted_text(target.value).endswith("hooks"):
-                key = target.slice[0].slice
-                name = literal(key.value) if isinstance(key, cst.Index) else None
-                if name in frameworks.ENGINE_HOOKS and isinstance(assign.value, cst.Name):
-                    found.add(assign.value.value)
-        for call in self._tree.nodes(cst.Call):
-            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if name == "add_event_handler" and len(call.args) > 1:
-                event, handler = call.args[0].value, call.args[1].value
-                if _is_iteration_event(event) and isinstance(handler, cst.Name):
-                    found.add(handler.value)
-        for decorator in self._tree.nodes(cst.Decorator):
-            call_ = decorator.decorator
-            if isinstance(call_, cst.Call) and call_.args and _ends(call_.func, "on"):
-                owner = self._tree.parent(decorator)
-                if _is_iteration_event(call_.args[0].value) and isinstance(
-                    owner, cst.FunctionDef
-                ):
-                    found.add(owner.name.value)
-        return frozenset(found)
+        return function.name.value in self._values.step_hooks
 
     # evaluation --------------------------------------------------------------------------
 
     def in_evaluation(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
-        """Whether gradients are off or the model evaluates where `node` runs.
+        """Whether the model evaluates where `node` runs: after `.eval()`, in a loop under
+        `torch.no_grad()`, in a function that evaluates.
 
-        With `inside`, only what lies within that loop's body is looked at.
+        With `inside`, only what lies within that loop's body is looked at. Code under `no_grad`
+        outside such a loop is a metric or an update; its caller decides whether it is hot.
         """
         child = node
+        looped = False
         for above in self._tree.ancestors(node):
             if above is inside:
                 return False
-            if isinstance(above, cst.With) and any(
-                self.turns_grad_off(item.item) for item in above.items
+            if isinstance(above, LOOPS) and child is above.body:
+                looped = True
+            if (
+                looped
+                and isinstance(above, cst.With)
+                and any(self.turns_grad_off(item.item) for item in above.items)
             ):
                 return True
             if isinstance(above, _BLOCKS) and self._after_eval_call(above, child) is True:
@@ -265,6 +245,17 @@ class Loops:
             if isinstance(above, cst.FunctionDef):
                 return inside is None and self.is_evaluation(above)
             child = above
+        return False
+
+    def grad_is_off(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
+        """Whether `node` lies under `torch.no_grad()` within the loop's body, or the function."""
+        for above in self._tree.ancestors(node):
+            if above is inside or isinstance(above, _CALLABLES):
+                return False
+            if isinstance(above, cst.With) and any(
+                self.turns_grad_off(item.item) for item in above.items
+            ):
+                return True
         return False
 
     def turns_grad_off(self, node: cst.BaseExpression) -> bool:
@@ -307,12 +298,13 @@ class Loops:
         return found
 
     def is_evaluation(self, function: cst.FunctionDef) -> bool:
-        """Whether a function evaluates: gradients off as a whole, or by its name or first
-        statements, and no backward pass in it."""
-        if any(self.turns_grad_off(item.decorator) for item in function.decorators):
-            return True
+        """Whether a function evaluates, by its name, its first statements, or because it goes
+        over a loader with gradients off; never if it does a backward pass."""
         if function in self._functions_with_anchor:
             return False
+        if any(self.turns_grad_off(item.decorator) for item in function.decorators):
+            if function in self._functions_over_loaders:
+                return True
         if frameworks.is_evaluation_hook(function.name.value):
             return True
         if _EVALUATION_NAME.search(_snake(function.name.value)):
@@ -328,16 +320,28 @@ class Loops:
     def _functions_with_anchor(self) -> frozenset[cst.FunctionDef | None]:
         return frozenset(self.function(anchor) for anchor in self.anchors)
 
+    @cached_property
+    def _functions_over_loaders(self) -> frozenset[cst.FunctionDef | None]:
+        return frozenset(
+            self.function(loop)
+            for loop in self._tree.nodes(cst.For)
+            if self._values.iterates_loader(loop)
+        )
+
     # guards ------------------------------------------------------------------------------
 
     def guard(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> Guard:
         """What stands between `node` and the loop (or, without one, the function) around it."""
         strongest = Guard.NONE
         child = node
+        step = self.step_loops.get(loop) if isinstance(loop, LOOPS) else None
+        around_step = set(self._tree.ancestors(step.anchor)) if step is not None else set()
         for above in self._tree.ancestors(node):
             if isinstance(above, cst.ExceptHandler):
                 return Guard.PERIODIC
-            if isinstance(above, cst.If) and child is above.body:
+            if child in around_step and isinstance(above, (cst.If, *_BLOCKS)):
+                pass  # the step itself is under the same condition
+            elif isinstance(above, cst.If) and child is above.body:
                 strongest = _stronger(strongest, self.test_guard(above.test))
             elif isinstance(above, cst.IfExp) and child is above.body:
                 strongest = _stronger(strongest, self.test_guard(above.test))
@@ -377,6 +381,7 @@ class Loops:
                 and statement.orelse is None
                 and _leaves_round(statement.body)
                 and self.test_guard(statement.test) is Guard.PERIODIC
+                and _skips_most(statement.test)
             ):
                 return True
         return False
@@ -385,6 +390,14 @@ class Loops:
 def _stronger(first: Guard, second: Guard) -> Guard:
     order = list(Guard)
     return max(first, second, key=order.index)
+
+
+def _skips_most(test: cst.BaseExpression) -> bool:
+    """Whether a condition to `continue` holds on most steps: `step % 100`, `not time_to_log`.
+    One that only skips a warm-up, `step < 500`, leaves the rest of the loop hot."""
+    return any(isinstance(node, cst.Modulo) for node in _operators(test)) or any(
+        isinstance(node, (cst.Not, cst.NotEqual)) for node in _within(test)
+    )
 
 
 def _leaves_round(body: cst.BaseSuite) -> bool:
@@ -441,11 +454,3 @@ def _compares(test: cst.CSTNode) -> bool:
 def _snake(name: str) -> str:
     """`isMainProcess` → `is_main_process`, so that words can be found in it."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-
-
-def _ends(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Attribute) and node.attr.value == name
-
-
-def _is_iteration_event(event: cst.CSTNode) -> bool:
-    return dotted_text(event).rpartition(".")[2] in frameworks.ITERATION_EVENTS

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax.layers import UNORDERED, Chain, Layers, Step
+from torchlint.syntax.layer_items import UNORDERED
+from torchlint.syntax.layers import Chain, Layers, Step
 from torchlint.syntax.names import dotted_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class ModuleOrder:
             elif module.calls(call, *UNORDERED):
                 assign = module.parent(call)
                 if isinstance(assign, cst.Assign) and call.args:
-                    if self.layers.runs_in_order(assign.targets[0].target):
+                    if self.layers.items.runs_in_order(assign.targets[0].target):
                         self.layers.sequence(call)
         for node in module.nodes(cst.List):
             made_here = any(isinstance(element.value, cst.Call) for element in node.elements)
@@ -90,7 +91,7 @@ class ModuleOrder:
 
     def _in_plain_loop(self, call: cst.Call) -> bool:
         loop = self.module.enclosing(call, cst.For)
-        return loop is not None and self.layers.is_plain_loop(loop)
+        return loop is not None and self.layers.items.is_plain_loop(loop)
 
     def _steps_from(self, call: cst.Call) -> Iterator[Step]:
         """Where the value of a call goes."""

@@ -86,6 +86,6 @@ def _undecided(value: Value, sync: Sync) -> Operand | None:
     parameters = tuple(sorted(value.parameters))
     if value.has(Kind.PARAMETER) and parameters:
         return Operand(False, value.has(Kind.TENSOR), parameters)
-    if value.has(Kind.TENSOR) and not value.has(Kind.CPU):
+    if value.has(Kind.TENSOR) and not value.has(Kind.CPU | Kind.UNKNOWN):
         return Operand(True, True, ())
     return None

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax import torch_api
+from torchlint.syntax import frameworks, torch_api
 from torchlint.syntax.array_values import item_of_array
 from torchlint.syntax.call_values import CallValues
 from torchlint.syntax.environments import is_bound_of_space
+from torchlint.syntax.hooks import registered_hooks
 from torchlint.syntax.kinds import (
     ARRAYS,
     CPU_VALUE,
@@ -27,6 +28,7 @@ from torchlint.syntax.kinds import (
     sounds_like_module,
     sounds_like_optimizer,
 )
+from torchlint.syntax.literals import literal
 from torchlint.syntax.names import Binding, How, dotted_text
 
 if TYPE_CHECKING:
@@ -144,7 +146,7 @@ class Values:
 
     def _with_evidence(self, found: Value, name: str, node: cst.CSTNode) -> Value:
         """Adds what the way a name is used, or its words, say where its origin says nothing."""
-        if name in self.backward_names and not found.has(Kind.HOST):
+        if name in self.backward_names:
             return Value(Kind.DEVICE, found.parameters, found.classes)
         if found.has(TENSORS):
             return found
@@ -165,15 +167,17 @@ class Values:
             return UNKNOWN_VALUE
         value = self.value(binding.value)
         if binding.how is How.ITERATION:
-            value = self.iterated(binding.value, value)
+            value = self.iterated(self._calls.unwrapped(binding.value), value)
         elif binding.how is How.CONTEXT and not binding.path:
             return UNKNOWN_VALUE
         elif binding.how is How.UPDATE:
-            return value.without(Kind.HOST) if value.has(TENSORS) else NO_VALUE
+            return value.without(Kind.HOST)
         return self._unpacked(binding, value)
 
     def _unpacked(self, binding: Binding, value: Value) -> Value:
         source = binding.value
+        if binding.how is How.ITERATION:
+            source = self._calls.unwrapped(source)
         for index in binding.path:
             if (
                 isinstance(source, (cst.Tuple, cst.List))
@@ -219,6 +223,11 @@ class Values:
         if value.has(TENSORS | ARRAYS):
             return shared(value) | (Value(Kind.SCALAR) if value.has(ARRAYS) else NO_VALUE)
         return Value(value.kind & (Kind.PARAMETER | Kind.UNKNOWN), value.parameters)
+
+    def iterates_loader(self, loop: cst.For) -> bool:
+        """Whether a loop goes over the batches of a loader, through `tqdm`, `enumerate`, `zip`
+        or a wrapper that is given one."""
+        return self._calls.is_over_loader(loop.iter)
 
     # attributes and items ----------------------------------------------------------------
 
@@ -277,6 +286,8 @@ class Values:
 
     def _subscript(self, node: cst.Subscript) -> Value:
         value = self.value(node.value)
+        if value.has(Kind.PARAMETER) and self._is_engine_state(node):
+            return DEVICE_VALUE
         if value.has(Kind.CONTAINER | Kind.LOADER):
             return value.element or UNKNOWN_VALUE
         if value.only(ARRAYS | Kind.SCALAR):
@@ -315,6 +326,21 @@ class Values:
     def is_cpu(self, device: cst.BaseExpression) -> bool:
         """Whether a device expression is the CPU for certain."""
         return self._calls.is_cpu(device)
+
+    def _is_engine_state(self, node: cst.Subscript) -> bool:
+        """`state["loss"]` in a function that a training engine calls on each step."""
+        function = self.tree.enclosing(node, cst.FunctionDef)
+        if function is None or function.name.value not in self.step_hooks:
+            return False
+        key = node.slice[0].slice
+        return isinstance(key, cst.Index) and (
+            literal(key.value) in frameworks.ENGINE_STATE_TENSORS
+        )
+
+    @cached_property
+    def step_hooks(self) -> frozenset[str]:
+        """Functions that an ignite or torchnet engine is told to call on each step."""
+        return registered_hooks(self.tree)
 
     # evidence ----------------------------------------------------------------------------
 

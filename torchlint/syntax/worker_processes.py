@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.syntax.kinds import Kind
 from torchlint.syntax.literals import argument, literal
-from torchlint.syntax.names import How, dotted_text
+from torchlint.syntax.names import Binding, How, dotted_text
 
 if TYPE_CHECKING:
     from torchlint.syntax.module import Module
@@ -49,11 +49,13 @@ def _moves(call: cst.Call, module: Module) -> bool:
     if not wanted or not module.value(call).has(Kind.DEVICE):
         return False
     target = argument(call, "device", 0)
-    words = [node.value for node in module.within(target) if isinstance(node, cst.Name)] if target else []
-    named = literal(target) if target is not None else None
-    return any("device" in word or "gpu" in word for word in words) or (
-        isinstance(named, str) and named.startswith("cuda")
-    )
+    if target is None:
+        return False
+    named = literal(target)
+    if isinstance(named, str):
+        return named.startswith("cuda")
+    words = (node.value for node in module.within(target) if isinstance(node, cst.Name))
+    return any("device" in word or "gpu" in word for word in words)
 
 
 def held_by(class_: cst.ClassDef, init: Function | None, module: Module) -> str:
@@ -104,13 +106,17 @@ def holds_local_function(node: cst.BaseExpression, module: Module, depth: int = 
             return True
         if not isinstance(inner, cst.Name) or depth > _DEEPEST:
             continue
-        for binding in module.flow.reaching(inner):
-            if binding.how is How.DEFINITION and isinstance(binding.node, Function):
-                if module.function(binding.node) is not None and module.class_(binding.node) is None:
-                    return True
-            elif binding.how is How.ASSIGNMENT and binding.value is not None:
-                if holds_local_function(binding.value, module, depth + 1):
-                    return True
+        if any(_is_local(binding, module, depth) for binding in module.flow.reaching(inner)):
+            return True
+    return False
+
+
+def _is_local(binding: Binding, module: Module, depth: int) -> bool:
+    if binding.how is How.DEFINITION and isinstance(binding.node, Function):
+        nested = module.function(binding.node) is not None
+        return nested and module.class_(binding.node) is None
+    if binding.how is How.ASSIGNMENT and binding.value is not None:
+        return holds_local_function(binding.value, module, depth + 1)
     return False
 
 

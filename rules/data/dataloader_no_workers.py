@@ -1,0 +1,190 @@
+"""Load batches in worker processes, while the model trains.
+
+## What it does
+Reports a `DataLoader` that has `num_workers` missing or 0. Where the code shows that each sample
+costs work (a file is read, an image decoded, a transform or a tokenizer applied) the finding
+counts; where nothing is known of the dataset it is a hint.
+
+## Why it is slow
+With `num_workers=0` the training process builds each batch itself, between two steps: the GPU
+waits while images are decoded, and the decoder waits while the GPU computes. With workers the
+next batches are made at the same time. How many pay is a matter of the machine and the dataset:
+start with a few, and measure.
+
+## Example
+```python
+loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True)
+```
+
+## Use instead
+```python
+loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True, num_workers=4)
+```
+
+## When it is silent
+- Samples that lie in memory (`TensorDataset`, lists, arrays, a `__getitem__` that only indexes):
+  passing them between processes costs more than it saves, up to ten times in our measurements.
+- Iterable datasets: each worker would yield all of the data, unless the dataset splits it.
+- Datasets that touch the GPU; a batch that is the whole dataset; `next(iter(DataLoader(...)))`.
+- `num_workers=args.workers`, `**kwargs` that nobody can read off the code, and a 0 with a comment
+  beside it that gives a reason (debugging, Windows, HDF5, determinism).
+- Tests and documentation.
+
+## Fix safety
+`num_workers=4` is **unsafe**: random numbers drawn in the dataset come from other streams than
+with a single process, and start-up and memory change. There is no fix where worker processes
+would break something: no `__main__` guard around a loop that runs on import, a lambda or a local
+function in the dataset or as `collate_fn`, a dataset that keeps an open file or a random
+generator, or one whose `__getitem__` writes to `self`.
+
+## References
+- `torch.utils.data`, "Single- and Multi-process Data Loading"
+- PyTorch performance tuning guide, "Enable asynchronous data loading and augmentation"
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.rule import Applicability, Fact, Finding, Fix, Rule, Tier, Waiting, without_fix
+from torchlint.syntax import edits
+from torchlint.syntax.dataset_classes import Cost, Dataset, dataset_class
+from torchlint.syntax.datasets import dataset_of
+from torchlint.syntax.loaders import (
+    Loader,
+    forwarding_loader,
+    is_left_alone,
+    loader_without_workers,
+    runs_when_imported,
+)
+from torchlint.syntax.worker_processes import holds_local_function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from torchlint.lint.join import Project
+    from torchlint.lint.rule import Said
+    from torchlint.syntax.module import Module
+
+_SILENT = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
+_UNSURE = "nothing is known of the dataset, and the workers of an iterable one repeat its samples"
+
+rule = Rule(
+    code="TL101",
+    name="dataloader-no-workers",
+    family="data",
+    summary="a DataLoader builds every batch in the training process",
+    fix=Applicability.UNSAFE,
+    triggers=(r"DataLoader\b|class \w+\([^)]*Dataset\b[^)]*\):",),
+    off_in_tests=True,
+)
+
+
+@rule.on(cst.Call)
+def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Said]:
+    loader = loader_without_workers(call, module)
+    if loader is None or is_left_alone(loader, module):
+        return
+    dataset = dataset_of(loader.dataset, module)
+    if dataset.cost in _SILENT or (dataset.cost is Cost.TABLE and loader.collate is None):
+        return
+    held = _held_at_the_call(loader, module) or dataset.held
+    finding = _finding(loader, dataset, held, module)
+    if loader.imported or dataset.imported:
+        needs = {"loader": loader.imported, "dataset": dataset.imported, "held": held}
+        yield Waiting(finding, {name: value for name, value in needs.items() if value})
+    else:
+        yield finding if dataset.cost is not Cost.UNKNOWN else _as_hint(finding)
+
+
+def _finding(loader: Loader, dataset: Dataset, held: str, module: Module) -> Finding:
+    tier = Tier.HINT if dataset.cost is Cost.TABLE else Tier.DEFAULT
+    message = _message(dataset.reason)
+    if held:
+        return rule.finding(module, loader.call, message, tier=tier, withheld=held)
+    return rule.finding(module, loader.call, message, tier=tier, fix=_four_workers(loader, module))
+
+
+def _message(reason: str) -> str:
+    because = f", and {reason}" if reason else ""
+    return (
+        f"`DataLoader` builds every batch in the training process{because}; set `num_workers` "
+        "so that loading overlaps with training."
+    )
+
+
+def _as_hint(finding: Finding) -> Finding:
+    return replace(without_fix(finding, finding.withheld or _UNSURE), tier=Tier.HINT)
+
+
+def _held_at_the_call(loader: Loader, module: Module) -> str:
+    if runs_when_imported(loader, module):
+        return 'the loader is read without an `if __name__ == "__main__"` guard around it'
+    functions = (loader.collate, module.argument(loader.call, "worker_init_fn", 10))
+    if any(each is not None and holds_local_function(each, module) for each in functions):
+        return "`collate_fn` is a local function, which cannot be sent to a worker process"
+    return ""
+
+
+def _four_workers(loader: Loader, module: Module) -> Fix:
+    if loader.zero is not None:
+        edit = edits.replace(module, loader.zero, "4")
+    else:
+        edit = edits.add_argument(module, loader.call, "num_workers=4")
+    message = "Load with four workers; random numbers drawn in the dataset will differ"
+    return Fix(Applicability.UNSAFE, message, (edit,))
+
+
+# what other files say ----------------------------------------------------------------------
+
+
+@rule.on(cst.ClassDef)
+def tells_what_a_sample_costs(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
+    row = module.span(class_)[0].row
+    name = module.qualified_name(class_)
+    if forwarding_loader(class_, module):
+        yield Fact("loader", module.path, row, (name,))
+        return
+    dataset = dataset_class(class_, module)
+    if dataset is not None:
+        value = (name, dataset.cost.value, dataset.reason, dataset.held)
+        yield Fact("dataset", module.path, row, value)
+
+
+@rule.settle
+def settle(waiting: Waiting, project: Project) -> Finding | None:
+    finding, needs = waiting.finding, waiting.needs
+    loader, dataset = str(needs.get("loader", "")), str(needs.get("dataset", ""))
+    if loader and _said("loader", loader, finding.path, project) is None:
+        return None
+    said = _said("dataset", dataset, finding.path, project) if dataset else None
+    if said is None:
+        return finding if not dataset and finding.tier is Tier.DEFAULT else _as_hint(finding)
+    _, cost, reason, held = said
+    if Cost(cost) in _SILENT:
+        return None
+    if Cost(cost) is not Cost.WORK:
+        return _as_hint(finding)
+    finding = replace(finding, message=_message(reason))
+    return without_fix(finding, held) if held and not finding.withheld else finding
+
+
+def _said(fact: str, dotted: str, path: str, project: Project) -> tuple[str, ...] | None:
+    """What the class behind a dotted name says of itself, in the file where it is defined or
+    in one that re-exports it."""
+    located = project.index.locate(path, dotted)
+    if located is None or not located[1]:
+        return None
+    file, rest = located
+    for files in ([file], project.imported(file)):
+        found = {
+            each.value
+            for each in project.facts(fact, files)
+            if isinstance(each.value, tuple) and each.value[0] == rest[-1]
+        }
+        if len(found) == 1:
+            return found.pop()
+    return None
