@@ -13,7 +13,7 @@ _NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b
 _AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.,)]))?")
 _DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
 _WORD_BEFORE = re.compile(rb"\w*$")
-_ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=[^=].*$")
+_ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=]*)?=[^=].*$", re.DOTALL)
 _BIAS = re.compile(rb"\bbias\s*=(?!=)\s*(True\b)?")
 _TOKEN = re.compile(
     rb"""[()\[\]{}] | \#[^\n]* | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" | \*\* | \bbias\b""",
@@ -33,13 +33,15 @@ def may_have_biased_layer(data: bytes) -> bool:
     return any(_is_biased(data, start) for start in _calls(_LAYER, data))
 
 
-def _calls(kind: re.Pattern[bytes], data: bytes, seen: frozenset[bytes] = frozenset()) -> Iterator[int]:
+def _calls(
+    kind: re.Pattern[bytes], data: bytes, seen: frozenset[bytes] = frozenset()
+) -> Iterator[int]:
     """Where the arguments of each call begin, through other names that the file gives."""
     aliases: set[bytes] = set()
     for mention in kind.finditer(data):
         after = _AFTER.match(data, mention.end())
         assert after is not None
-        before = data[max(data.rfind(b"\n", 0, mention.start()) + 1, mention.start() - _LONGEST_LINE) : mention.start()]
+        before = _line_before(data, mention.start())
         word = _WORD_BEFORE.search(before)
         if word is not None and word.group() not in (b"", b"Lazy"):
             continue
@@ -54,6 +56,14 @@ def _calls(kind: re.Pattern[bytes], data: bytes, seen: frozenset[bytes] = frozen
                 aliases.add(assigned[1])
     for alias in sorted(aliases - seen):
         yield from _calls(re.compile(re.escape(alias) + rb"\b"), data, seen | aliases)
+
+
+def _line_before(data: bytes, end: int) -> bytes:
+    """The statement that leads up to `end`, as far as lines that go on show it."""
+    start = data.rfind(b"\n", 0, end) + 1
+    while data[:start].rstrip()[-1:] in (b"(", b"\\", b"=") and end - start < _LONGEST_LINE:
+        start = data.rfind(b"\n", 0, start - 1) + 1
+    return data[max(start, end - _LONGEST_LINE) : end]
 
 
 def _is_biased(data: bytes, start: int) -> bool:

@@ -57,10 +57,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import libcst as cst
-
-from torchlint.lint.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
 from torchlint.rules.model._bias import argument_of_bias, has_bias, is_linear, same_features
 from torchlint.rules.model._constructed import may_have_biased_layer
+
+from torchlint.lint.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
 from torchlint.syntax.bias_initialization import bias_uses
 from torchlint.syntax.edits import add_argument, replace
 from torchlint.syntax.module_order import Branch, ModuleOrder
@@ -78,8 +78,17 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Finding
     from torchlint.lint.join import Project
     from torchlint.lint.rule import Said
-    from torchlint.syntax.layers import Step
+    from torchlint.syntax.chain import Step
     from torchlint.syntax.module import Module
+
+
+def _writes(asks: str, kind: str) -> str:
+    """A pattern for `if isinstance(m, nn.Conv2d): … m.bias.data.zero_()` without a look at
+    whether there is a bias."""
+    other = rf"(?![^\n]*(?:{asks}|is not None))"
+    asked = rf"{asks}{kind}(?![^\n]*is not None)[^\n]*\n"
+    return rf"{asked}(?:{other}[^\n]*\n){{0,8}}?{other}[^\n]*\bbias[.,)\[]"
+
 
 rule = Rule(
     code="TL304",
@@ -87,28 +96,25 @@ rule = Rule(
     family="model",
     summary="a bias that the norm behind it cancels",
     fix=Applicability.UNSAFE,
+    off_in_tests=True,
     triggers=(r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"),
     clues={
         "loads a state dict": r"load_state_dict(?<!opt\.load_state_dict)(?<!optim\.load_state_dict)"
         r"(?<!optimizer\.load_state_dict)(?<!scheduler\.load_state_dict)"
         r"(?<!scaler\.load_state_dict)\b",
         "loads pretrained weights": r"pretrained(?:\(|\s*=\s*(?!False\b|None\b))",
-        "loads from the hub": r"torch\.hub\.",
-        "writes to a Conv's bias": r"isinstance\([^\n]*Conv[^\n]*\n"
-        r"(?:(?![^\n]*(?:isinstance|is not None))[^\n]*\n){0,8}?[^\n]*\bbias[.,)\[]",
-        "writes to a Linear's bias": r"isinstance\([^\n]*Linear[^\n]*\n"
-        r"(?:(?![^\n]*(?:isinstance|is not None))[^\n]*\n){0,8}?[^\n]*\bbias[.,)\[]",
-        "writes to the bias of a class name": r"find\(['\"](?:Conv|Linear)[^\n]*\n"
-        r"(?:(?![^\n]*(?:find\(|is not None))[^\n]*\n){0,8}?[^\n]*\bbias[.,)\[]",
-        "freezes norms": r"isinstance\([^\n]*BatchNorm[^\n]*\n\s*\w+\.(?:eval\(\)|requires_grad_\(F)",
+        "loads from the hub": r"hub\.load",
+        "writes to a Conv's bias": _writes(r"isinstance\(", r"[^\n]*Conv"),
+        "writes to a Linear's bias": _writes(r"isinstance\(", r"[^\n]*Linear"),
+        "writes to the bias of a class name": _writes(r"find\(['\"]", "(?:Conv|Linear)"),
+        "freezes norms": r"isinstance\([^\n]*BatchNorm[^\n]*\n"
+        r"\s*\w+\.(?:eval\(\)|requires_grad_\(False)",
     },
 )
 _CHECKPOINTS = ("loads a state dict", "loads pretrained weights", "loads from the hub")
 
 
-@rule.narrow
-def constructs_both(data: bytes) -> bool:
-    return may_have_biased_layer(data)
+rule.narrow(may_have_biased_layer)
 
 
 @rule.on_module
@@ -138,7 +144,8 @@ def _norms_behind(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     if any(step.called and step.place not in places for step in steps):
         return []
     chosen = [order.conditions(layer, norm) for norm in norms]
-    return norms if all(chosen) and not any(map(_is_choice, chosen, [order] * len(chosen))) else []
+    optional = all(chosen) and not any(_is_choice(branches, order) for branches in chosen)
+    return norms if optional else []
 
 
 def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
@@ -200,8 +207,8 @@ def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[
     finding = rule.finding(
         module,
         layer,
-        f"`{_short(layer, order)}` adds a bias that the `{_short(norm, order)}` behind it takes away "
-        "again; pass `bias=False` to save that little work.",
+        f"`{_short(layer, order)}` adds a bias that the `{_short(norm, order)}` behind it takes "
+        "away again; pass `bias=False` to save that little work.",
         tier=Tier.DEFAULT if certain and not shared else Tier.HINT,
         fix=edit,
         withheld=withheld,
@@ -279,7 +286,7 @@ def settle(waiting: Waiting, project: Project) -> Finding | None:
     files = project.programs(finding.path)
     kind = waiting.needs["kind"]
     if any(
-        project.has_clue(clue, files)
+        project.has_clue(clue, files - {finding.path})
         for clue in (f"writes to a {kind}'s bias", "writes to the bias of a class name")
     ):
         return without_fix(finding, _WRITTEN)

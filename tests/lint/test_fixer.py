@@ -7,8 +7,8 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +19,9 @@ from torchlint.lint.finding import Applicability, Diagnostic, Edit, Finding, Fix
 from torchlint.lint.fixer import FixedFile, FixReport
 from torchlint.lint.tiers import Wanted
 from torchlint.project.source import LineIndex, SourceError, decode, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 Change = tuple[int, int, str]
 SAFE, UNSAFE, SUGGEST = Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST
@@ -152,6 +155,13 @@ def test_an_import_that_two_fixes_add_is_added_once(rules: list[Word]) -> None:
     report = fixed("old(old)\n")
     assert only(report) == b"import new\nnew(new)\n"
     assert len(report.files[0].applied) == 2
+
+
+def test_a_replacement_that_two_fixes_share_is_made_for_both(rules: list[Word]) -> None:
+    rules += [Word("old", "new"), Word("old", "new", code="TL902")]
+    report = fixed("old\n")
+    assert only(report) == b"new\n"
+    assert [each.code for each in report.files[0].applied] == ["TL901", "TL902"]
 
 
 def test_lines_that_two_fixes_insert_at_one_place_both_stay(rules: list[Word]) -> None:
@@ -452,6 +462,20 @@ def test_the_diff_has_three_lines_around_a_change() -> None:
         "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -7,7 +7,7 @@\n"
         " 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "headers"),
+    [
+        ("one hunk", ["@@ -1,8 +1,8 @@"]),
+        ("two hunks", ["@@ -1,4 +1,4 @@", "@@ -6,4 +6,4 @@"]),
+        ("from nothing", ["@@ -0,0 +1 @@"]),
+        ("to nothing", ["@@ -1 +0,0 @@"]),
+    ],
+)
+def test_changes_share_a_hunk_if_their_surroundings_meet(name: str, headers: list[str]) -> None:
+    diff = fixer.unified_diff(FixedFile("a.py", *CONTENTS[name], ())).decode()
+    assert re.findall("(?m)^@@.*", diff) == headers
 
 
 def test_a_file_that_is_the_same_has_no_diff() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import libcst as cst
 import pytest
@@ -15,6 +15,9 @@ from torchlint.project.source import LineIndex, Source
 from torchlint.syntax import edits
 from torchlint.syntax.module import Module
 from torchlint.syntax.parse import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def module_of(text: str) -> Module:
@@ -129,12 +132,17 @@ REMOVED = {
     ),
     "aligned, in the middle": ("x = f(a, n=4,\n      b=1)\n", "x = f(a,\n      b=1)\n"),
     "aligned, the first": ("x = f(n=4,\n      b=1)\n", "x = f(\n      b=1)\n"),
+    "aligned, the first, comma at the end": (
+        "x = f(n=4,\n      b=1,)\n",
+        "x = f(\n      b=1,)\n",
+    ),
     "aligned, the last": ("x = f(a,\n      n=4)\n", "x = f(a)\n"),
     "aligned, a comment before the next": (
         "x = f(a, n=4,  # c\n      b=1)\n",
         "x = f(a,  # c\n      b=1)\n",
     ),
     "a comment before the last": ("f(a,  # c\n  n=4)\n", "f(a,  # c\n  )\n"),
+    "a comment before the last, comma": ("f(a,  # c\n  n=4,)\n", "f(a,  # c\n  )\n"),
     "several on a line": ("f(\n    n=4, a=1,\n    b=2,\n)\n", "f(\n    a=1,\n    b=2,\n)\n"),
     "an argument over lines": ("f(a, n=[\n    1,\n], b=2)\n", "f(a, b=2)\n"),
     "carriage returns": ("f(\r\n    a,\r\n    n=4,\r\n)\r\n", "f(\r\n    a,\r\n)\r\n"),

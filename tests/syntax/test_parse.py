@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import threading
 
+import libcst as cst
 import pytest
 
 from torchlint.lint.finding import Position
@@ -57,13 +59,21 @@ def test_garbage_collection_is_as_it_was(enabled: bool, text: str) -> None:
     before = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
-        try:
+        with contextlib.suppress(SourceError):
             parse(source(text))
-        except SourceError:
-            pass
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_no_garbage_is_collected_while_a_tree_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    real = cst.parse_module
+    monkeypatch.setattr(
+        cst, "parse_module", lambda text: (seen.append(gc.isenabled()), real(text))[1]
+    )
+    parse(source("x = 1\n"))
+    assert seen == [False]
 
 
 WRONG = {
@@ -91,6 +101,7 @@ def test_a_syntax_error_has_its_place(text: str, position: Position, words: str)
 PYTHON_2 = {
     "print": ("x = 1\nprint 'x'\n", 2),
     "print of a name": ("def f():\n    print x\n", 2),
+    "print after a colon": ("if x: print y\n", 1),
     "exec": ("exec 'x = 1'\n", 1),
     "raise": ("raise ValueError, 'x'\n", 1),
     "except": ("try:\n    pass\nexcept (A, B), error:\n    print 'x'\n", 3),
@@ -115,6 +126,7 @@ def test_python_2_is_called_by_its_name(text: str, row: int) -> None:
 
 NOT_PYTHON_2 = {
     "docstring": "'''\nexcept E, e:\n'''\ntry:\n    pass\nexcept (A, e):\n    pass\n",
+    "PEP 758 beside such a docstring": "'except E, e:'\ntry:\n    x\nexcept A, B:\n    pass\n",
     "PEP 758": "try:\n    pass\nexcept A, B:\n    pass\n",
 }
 
@@ -136,7 +148,7 @@ TOO_DEEP = {
     "dictionaries": "{1:" * 2000 + "1" + "}" * 2000,
     "calls over lines": "f(\n" * 2000 + ")" * 2000,
     "just over the limit": "(" * 201 + "1" + ")" * 201,
-    "under closing brackets in strings": "'))))', " * 100 + "(" * 201 + "1" + ")" * 201,
+    "under closing brackets in strings": "(\n" + "'))))',\n" * 100 + "(" * 201 + "1" + ")" * 202,
     "in an f-string": "f'{" + "(" * 201 + "1" + ")" * 201 + "}'",
     "never closed": "(" * 3000,
 }
@@ -211,9 +223,14 @@ def depth(number: int) -> int:
 
 
 def test_recursion_goes_deep_and_the_limits_are_restored() -> None:
-    limit, size = sys.getrecursionlimit(), threading.stack_size()
-    assert with_deep_stack(lambda: depth(50_000)) == 50_000
-    assert (sys.getrecursionlimit(), threading.stack_size()) == (limit, size)
+    limit, size = sys.getrecursionlimit(), threading.stack_size(2 * 1024 * 1024)
+    sys.setrecursionlimit(1_234)
+    try:
+        assert with_deep_stack(lambda: depth(50_000)) == 50_000
+        assert (sys.getrecursionlimit(), threading.stack_size()) == (1_234, 2 * 1024 * 1024)
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
 
 
 def test_errors_come_through_the_deep_stack() -> None:

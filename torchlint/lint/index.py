@@ -22,31 +22,31 @@ class Key:
     name: str
 
 
-class Index:
-    """Finds files, functions and classes by dotted names, as seen from a file.
+class Locator:
+    """Finds the file that an import names, among the files that are checked.
 
     Args:
         paths: every file that is checked, as shown to the user.
-        summaries: those of the files that were parsed, by path. Files that a name leads to but
-            that have no summary yet are collected in `missing`.
     """
 
-    def __init__(self, paths: Iterable[str], summaries: Mapping[str, Summary]) -> None:
+    def __init__(self, paths: Iterable[str]) -> None:
         self._shown = {os.path.abspath(path): path for path in paths}
         self._absolute = {path: absolute for absolute, path in self._shown.items()}
-        self._folders = {os.path.dirname(path) for path in self._shown}
-        self._summaries = summaries
         self._located: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
-        self.missing: set[str] = set()
-        self.functions: dict[Key, FunctionSummary] = {}
-        self.classes: dict[Key, ClassSummary] = {}
-        for path, summary in summaries.items():
-            for function in summary.functions:
-                self.functions.setdefault(Key(path, function.name), function)
-            for class_ in summary.classes:
-                self.classes.setdefault(Key(path, class_.name), class_)
+        self._roots = self._top_level_folders()
 
-    # files -------------------------------------------------------------------------------
+    def _top_level_folders(self) -> dict[str, set[str]]:
+        """For each module or package name, the folders that it lies in."""
+        found: dict[str, set[str]] = {}
+        seen: set[str] = set()
+        for absolute in self._shown:
+            folder, file = os.path.split(absolute)
+            found.setdefault(file.removesuffix(".py"), set()).add(folder)
+            while folder not in seen:
+                seen.add(folder)
+                folder, name = os.path.split(folder)
+                found.setdefault(name, set()).add(folder)
+        return found
 
     def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         """The file that a dotted name of `path` lives in, and the names left over inside it."""
@@ -56,46 +56,72 @@ class Index:
         return self._located[known]
 
     def _locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
+        if dotted.startswith(":"):
+            return path, tuple(dotted[1:].split("."))
+        level = len(dotted) - len(dotted.lstrip("."))
+        parts = tuple(part for part in dotted.split(".") if part)
         absolute = self._absolute.get(path)
         if absolute is None:
             return None
-        if dotted.startswith(":"):
-            return path, tuple(dotted[1:].split("."))
         folder = os.path.dirname(absolute)
-        parts = tuple(part for part in dotted.lstrip(".").split(".") if part)
-        level = len(dotted) - len(dotted.lstrip("."))
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._under(folder, parts)
-        while True:
-            found = self._under(folder, parts) if parts else None
-            if found is not None and len(found[1]) < len(parts):
-                return found
+        folders = self._roots.get(parts[0]) if parts else None
+        while folders:
+            if folder in folders:
+                found = self._under(folder, parts)
+                if found is not None and len(found[1]) < len(parts):
+                    return found
             above = os.path.dirname(folder)
-            if above == folder or len(above) < self._shortest:
-                return None
+            if above == folder:
+                break
             folder = above
-
-    @property
-    def _shortest(self) -> int:
-        return min((len(folder) for folder in self._folders), default=0) - 64
+        return None
 
     def _under(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         for length in range(len(parts), -1, -1):
             base = os.path.join(folder, *parts[:length])
-            for file in (f"{base}.py",) if length else ():
+            for file in (f"{base}.py", os.path.join(base, "__init__.py")):
                 if file in self._shown:
                     return self._shown[file], parts[length:]
-            package = os.path.join(base, "__init__.py")
-            if package in self._shown:
-                return self._shown[package], parts[length:]
         return None
+
+
+class Index:
+    """Finds functions and classes by dotted names, as seen from a file.
+
+    Args:
+        locator: finds the files.
+        summaries: those of the files that were parsed, by path. Files that a name leads to but
+            that have no summary yet are collected in `missing`.
+    """
+
+    def __init__(self, locator: Locator, summaries: Mapping[str, Summary]) -> None:
+        self.locate = locator.locate
+        self._summaries = summaries
+        self._symbols: dict[tuple[str, str], Key | None] = {}
+        self.missing: set[str] = set()
+        self.functions: dict[Key, FunctionSummary] = {}
+        self.classes: dict[Key, ClassSummary] = {}
+        for path, summary in summaries.items():
+            for function in summary.functions:
+                self.functions.setdefault(Key(path, function.name), function)
+            for class_ in summary.classes:
+                self.classes.setdefault(Key(path, class_.name), class_)
 
     # what is in them ---------------------------------------------------------------------
 
     def symbol(self, path: str, dotted: str, depth: int = 0) -> Key | None:
         """The function or class that a dotted name of `path` stands for, through re-exports."""
+        known = (path, dotted)
+        if known not in self._symbols:
+            self._symbols[known] = None  # a re-export that leads back to itself
+            self._symbols[known] = self._find(path, dotted, depth)
+        return self._symbols[known]
+
+    def _find(self, path: str, dotted: str, depth: int) -> Key | None:
         located = self.locate(path, dotted)
         if located is None or depth > _DEEPEST:
             return None

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torchlint.lint.finding import Position, Related
-from torchlint.lint.index import Index, Key
+from torchlint.lint.index import Index, Key, Locator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -57,14 +57,14 @@ class Project:
         summaries: Mapping[str, Summary],
         skims: Mapping[str, Skim],
         facts: Iterable[Fact],
-        paths: Iterable[str],
+        locator: Locator,
     ) -> None:
         self.summaries = summaries
         self._skims = skims
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
             self._facts[fact.name].append(fact)
-        self.index = Index(paths, summaries)
+        self.index = Index(locator, summaries)
 
     # imports -----------------------------------------------------------------------------
 
@@ -293,14 +293,16 @@ class Project:
 
     def _callees(self, caller: Key, site: CallSite) -> list[Key]:
         """The functions of the project that a call can run."""
-        known = (caller, site)
-        if known not in self._resolved:
+        known = self._resolved.get(id(site))
+        if known is None:
             found = self._resolve_site(caller, site)
-            self._resolved[known] = [key for key in found if key in self.index.functions]
-        return self._resolved[known]
+            known = [key for key in found if key in self.index.functions]
+            self._resolved[id(site)] = known
+        return known
 
     @cached_property
-    def _resolved(self) -> dict[tuple[Key, CallSite], list[Key]]:
+    def _resolved(self) -> dict[int, list[Key]]:
+        """By the identity of a call site, each of which belongs to one function."""
         return {}
 
     def _resolve_site(self, caller: Key, site: CallSite) -> list[Key]:
@@ -359,10 +361,15 @@ class Project:
         """For each parameter, the project classes whose objects some call passes to it."""
         found: dict[tuple[Key, str], set[Key]] = defaultdict(set)
         self.__dict__["_parameter_classes"] = found
+        sites = [
+            (key, site)
+            for key, site in self._sites()
+            if any(passed.classes for passed in site.arguments)
+        ]
         for _ in range(CALL_DEPTH + 1):
             before = sum(map(len, found.values()))
             self._resolved.clear()
-            for key, site in self._sites():
+            for key, site in sites:
                 for target in self._callees(key, site):
                     for parameter, passed in _received(
                         self.index.functions[target], site.arguments

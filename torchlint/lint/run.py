@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Memo, Target
 from torchlint.lint.finding import Diagnostic, Finding
+from torchlint.lint.index import Locator
 from torchlint.lint.join import Project
 from torchlint.lint.mapping import MapResult
 from torchlint.lint.registry import all_rules
@@ -36,6 +37,7 @@ class Run:
     ) -> None:
         self._targets = {target.path: target for target in targets}
         self._relevant = relevant
+        self._locator = Locator(self._targets)
         self._jobs = jobs
         self._progress = progress
         self._memo: Memo = {} if memo is None else memo
@@ -100,7 +102,7 @@ class Run:
             },
             skims={path: result.skim for path, result in self._results.items()},
             facts=[fact for result in self._results.values() for fact in result.facts],
-            paths=self._targets,
+            locator=self._locator,
         )
 
     def _sleepers(self, project: Project) -> set[str]:

@@ -26,9 +26,10 @@ def bias_uses(module: Module, kind: str) -> Iterator[cst.Attribute]:
             types only are left out.
     """
     for node in module.nodes(cst.Attribute):
-        if node.attr.value == "bias" and _is_touched(node, module):
-            if not _about_others(node, module, kind) and not _asks_first(node, module):
-                yield node
+        if node.attr.value != "bias" or not _is_touched(node, module):
+            continue
+        if not _about_others(node, module, kind) and not _asks_first(node, module):
+            yield node
 
 
 def _is_touched(node: cst.Attribute, module: Module) -> bool:

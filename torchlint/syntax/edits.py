@@ -98,8 +98,7 @@ def remove_argument(module: Module, call: cst.Call, arg: cst.Arg) -> Edit:
     if alone and (rest.comment or not is_last or comma_end(module, arg)):
         return _edit(module, line_start(module, start), next_line(module, tail), "")
     if not is_last and not first_on_line(module, module.offsets(args[index + 1])[0]):
-        following = module.offsets(args[index + 1])[0]
-        return _edit(module, start, following if _blank(module, tail, following) else tail, "")
+        return _edit(module, start, module.offsets(args[index + 1])[0], "")
     if index == 0:
         return _edit(module, start, tail, "")
     before = comma_end(module, args[index - 1]) or start
@@ -262,7 +261,7 @@ def _binds(statement: cst.CSTNode, dotted: str) -> bool:
     return any(
         f"{_dotted(alias.name)}.".startswith(f"{dotted}.")
         for alias in aliases
-        if True
+        if alias.asname is None or alias.evaluated_alias == dotted == alias.evaluated_name
     )
 
 

@@ -95,6 +95,13 @@ class LayerItems:
                 break
         return None if path else self.items(iterable)
 
+    def is_sequential(self, class_: cst.ClassDef) -> bool:
+        """Whether a class runs its modules in the order in which it got them."""
+        if "torch.nn.Sequential" not in self._module.values.class_bases(class_):
+            return False
+        own = method(class_, "forward")
+        return own is None or "super(" in self._module.source(own)
+
     # loops over containers -------------------------------------------------------------------
 
     def is_plain_loop(self, loop: cst.CSTNode) -> bool:
@@ -158,3 +165,11 @@ class LayerItems:
 
 def _gets_only(call: cst.Call, name: str) -> bool:
     return len(call.args) == 1 and dotted_text(call.args[0].value) == name
+
+
+def method(class_: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+    """The method that a class itself defines under a name."""
+    for statement in class_.body.body:
+        if isinstance(statement, cst.FunctionDef) and statement.name.value == name:
+            return statement
+    return None

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.syntax.chain import NO_LAYERS, Chain, unknown
 from torchlint.syntax.names import dotted_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.syntax.layers import Chain, Layers
+    from torchlint.syntax.layers import Layers
 
-_GROW = frozenset({"append", "extend", "add_module", "insert"})
+GROW = frozenset({"append", "extend", "add_module", "insert"})
 _SHRINK = frozenset({"pop", "remove", "clear", "reverse", "sort"})
 _UNORDERED = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
 _Owner = cst.FunctionDef | cst.Module
@@ -24,9 +25,10 @@ _Key = tuple[_Owner, str]
 
 def grown_name(statement: cst.CSTNode) -> str:
     """`layers` in `layers.append(x)`, `layers += [x]` and `layers["conv"] = x`, else empty."""
-    if isinstance(statement, cst.Call) and isinstance(statement.func, cst.Attribute):
-        if statement.func.attr.value in _GROW | _SHRINK:
-            return dotted_text(statement.func.value)
+    if isinstance(statement, cst.Call):
+        func = statement.func
+        grows = isinstance(func, cst.Attribute) and func.attr.value in GROW | _SHRINK
+        return dotted_text(func.value) if grows and isinstance(func, cst.Attribute) else ""
     if isinstance(statement, cst.AugAssign) and isinstance(statement.operator, cst.AddAssign):
         return dotted_text(statement.target)
     if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Subscript):
@@ -48,6 +50,9 @@ class LayerLists:
         found: dict[_Key, list[cst.CSTNode]] = {}
         for node in self._module.nodes(cst.Call, cst.AugAssign, cst.Assign):
             name = grown_name(node)
+            class_ = self._module.class_(node) if name == "self" else None
+            if class_ is not None and not self._layers.items.is_sequential(class_):
+                continue
             if name and (name.startswith("self.") or "." not in name):
                 owner = self._module.function(node) or self._module.tree
                 found.setdefault((owner, name), []).append(node)
@@ -105,9 +110,11 @@ class LayerLists:
             owner = self._module.function(call) or self._module.tree
             assign = self._module.parent(call)
             if isinstance(assign, (cst.Assign, cst.AnnAssign)):
-                targets = [each.target for each in assign.targets] if isinstance(
-                    assign, cst.Assign
-                ) else [assign.target]
+                targets = (
+                    [each.target for each in assign.targets]
+                    if isinstance(assign, cst.Assign)
+                    else [assign.target]
+                )
                 if any(self._layers.items.runs_in_order(target) for target in targets):
                     continue
                 found.update((owner, dotted_text(target)) for target in targets)
@@ -121,8 +128,6 @@ class _Growth:
     def __init__(
         self, layers: Layers, key: _Key, places: list[cst.CSTNode], states: dict[_Key, Chain]
     ) -> None:
-        from torchlint.syntax.layers import NO_LAYERS
-
         self._layers = layers
         self._key, self._name = key, key[1]
         self._states = states
@@ -202,9 +207,13 @@ class _Growth:
         return state
 
     def _assigned(self, value: cst.BaseExpression, state: Chain) -> Chain:
-        if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add):
-            if dotted_text(value.left) == self._name:
-                return self._layers.join([state, self._layers.sequence(value.right)])
+        adds = isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add)
+        if (
+            adds
+            and isinstance(value, cst.BinaryOperation)
+            and dotted_text(value.left) == self._name
+        ):
+            return self._layers.join([state, self._layers.sequence(value.right)])
         if isinstance(value, cst.Call) and any(
             dotted_text(arg.value) == self._name for arg in value.args
         ):
@@ -212,8 +221,6 @@ class _Growth:
         return self._layers.sequence(value)
 
     def _call(self, call: cst.Call, state: Chain) -> Chain:
-        from torchlint.syntax.layers import unknown
-
         if grown_name(call) != self._name or not isinstance(call.func, cst.Attribute):
             return state
         how = call.func.attr.value

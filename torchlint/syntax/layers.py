@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax.layer_items import LayerItems
+from torchlint.syntax.chain import NO_LAYERS, Chain, Layer, Step, unknown
+from torchlint.syntax.layer_items import LayerItems, method
 from torchlint.syntax.layer_lists import LayerLists
 from torchlint.syntax.names import Binding, How, dotted_text
 
@@ -21,58 +21,6 @@ if TYPE_CHECKING:
 _PASSED_ON = ("torch.nn.Identity", "torch.nn.Sequential")
 _PAIRS = ("collections.OrderedDict", "typing.OrderedDict", "builtins.dict")
 _DEEPEST = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """A layer at a place in a model.
-
-    `call` constructs it; None if nobody knows what stands there. `place` is the expression that
-    puts it there: the constructor itself, or the name it was given before.
-    """
-
-    call: cst.Call | None
-    place: cst.CSTNode
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Layers that run one after the other: which can be the first, and which the last.
-
-    `empty` says that it may hand on its input as it is, as `nn.Identity` does.
-    """
-
-    first: tuple[Layer, ...]
-    last: tuple[Layer, ...]
-    empty: bool = False
-
-    def __or__(self, other: Chain) -> Chain:
-        if self == other:
-            return self
-        first = tuple(dict.fromkeys(self.first + other.first))
-        last = tuple(dict.fromkeys(self.last + other.last))
-        return Chain(first, last, self.empty or other.empty)
-
-
-NO_LAYERS = Chain((), (), empty=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What a layer's output goes into.
-
-    `after` constructs that layer; None if it is anything else than a known layer. `place` is
-    where it stands in the container or, if `called`, the call in `forward`.
-    """
-
-    after: cst.Call | None
-    place: cst.CSTNode
-    called: bool = False
-
-
-def unknown(node: cst.CSTNode) -> Chain:
-    layer = Layer(None, node)
-    return Chain((layer,), (layer,))
 
 
 class Layers:
@@ -198,6 +146,18 @@ class Layers:
         layer = Layer(call if self.constructor(call) else None, call)
         return Chain((layer,), (layer,))
 
+    def parent_call(self, call: cst.Call) -> Chain | None:
+        """The chain of `super().__init__(conv, norm)` in a subclass of `nn.Sequential`."""
+        func = call.func
+        if not (isinstance(func, cst.Attribute) and func.attr.value == "__init__"):
+            return None
+        if not (isinstance(func.value, cst.Call) and dotted_text(func.value.func) == "super"):
+            return None
+        class_ = self.module.class_(call)
+        if class_ is None or not self.items.is_sequential(class_):
+            return None
+        return self.join(map(self._argument, call.args))
+
     def _is_run_by_hand(self, call: cst.Call) -> bool:
         assign = self.module.parent(call)
         if isinstance(assign, cst.Assign):
@@ -246,10 +206,7 @@ class Layers:
             return node if isinstance(node, cst.FunctionDef) else None
         if isinstance(func, cst.Attribute) and dotted_text(func.value) == "self":
             class_ = self.module.class_(call)
-            for statement in class_.body.body if class_ is not None else ():
-                if isinstance(statement, cst.FunctionDef):
-                    if statement.name.value == func.attr.value:
-                        return statement
+            return method(class_, func.attr.value) if class_ is not None else None
         return None
 
     def _result(self, function: cst.FunctionDef, call: cst.Call, *, as_list: bool) -> Chain:
@@ -317,7 +274,9 @@ class Layers:
         return self.element(element.value)
 
     def _called_sequence(self, call: cst.Call) -> Chain:
-        if self.module.calls(call, *_PAIRS) or self.module.calls(call, "builtins.list", "builtins.tuple"):
+        if self.module.calls(call, *_PAIRS) or self.module.calls(
+            call, "builtins.list", "builtins.tuple"
+        ):
             chains = [
                 self.sequence(arg.value) if arg.keyword is None else self.element(arg.value)
                 for arg in call.args

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.syntax.chain import Chain, Step
 from torchlint.syntax.layer_items import UNORDERED
-from torchlint.syntax.layers import Chain, Layers, Step
+from torchlint.syntax.layer_lists import GROW
+from torchlint.syntax.layers import Layers
 from torchlint.syntax.names import dotted_text
 
 if TYPE_CHECKING:
@@ -49,9 +51,11 @@ class ModuleOrder:
                 self.layers.chain(call)
             elif module.calls(call, *UNORDERED):
                 assign = module.parent(call)
-                if isinstance(assign, cst.Assign) and call.args:
-                    if self.layers.items.runs_in_order(assign.targets[0].target):
-                        self.layers.sequence(call)
+                target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+                if target is not None and self.layers.items.runs_in_order(target):
+                    self.layers.sequence(call)
+            else:
+                self.layers.parent_call(call)
         for node in module.nodes(cst.List):
             made_here = any(isinstance(element.value, cst.Call) for element in node.elements)
             if made_here and isinstance(module.parent(node), cst.Return):
@@ -173,7 +177,9 @@ class ModuleOrder:
             return False
         places = list(self.layers.placed.get(layer, ()))
         calls = list(self.calls.get(layer, ()))
-        return self._exclusive(places) and self._exclusive(calls) and not (held and places and calls)
+        if held and places and calls:
+            return False
+        return self._exclusive(places) and self._exclusive(calls)
 
     def passed_to(self, layer: cst.Call) -> str | None:
         """The function that is given the layer, as in `init_layer(self.conv1)`; None if none is."""
@@ -181,12 +187,9 @@ class ModuleOrder:
             arg = self.module.parent(use)
             call = self.module.parent(arg) if isinstance(arg, cst.Arg) else None
             if isinstance(call, cst.Call) and isinstance(self.module.parent(call), cst.Expr):
-                if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in (
-                    "append",
-                    "add_module",
-                    "extend",
-                ):
-                    return dotted_text(call.func)
+                name = dotted_text(call.func)
+                if name.rpartition(".")[2] not in GROW:
+                    return name
         return None
 
     def _holders(self, layer: cst.Call) -> list[cst.BaseExpression] | None:
@@ -218,7 +221,9 @@ class ModuleOrder:
     def _hides(self, use: cst.BaseExpression) -> bool:
         """Whether a use of a layer may run it, replace it or change its bias unseen."""
         parent = self.module.parent(use)
-        if isinstance(parent, (cst.Attribute, cst.AssignTarget, cst.AnnAssign, cst.Comparison)):
+        if isinstance(parent, cst.Attribute):
+            return parent.attr.value.startswith("register_")  # a hook sees the output
+        if isinstance(parent, (cst.AssignTarget, cst.AnnAssign, cst.Comparison)):
             return False
         if isinstance(parent, (cst.ComparisonTarget, cst.Element, cst.Subscript, cst.If)):
             return False

@@ -107,26 +107,42 @@ class Names:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._scopes: dict[cst.CSTNode, Scope] = {}
-        self._resolved: dict[cst.CSTNode, tuple[str, ...]] = {}
+        self._scopes: dict[int, Scope] = {}
+        self._resolved: dict[int, tuple[str, ...]] = {}
+        self._scope_of: dict[int, Scope] = {}
         self.module = self._open(tree.root)
         _collect(self, tree)
 
     def _open(self, node: cst.CSTNode) -> Scope:
-        scope = self._scopes.get(node)
+        scope = self._scopes.get(id(node))
         if scope is None:
             parent = None if isinstance(node, cst.Module) else self.scope(node)
-            scope = self._scopes[node] = Scope(node, parent)
+            scope = self._scopes[id(node)] = Scope(node, parent)
         return scope
 
     def scope(self, node: cst.CSTNode) -> Scope:
         """The scope in which `node` is evaluated."""
         child = node
+        found: Scope | None = None
+        passed: list[int] = []
         for above in self._tree.ancestors(node):
-            if isinstance(above, SCOPES) and _evaluated_inside(above, child):
-                return self._open(above)
+            if above.__class__ in SCOPES and _evaluated_inside(above, child):
+                found = self._open(above)
+                break
+            known = self._scope_of.get(id(above))
+            if known is not None and above.__class__ not in SCOPES:
+                found = known
+                break
+            if above.__class__ not in SCOPES:
+                passed.append(id(above))
+            else:
+                passed.clear()
             child = above
-        return self.module
+        if found is None:
+            found = self.module
+        for key in passed:
+            self._scope_of[key] = found
+        return found
 
     def scopes(self) -> Iterable[Scope]:
         return self._scopes.values()
@@ -149,11 +165,11 @@ class Names:
 
         Empty if the expression is no name, or if nothing is known of it.
         """
-        known = self._resolved.get(node)
+        known = self._resolved.get(id(node))
         if known is None:
-            self._resolved[node] = ()  # a name that is bound through itself
+            self._resolved[id(node)] = ()  # a name that is bound through itself
             found = dict.fromkeys(canonical(name) for name in self._candidates(node))
-            known = self._resolved[node] = tuple(found)[:_MOST_CANDIDATES]
+            known = self._resolved[id(node)] = tuple(found)[:_MOST_CANDIDATES]
         return known
 
     def _candidates(self, node: cst.CSTNode) -> Iterator[str]:

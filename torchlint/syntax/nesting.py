@@ -120,11 +120,9 @@ class _Scan:
             if kind == "separator" or len(self._chains) == 1:
                 self._chains[-1] = 0
                 self._after_operand = False
-        elif kind == "number":
-            self._after_operand = True
         elif kind is not None:
             self._after_operand = True
-            if not {"f", "t"}.isdisjoint(token["prefix"].lower()):
+            if not {"f", "t"}.isdisjoint((token["prefix"] or "").lower()):
                 self._look_into(token[kind], token.start(kind))
 
     def _look_into(self, content: str, start: int) -> None:

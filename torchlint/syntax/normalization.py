@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _GROUP_NORM = frozenset({"torch.nn.GroupNorm"})
-_IS_NORM = re.compile(r"isinstance\(.*Norm|Norm\w*['\"]?\s*(?:\)|in\b|==)|find\(['\"]BatchNorm", re.S)
+_IS_NORM = re.compile(r"isinstance\(.*Norm|Norm\w*['\"]?\s*(?:\)|in\b|==)", re.DOTALL)
 _FUSERS = re.compile(r"^(?:fuse_modules|fuse_modules_qat|fuse_conv_bn\w*|fuse_conv_and_bn)$")
 
 
@@ -79,13 +79,8 @@ def _holds_norm(owner: cst.BaseExpression, module: Module) -> bool:
     """Whether an expression is a batch norm or one of its parameters."""
     while isinstance(owner, cst.Attribute) and owner.attr.value in ("weight", "bias"):
         owner = owner.value
-    if isinstance(owner, cst.Attribute) and dotted_text(owner.value) == "self":
-        class_ = module.class_(owner)
-        bindings = module.values.attributes.get(class_, {}) if class_ is not None else {}
-        return any(
-            isinstance(binding.value, cst.Call) and module.calls(binding.value, *BATCH_NORMS)
-            for binding in bindings.get(owner.attr.value, ())
-        )
+    if isinstance(owner, cst.Attribute):
+        return owner.attr.value in _norm_attributes(owner, module)
     if not isinstance(owner, cst.Name):
         return False
     return any(
@@ -97,10 +92,21 @@ def _holds_norm(owner: cst.BaseExpression, module: Module) -> bool:
 def _loops_over_norm(owner: cst.Name, module: Module) -> bool:
     """`for p in self.bn1.parameters(): p.requires_grad = False`."""
     for binding in module.flow.reaching(owner):
-        source = binding.value
-        if isinstance(source, cst.Call) and isinstance(source.func, cst.Attribute):
-            if source.func.attr.value == "parameters" and isinstance(
-                source.func.value, cst.Attribute
-            ):
-                return _holds_norm(source.func.value, module)
+        func = binding.value.func if isinstance(binding.value, cst.Call) else None
+        if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Attribute):
+            return func.attr.value == "parameters" and _holds_norm(func.value, module)
     return False
+
+
+def _norm_attributes(owner: cst.Attribute, module: Module) -> set[str]:
+    """The attributes that hold batch norms, in the class of `self` or in any class."""
+    classes = module.values.attributes
+    own = module.class_(owner) if dotted_text(owner.value) == "self" else None
+    return {
+        name
+        for class_, attributes in classes.items()
+        if own is None or class_ is own
+        for name, bindings in attributes.items()
+        for binding in bindings
+        if isinstance(binding.value, cst.Call) and module.calls(binding.value, *BATCH_NORMS)
+    }

@@ -64,7 +64,7 @@ class Values:
         self.tree = tree
         self.names = names
         self._flow = flow
-        self._known: dict[cst.CSTNode, Value] = {}
+        self._known: dict[int, Value] = {}
         self._depth = 0
         self._calls = CallValues(self)
 
@@ -72,18 +72,18 @@ class Values:
         """What is known of the value of an expression; `Kind.UNKNOWN` where nothing is."""
         if node is None:
             return NO_VALUE
-        known = self._known.get(node)
+        known = self._known.get(id(node))
         if known is None:
             if self._depth > _DEEPEST:
                 return UNKNOWN_VALUE
-            self._known[node] = NO_VALUE  # a value that depends on itself adds nothing
+            self._known[id(node)] = NO_VALUE  # a value that depends on itself adds nothing
             self._depth += 1
             known = self._infer(node)
             self._depth -= 1
             if self._depth == 0 or known.kind:
-                self._known[node] = known
+                self._known[id(node)] = known
             else:
-                del self._known[node]
+                del self._known[id(node)]
         return known
 
     def _infer(self, node: cst.CSTNode) -> Value:
@@ -385,7 +385,7 @@ class Values:
         class_ = self.tree.enclosing(call, cst.ClassDef)
         if isinstance(name, cst.SimpleString) and class_ is not None:
             text = str(name.evaluated_value)
-            self._known[call] = DEVICE_VALUE
+            self._known[id(call)] = DEVICE_VALUE
             binding = Binding(text, How.ASSIGNMENT, call, call)
             found.setdefault(class_, {}).setdefault(text, []).append(binding)
 

@@ -1,0 +1,248 @@
+"""Share an array's memory with the tensor instead of copying it.
+
+## What it does
+Reports `torch.tensor(array)` on a NumPy array, where neither `dtype=` nor `device=` forces the
+copy. In code that runs for each batch or sample (a step loop, `__getitem__`, a collate function,
+a loop over `env.step`) the finding counts; elsewhere, or where the array's type or the device is
+unknown, it is a hint. `torch.FloatTensor(array)`, `torch.Tensor(array)` and their aliases are
+hints as well.
+
+## Why it is slow
+`torch.tensor` always copies. `torch.as_tensor` and `torch.from_numpy` share the memory, in about
+a microsecond whatever the size: measured on a CPU, 4 µs are saved on ten numbers and 26 ms on a
+batch of 38 MB. Where the type or the device changes there is one copy in any case, and nothing
+to save.
+
+The typed constructors, in torch 2.13, copy only if the type changes: they are no slower than
+`torch.as_tensor(array, dtype=...)`, but they do not say whether they copy, share or (for a
+number) allocate. Making the array of the right type where it comes from saves the copy.
+
+## Example
+```python
+def __getitem__(self, index):
+    image = cv2.imread(self.files[index])
+    return torch.tensor(image)
+```
+
+## Use instead
+```python
+def __getitem__(self, index):
+    image = cv2.imread(self.files[index])
+    return torch.as_tensor(image)
+```
+
+## When it is silent
+- Numbers, lists, and what may be either; tensors.
+- A `dtype=` that differs from the array's, `device="cuda"`, `requires_grad=True`,
+  `pin_memory=True`: a copy is made in any case.
+- Arrays that are written in place afterwards, attributes that are (a replay buffer), and what an
+  environment returns, which it may fill anew on the next step. The same goes for tensors that
+  are written in place.
+- Memory maps, `np.frombuffer` and `np.broadcast_to`, which must not be written.
+- Tests and documentation.
+
+## Fix safety
+`torch.as_tensor` is **safe** for an array that nothing else can refer to, such as
+`np.stack(...)`, `x.astype(...)` or `a + b` right inside the call: values, type, strides and the
+default device stay. For a named array it is **unsafe**, since both then share memory. A tensor
+that is later resized keeps its copy: memory of an array cannot grow. A typed constructor becomes
+`torch.from_numpy(...).float()`, which does what it did, sharing included.
+
+## References
+- `torch.as_tensor`, `torch.from_numpy` in the PyTorch documentation
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.rule import Applicability, Edit, Finding, Fix, Rule, Tier
+from torchlint.syntax import edits
+from torchlint.syntax.array_evidence import looks_like_array
+from torchlint.syntax.array_sharing import (
+    array_is_written,
+    comes_from_environment,
+    has_an_axis,
+    held_by_nobody,
+    is_read_only,
+    is_resized,
+    tensor_is_written,
+)
+from torchlint.syntax.batches import runs_per_batch
+from torchlint.syntax.kinds import ARRAYS, Kind, Value
+from torchlint.syntax.tensor_constructors import (
+    Constructor,
+    Copy,
+    Place,
+    copy_made,
+    moved_at_once,
+    needs_its_copy,
+    tensor_constructor,
+    torch_module,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.syntax.module import Module
+
+_NOT_NUMBERS = ("object", "str")
+
+rule = Rule(
+    code="TL105",
+    name="tensor-copies-numpy",
+    family="data",
+    summary="a tensor copies the NumPy array that it could share memory with",
+    fix=Applicability.SAFE,
+    triggers=(
+        r"(?:\btensor|(?<!To)(?<!is_)Tensor)\(\s*(?![\d\[)'\"])",
+        r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
+    ),
+    off_in_tests=True,
+)
+
+
+@rule.on(cst.Call)
+def copies_an_array(call: cst.Call, module: Module) -> Iterator[Finding]:
+    made = tensor_constructor(call, module)
+    if made is None or made.shares:
+        return
+    array = module.value(made.data.value)
+    if array.dtype in _NOT_NUMBERS:
+        return
+    if made.typed:
+        if _is_array(array) or looks_like_array(made.data.value, module):
+            yield _typed(made, array, module)
+    elif _is_array(array) and not array.has(Kind.SCALAR) and not needs_its_copy(call):
+        yield from _copied(made, array, module)
+
+
+def _is_array(value: Value) -> bool:
+    return value.has(ARRAYS) and value.only(ARRAYS | Kind.SCALAR | Kind.PARAMETER)
+
+
+# torch.tensor ------------------------------------------------------------------------------
+
+
+def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Finding]:
+    node = made.data.value
+    copy = copy_made(made, array, module)
+    if copy is Copy.FORCED or is_read_only(node, module):
+        return
+    moved = moved_at_once(made.call, module)
+    danger = _danger(made, module) if moved is not Copy.FORCED else ""
+    if danger and copy is Copy.WASTED and moved is Copy.WASTED:
+        return
+    sure = copy is Copy.WASTED and not danger and not array.has(Kind.PARAMETER)
+    tier = Tier.DEFAULT if sure and runs_per_batch(made.call, module) else Tier.HINT
+    message = _sharing_message(copy)
+    withheld = _resized(made, module) or danger or _unnamed(made, module)
+    if withheld:
+        yield rule.finding(module, made.call, message, tier=tier, withheld=withheld)
+        return
+    yield rule.finding(module, made.call, message, tier=tier, fix=_shared(made, module))
+
+
+def _sharing_message(copy: Copy) -> str:
+    if copy is Copy.PERHAPS:
+        return (
+            "`torch.tensor` copies the array even if its type and device are right; use "
+            "`torch.as_tensor`, which copies only if it must."
+        )
+    return "`torch.tensor` copies the whole array; use `torch.as_tensor`, which shares its memory."
+
+
+def _danger(made: Constructor, module: Module) -> str:
+    """Why the tensor must not share the array's memory."""
+    node = made.data.value
+    if held_by_nobody(node, module):
+        return ""
+    if comes_from_environment(node, module):
+        return "an environment may fill the same array again on its next step"
+    if array_is_written(node, module):
+        return "the array is written in place, which would change the tensor"
+    if tensor_is_written(made.call, module):
+        return "the tensor is written in place, which would change the array"
+    return ""
+
+
+def _resized(made: Constructor, module: Module) -> str:
+    if is_resized(made.call, module):
+        return "the tensor is resized, and the memory of an array cannot grow"
+    return ""
+
+
+def _unnamed(made: Constructor, module: Module) -> str:
+    if isinstance(made.call.func, cst.Attribute) or torch_module(made, module):
+        return ""
+    return "`torch` itself is not imported here"
+
+
+def _shared(made: Constructor, module: Module) -> Fix:
+    func = made.call.func
+    if isinstance(func, cst.Attribute):
+        edit = edits.replace(module, func.attr, "as_tensor")
+    else:
+        edit = edits.replace(module, func, f"{torch_module(made, module)}.as_tensor")
+    if held_by_nobody(made.data.value, module):
+        return Fix(Applicability.SAFE, "Share the array's memory", (edit,))
+    message = "Share the array's memory; what writes to one then changes the other"
+    return Fix(Applicability.UNSAFE, message, (edit,))
+
+
+# torch.FloatTensor and its kin -------------------------------------------------------------
+
+
+def _typed(made: Constructor, array: Value, module: Module) -> Finding:
+    message = (
+        f"`{made.typed.removesuffix('Tensor')}Tensor(…)` copies every array that is not "
+        f"{made.dtype} already, without saying so; make the array {made.dtype} where it comes "
+        "from and share it with `torch.from_numpy`."
+    )
+    spelled = torch_module(made, module)
+    withheld = ""
+    if made.place is Place.EITHER:
+        withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
+    elif spelled is None:
+        withheld = "`torch` itself is not imported here"
+    if spelled is None or withheld:
+        return rule.finding(module, made.call, message, tier=Tier.HINT, withheld=withheld)
+    fix = _spelled_out(made, array, spelled, module)
+    return rule.finding(module, made.call, message, tier=Tier.HINT, fix=fix)
+
+
+def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) -> Fix:
+    call = made.call
+    if made.place is Place.HOST and array.only(ARRAYS | Kind.SCALAR):
+        _, end = module.offsets(call)
+        here = module.position(end)
+        changes = (
+            edits.replace(module, call.func, f"{torch}.from_numpy"),
+            Edit(here, here, f".{made.method}()"),
+        )
+        safety = Applicability.SAFE if _same_values(made, array, module) else Applicability.UNSAFE
+        return Fix(safety, "Say which conversion is made", changes)
+    device = ', device="cuda"' if made.place is Place.DEVICE else ""
+    keyword = f"dtype={torch}.{made.dtype}{device}"
+    changes = (
+        edits.replace(module, call.func, f"{torch}.as_tensor"),
+        edits.add_argument(module, call, keyword),
+    )
+    return Fix(Applicability.UNSAFE, "Say which conversion is made", changes)
+
+
+def _same_values(made: Constructor, array: Value, module: Module) -> bool:
+    """Whether `torch.from_numpy(…).float()` gives the same for certain.
+
+    `torch.Tensor` follows the default dtype; an integer array without dimensions is taken for a
+    size by the typed constructors.
+    """
+    node = made.data.value
+    floating = array.dtype is not None and array.dtype.startswith("float")
+    return (
+        made.typed != "Tensor"
+        and held_by_nobody(node, module)
+        and (floating or has_an_axis(node, module))
+    )

@@ -1,0 +1,228 @@
+"""Stack arrays into one before making a tensor of them.
+
+## What it does
+Reports a tensor that is built number by number from data that already lies in an array or in
+tensors: from a list of NumPy arrays, from `array.tolist()`, or from a list of `tensor.item()`.
+
+## Why it is slow
+`torch.tensor([array, array])` asks Python for each number of each array. PyTorch warns about it
+at run time ("extremely slow"). Measured on a CPU, 32 arrays of 84 by 84 take 26 ms, and 26 µs
+when `np.stack` joins them first; 128 arrays of four numbers still gain a factor of four. A list
+of `.item()` on a GPU also waits for the device once for each element.
+
+## Example
+```python
+states = torch.tensor([np.asarray(frame) for frame in frames], dtype=torch.float32)
+```
+
+## Use instead
+```python
+states = torch.as_tensor(np.stack([np.asarray(frame) for frame in frames]), dtype=torch.float32)
+```
+
+## When it is silent
+Lists of Python numbers, such as token ids; lists of tensors (`torch.stack` is as fast); a
+`deque` of returns; lists of which any element is not known to be an array; tests and
+documentation.
+
+## Fix safety
+`np.stack` is **safe** for a list that is written out and whose arrays are of one known type.
+Otherwise it is **unsafe**: it refuses an empty list, and it joins int64 and float32 to float64,
+where PyTorch would take float32. `array.tolist()` with `dtype=` becomes the array itself, which
+the tensor may then share: **unsafe**. Without `dtype=` that is only suggested, since a list
+forgets the array's type. A list of `.item()` becomes `torch.stack` of the detached tensors,
+which keeps their type and device: **unsafe**.
+
+## References
+- pytorch/pytorch#13918, "Creating a tensor from a list of numpy.ndarrays is extremely slow"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.rule import Applicability, Edit, Finding, Fix, Rule
+from torchlint.syntax import edits
+from torchlint.syntax.array_lists import elements_of
+from torchlint.syntax.kinds import ARRAYS, TENSORS, Kind
+from torchlint.syntax.literals import argument, literal
+from torchlint.syntax.names import How
+from torchlint.syntax.tensor_constructors import (
+    Constructor,
+    Place,
+    tensor_constructor,
+    torch_module,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.syntax.module import Module
+
+
+rule = Rule(
+    code="TL106",
+    name="tensor-from-array-list",
+    family="data",
+    summary="a tensor is built number by number from arrays or tensors",
+    fix=Applicability.SAFE,
+    triggers=(
+        r"(?:\b(?:as_)?tensor|(?<!To)(?<!is_)Tensor)\(",
+        r"numpy|cv2|gym|\.tolist\(\)|\.item\(\)",
+    ),
+    off_in_tests=True,
+)
+
+
+@rule.on(cst.Call)
+def is_built_number_by_number(call: cst.Call, module: Module) -> Iterator[Finding]:
+    made = tensor_constructor(call, module)
+    if made is None:
+        return
+    node = made.data.value
+    items = _comprehension_of_items(node, module)
+    if items is not None:
+        yield from _items(made, items, module)
+    elif _is_tolist(node) and isinstance(node, cst.Call):
+        yield from _tolist(made, node, module)
+    else:
+        elements = elements_of(node, module)
+        if elements.only(ARRAYS):
+            yield _arrays(made, module)
+
+
+# a list of arrays --------------------------------------------------------------------------
+
+
+def _arrays(made: Constructor, module: Module) -> Finding:
+    message = (
+        "A tensor made of a list of arrays is read number by number; join them with `np.stack` "
+        "first."
+    )
+    numpy = _numpy_name(module)
+    if numpy is None:
+        withheld = "NumPy is not imported in this file"
+        return rule.finding(module, made.call, message, withheld=withheld)
+    start, end = module.offsets(made.data.value)
+    changes = [
+        Edit(module.position(start), module.position(start), f"{numpy}.stack("),
+        Edit(module.position(end), module.position(end), ")"),
+    ]
+    renamed = _renamed(made, module)
+    if renamed is not None:
+        changes.insert(0, renamed)
+    safety = Applicability.SAFE if _of_one_type(made, module) else Applicability.UNSAFE
+    fix = Fix(safety, "Join the arrays first", tuple(changes))
+    return rule.finding(module, made.call, message, fix=fix)
+
+
+def _renamed(made: Constructor, module: Module) -> Edit | None:
+    """`torch.tensor` becomes `torch.as_tensor`, which need not copy once more."""
+    func = made.call.func
+    if made.typed or made.shares or not isinstance(func, cst.Attribute) or _has_options(made.call):
+        return None
+    return edits.replace(module, func.attr, "as_tensor")
+
+
+def _has_options(call: cst.Call) -> bool:
+    """Whether the call has arguments that `torch.as_tensor` does not take."""
+    return any(argument(call, name) is not None for name in ("requires_grad", "pin_memory"))
+
+
+def _of_one_type(made: Constructor, module: Module) -> bool:
+    """Whether the list is written out, not empty, and of arrays of one known type."""
+    node = made.data.value
+    if not isinstance(node, (cst.List, cst.Tuple)) or not node.elements:
+        return False
+    types = {module.value(element.value).dtype for element in node.elements}
+    starred = any(isinstance(element, cst.StarredElement) for element in node.elements)
+    return len(types) == 1 and None not in types and not starred
+
+
+def _numpy_name(module: Module) -> str | None:
+    for name, bindings in module.names.module.bindings.items():
+        if all(each.how is How.IMPORT and each.dotted == "numpy" for each in bindings):
+            return name
+    return None
+
+
+# array.tolist() ----------------------------------------------------------------------------
+
+
+def _is_tolist(node: cst.BaseExpression) -> bool:
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Attribute)
+        and node.func.attr.value == "tolist"
+        and not node.args
+    )
+
+
+def _tolist(made: Constructor, node: cst.Call, module: Module) -> Iterator[Finding]:
+    assert isinstance(node.func, cst.Attribute)
+    array = module.value(node.func.value)
+    if not array.only(ARRAYS):
+        return
+    message = (
+        "`.tolist()` turns the array into Python numbers that the tensor reads one by one; give "
+        "it the array."
+    )
+    fix = _without_list(made, node.func, module)
+    if fix is None:
+        withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
+        yield rule.finding(module, made.call, message, withheld=withheld)
+        return
+    yield rule.finding(module, made.call, message, fix=fix)
+
+
+def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> Fix | None:
+    """The call without `.tolist()`; suggested only where the list made the type."""
+    _, start = module.offsets(tolist.value)
+    _, end = module.offsets(made.data.value)
+    changes = [Edit(module.position(start), module.position(end), "")]
+    typed = argument(made.call, "dtype")
+    kept = bool(made.typed) or (typed is not None and literal(typed) is not None)
+    if made.typed and made.place is not Place.HOST:
+        return None
+    renamed = _renamed(made, module)
+    if renamed is not None:
+        changes.insert(0, renamed)
+    safety = Applicability.UNSAFE if kept else Applicability.SUGGEST
+    return Fix(safety, "Take the array as it is; the tensor may share its memory", tuple(changes))
+
+
+# a list of numbers read from tensors -------------------------------------------------------
+
+
+def _comprehension_of_items(node: cst.BaseExpression, module: Module) -> cst.Attribute | None:
+    """`t.item` of `[t.item() for t in tensors]`."""
+    if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+        return None
+    read = node.elt
+    if not isinstance(read, cst.Call) or not isinstance(read.func, cst.Attribute) or read.args:
+        return None
+    if read.func.attr.value != "item":
+        return None
+    value = module.value(read.func.value)
+    return read.func if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER) else None
+
+
+def _items(made: Constructor, item: cst.Attribute, module: Module) -> Iterator[Finding]:
+    message = (
+        "Each `.item()` reads one number from its tensor, and waits for the GPU if it lies "
+        "there; join the tensors with `torch.stack`."
+    )
+    torch = torch_module(made, module)
+    only_data = len(made.call.args) == 1
+    if torch is None or not only_data or made.typed:
+        withheld = "`torch.stack` takes no `dtype=` or `device=`; convert what it returns"
+        yield rule.finding(module, made.call, message, withheld=withheld)
+        return
+    changes = (
+        edits.replace(module, made.call.func, f"{torch}.stack"),
+        edits.replace(module, item.attr, "detach"),
+    )
+    fix = Fix(Applicability.UNSAFE, "Stack the tensors; type and device stay theirs", changes)
+    yield rule.finding(module, made.call, message, fix=fix)

@@ -1,0 +1,63 @@
+"""Whose `zero_grad` is called: torch's own, or one that somebody wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.syntax.kinds import Kind
+from torchlint.syntax.names import How
+
+if TYPE_CHECKING:
+    from torchlint.syntax.module import Module
+
+_TORCH = ("torch.", "torchvision.", "lightning.", "timm.", "transformers.", "accelerate.")
+
+
+def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:
+    """Whether an object is an optimizer or module with the `zero_grad` that torch gives it."""
+    if isinstance(owner, cst.Name) and owner.value == "self":
+        class_ = module.class_(owner)
+        return class_ is not None and _inherits(class_, module)
+    if not module.value(owner).has(Kind.OPTIMIZER | Kind.MODULE):
+        return False
+    return not any(_is_own(name, module) for name in _classes(owner, module))
+
+
+def _classes(owner: cst.BaseExpression, module: Module) -> list[str]:
+    """The dotted names of the classes that the object can be made from."""
+    found = list(module.value(owner).classes)
+    bindings = module.flow.reaching(owner) if isinstance(owner, cst.Name) else []
+    class_ = module.class_(owner)
+    if class_ is not None and isinstance(owner, cst.Attribute):
+        bindings = module.values.attributes.get(class_, {}).get(owner.attr.value, [])
+    for binding in bindings:
+        if binding.how is How.ASSIGNMENT and isinstance(binding.value, cst.Call):
+            found += module.resolve(binding.value.func)
+    return found
+
+
+def _is_own(name: str, module: Module) -> bool:
+    """Whether a class may have a `zero_grad` of its own: an optimizer that is not torch's, or
+    a class of this file that defines one."""
+    last = name.rpartition(".")[2].lstrip(":")
+    if name.startswith(_TORCH) or not last[:1].isupper():
+        return False
+    for class_ in module.nodes(cst.ClassDef):
+        if ":" + module.qualified_name(class_) == name:
+            return not _inherits(class_, module)
+    return "opt" in last.lower() or "engine" in last.lower()
+
+
+def _inherits(class_: cst.ClassDef, module: Module) -> bool:
+    """Whether a class is a module that leaves `zero_grad` as torch wrote it."""
+    own = any(
+        isinstance(each, cst.FunctionDef) and each.name.value == "zero_grad"
+        for each in class_.body.body
+    )
+    bases = module.values.class_bases(class_)
+    return not own and any(
+        base.startswith("torch.nn.") or base.endswith(("Module", "PreTrainedModel"))
+        for base in bases
+    )

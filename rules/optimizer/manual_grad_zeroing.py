@@ -1,0 +1,136 @@
+"""Let `zero_grad` free the gradients instead of a loop that zeroes each one.
+
+## What it does
+Reports a loop over parameters that does nothing but fill their gradients with zeros.
+
+## Why it is slow
+Each round launches a kernel that writes one gradient: hundreds of launches per step for a usual
+network, and backward then reads the zeros again to add to them. `zero_grad()` sets all of them
+to `None`, which launches nothing.
+
+## Example
+```python
+for p in model.parameters():
+    if p.grad is not None:
+        p.grad.zero_()
+loss.backward()
+```
+
+## Use instead
+```python
+model.zero_grad()
+loss.backward()
+```
+
+## When it is silent
+On `p.grad = None`, which is as good as `zero_grad()`; on loops that do more, or that pick
+parameters by name; in meta-learning (`create_graph=True`); where gradients are made once before
+something adds to them by hand (`p.grad += g`).
+
+## Fix safety
+**Unsafe**: an optimizer skips parameters whose gradient is `None`, but steps those whose
+gradient is zero, which matters with momentum or weight decay. There is no fix where the loop is
+not over all parameters of one module or optimizer, where it holds comments, or where the file
+reads gradients without asking for `None`.
+
+## References
+- `torch.nn.Module.zero_grad`, `torch.optim.Optimizer.zero_grad`
+- PyTorch performance tuning guide, "Use parameter.grad = None"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.lint.rule import Applicability, Fix, Rule
+from torchlint.rules.optimizer._receiver import is_torchs
+from torchlint.rules.optimizer._zeroing import sounds_like_parameters, zeroes_each
+from torchlint.syntax import edits, gradients
+from torchlint.syntax.names import dotted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.lint.rule import Said
+    from torchlint.syntax.module import Module
+
+rule = Rule(
+    code="TL402",
+    name="manual-grad-zeroing",
+    family="optimizer",
+    summary="a loop zeroes each gradient on its own",
+    fix=Applicability.UNSAFE,
+    triggers=(r"\.grad\b", r"zero_\(|fill_\(|zeros"),
+    off_in_tests=True,
+)
+
+_FREES_BY_DEFAULT = (2, 0)
+_CAN_FREE = (1, 7)
+
+
+@rule.on(cst.For)
+def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Said]:
+    if not zeroes_each(loop, module) or not sounds_like_parameters(loop.iter, module):
+        return
+    around = module.parent(module.parent(loop) or loop)
+    if isinstance(around, cst.For) and zeroes_each(around, module):
+        return
+    if gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
+        return
+    owner = _owner(loop, module)
+    reason = _why_not(loop, owner, module)
+    yield rule.finding(
+        module,
+        loop.iter,
+        "This loop launches a kernel per parameter to write zeros; call `zero_grad()`, which "
+        "sets the gradients to None.",
+        fix=None if reason or owner is None else _one_call(loop, owner, module),
+        withheld=reason,
+    )
+
+
+def _differentiates_twice(module: Module) -> bool:
+    """Whether the file differentiates through gradients, as meta-learning does."""
+    return any(
+        arg.keyword is not None
+        and arg.keyword.value == "create_graph"
+        and module.literal(arg.value) is True
+        for call in module.nodes(cst.Call)
+        for arg in call.args
+    )
+
+
+def _owner(loop: cst.For, module: Module) -> cst.BaseExpression | None:
+    """`model` of `model.parameters()`, `optimizer` of `optimizer.param_groups`."""
+    source = loop.iter
+    if isinstance(source, cst.Attribute) and source.attr.value == "param_groups":
+        return source.value
+    if isinstance(source, cst.Call) and isinstance(source.func, cst.Attribute):
+        if source.func.attr.value in ("parameters", "named_parameters") and not source.args:
+            return source.func.value
+    return None
+
+
+def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) -> str | None:
+    if owner is None or not dotted_text(owner):
+        return "the loop is not over all parameters of one module or optimizer"
+    function = module.function(loop)
+    if function is not None and function.name.value == "zero_grad":
+        return "this is the body of a `zero_grad`; set `p.grad = None` there"
+    if not is_torchs(owner, module):
+        return f"nothing shows that `{dotted_text(owner)}` has torch's own `zero_grad`"
+    if "#" in module.source(loop):
+        return "the loop holds comments that would be lost"
+    if gradients.reads(module, besides=loop):
+        return "this file reads gradients without asking for None"
+    if module.torch < _CAN_FREE:
+        return "this project supports a torch whose `zero_grad` cannot free gradients"
+    return None
+
+
+def _one_call(loop: cst.For, owner: cst.BaseExpression, module: Module) -> Fix:
+    argument = "" if module.torch >= _FREES_BY_DEFAULT else "set_to_none=True"
+    call = f"{dotted_text(owner)}.zero_grad({argument})"
+    return Fix(Applicability.UNSAFE, f"Call `{call}`", (edits.replace(module, loop, call),))

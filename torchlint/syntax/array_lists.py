@@ -1,0 +1,66 @@
+"""Lists of arrays, and what people build them from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.syntax.kinds import NO_VALUE, UNKNOWN_VALUE, Value
+from torchlint.syntax.names import How
+
+if TYPE_CHECKING:
+    from torchlint.syntax.module import Module
+
+_COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp)
+
+
+def elements_of(node: cst.BaseExpression, module: Module) -> Value:
+    """What each element of a list, tuple or comprehension is; `Kind.NOTHING` for anything else.
+
+    A name stands for the list it was set to and all that was appended to it.
+    """
+    if isinstance(node, (cst.List, cst.Tuple)):
+        found = NO_VALUE
+        for element in node.elements:
+            found |= module.value(element.value)
+        return found
+    if isinstance(node, _COMPREHENSIONS):
+        return module.value(node.elt)
+    if isinstance(node, cst.Name):
+        return _elements_of_name(node, module)
+    return NO_VALUE
+
+
+def _elements_of_name(node: cst.Name, module: Module) -> Value:
+    found = NO_VALUE
+    for binding in module.flow.reaching(node):
+        if binding.how is How.UPDATE:
+            return UNKNOWN_VALUE
+        if binding.how is not How.ASSIGNMENT or binding.path or binding.value is None:
+            return NO_VALUE
+        if not isinstance(binding.value, (cst.List, *_COMPREHENSIONS)):
+            return NO_VALUE
+        found |= elements_of(binding.value, module)
+    for call in module.nodes(cst.Call):
+        func = call.func
+        if isinstance(func, cst.Attribute) and _is_same(func.value, node, module):
+            found |= _grown(func.attr.value, call, module)
+    return found
+
+
+def _grown(method: str, call: cst.Call, module: Module) -> Value:
+    """What a method call adds to a list."""
+    if method == "append" and len(call.args) == 1:
+        return module.value(call.args[0].value)
+    if method in ("extend", "insert"):
+        return UNKNOWN_VALUE
+    return NO_VALUE
+
+
+def _is_same(other: cst.BaseExpression, node: cst.Name, module: Module) -> bool:
+    return (
+        isinstance(other, cst.Name)
+        and other.value == node.value
+        and module.function(other) is module.function(node)
+    )
