@@ -20,7 +20,10 @@ _CUDNN = "torch.backends.cudnn"
 _DETERMINISTIC_CALLS = frozenset(
     {"torch.use_deterministic_algorithms", "torch.set_deterministic_debug_mode"}
 )
-_ASKS_FOR_GPU = re.compile(r"cuda|gpu|device|torch|available|backends|cudnn|args|opt|cfg|config|self")
+_ASKS_FOR_GPU = re.compile(
+    r"^(?:(?:use|with|has|no)_?)?(?:cuda|gpus?|gpu_ids?|device|devices|torch|is_available|available|"
+    r"device_count|backends|cudnn|type|args|opts?|cfg|config|hparams|self)$"
+)
 
 
 class Choice(str, Enum):

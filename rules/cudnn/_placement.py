@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _CUDNN = "torch.backends.cudnn"
+_GOES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")
 _NEW_PROCESSES = frozenset({"spawn", "Process", "start_processes", "notebook_launcher"})
 
 
@@ -38,9 +40,15 @@ def start_of(module: Module) -> cst.CSTNode | None:
 
 
 def _trains_here(statement: cst.CSTNode, module: Module) -> bool:
-    """Whether a loop at the top level runs a function of the file that trains."""
+    """Whether a loop at the top level goes over epochs or batches, or runs a function of the
+    file that trains."""
     if not isinstance(statement, cst.For | cst.While):
         return False
+    head = module.source(statement.iter if isinstance(statement, cst.For) else statement.test)
+    if isinstance(statement, cst.For):
+        head += " " + module.source(statement.target)
+    if _GOES_OVER_DATA.search(head.lower()):
+        return True
     training = {module.function(loop) for loop in module.loops.step_loops}
     training |= set(module.loops.stepping_functions)
     names = {":" + module.qualified_name(each) for each in training if each is not None}

@@ -49,7 +49,9 @@ bits between runs, even with equal seeds. The first step of each input shape tak
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -57,6 +59,7 @@ import libcst as cst
 from torchlint.lint.rule import Applicability, Fact, Rule, Tier, Waiting, without_fix
 from torchlint.rules.cudnn._flags import Choice, choices
 from torchlint.rules.cudnn._placement import start_of, switch_on
+from torchlint.rules.cudnn._reach import reach_of
 from torchlint.syntax.torch_api import CONVOLUTIONS
 
 if TYPE_CHECKING:
@@ -88,9 +91,10 @@ rule = Rule(
         ),
         "many sizes": (
             r"(?m)^[^#\n]*(?:models\.detection|pad_sequence|pad_packed_sequence|"
-            r"pack_padded_sequence|AspectRatio\w*\(|[Nn]ested_?[Tt]ensor|multi_?scale|MultiScale)"
+            r"pack_padded_sequence|AspectRatio\w*\(|[Nn]ested_?[Tt]ensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
             r"|def \w*collate\w*\((?:.*\n){1,40}?.*\bpad"
         ),
+        "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",
         "own switch": (
             r"LightningModule|(?m:^\s*(?:from|import)\s+(?:fastai|mmcv|mmengine|mmdet|detectron2)\b)"
         ),
@@ -100,6 +104,10 @@ rule = Rule(
 )
 
 _MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diffusers.UNet")
+_ONLY_EVALUATES = re.compile(
+    r"(?:^|[_-])(?:test|eval\w*|val\w*|infer\w*|predict\w*|demo|sample\w*|enjoy|visuali\w*|generate|"
+    r"export|convert|onnx)(?:[_-]|$)"
+)
 
 
 @rule.on_module
@@ -107,8 +115,7 @@ def tells_the_project(module: Module) -> Iterable[Said]:
     """Facts about this file, and a finding that waits for those of the files it imports."""
     for node, choice in choices(module):
         yield Fact("cudnn", module.path, module.span(node)[0].row, choice.value)
-    if any(_is_convolutional(call, module) for call in module.nodes(cst.Call)):
-        yield Fact("convolutions", module.path, 1)
+    yield Fact("convolutions", module.path, 1, _builds_convolutions(module))
     start = start_of(module)
     if start is None:
         return
@@ -118,20 +125,37 @@ def tells_the_project(module: Module) -> Iterable[Said]:
         "This program trains a convolutional network and never sets "
         "`torch.backends.cudnn.benchmark`; set it to True when the program starts."
     )
-    yield Waiting(rule.finding(module, start, message, fix=fix, withheld=withheld), {})
+    reach = reach_of(module)
+    yield Waiting(
+        rule.finding(module, start, message, fix=fix, withheld=withheld),
+        {"trains": reach.trains, "uses": reach.uses},
+    )
 
 
-def _is_convolutional(call: cst.Call, module: Module) -> bool:
-    names = module.resolve(call.func)
-    return any(name in CONVOLUTIONS or name.startswith(_MODEL_ZOOS) for name in names)
+def _builds_convolutions(module: Module) -> bool:
+    """Whether the file makes a convolution, or a network of a model zoo that has them."""
+    named = (call.func for call in module.nodes(cst.Call))
+    picked = module.nodes(cst.Attribute)  # `models.__dict__[arch]`, `getattr(models, arch)`
+    if any(
+        name in CONVOLUTIONS or name.startswith(_MODEL_ZOOS)
+        for node in (*named, *picked)
+        for name in module.resolve(node)
+    ):
+        return True
+    return any(
+        module.calls(call, "builtins.getattr")
+        and call.args
+        and "torchvision.models" in module.resolve(call.args[0].value)
+        for call in module.nodes(cst.Call)
+    )
 
 
 @rule.settle
 def settle(waiting: Waiting, project: Project) -> Finding | None:
     finding = waiting.finding
-    files = project.imported(finding.path)
+    files = _files_of(waiting, project)
     if not (
-        project.trains(finding.path)
+        _trains(waiting, files, project)
         and project.uses_cuda(finding.path)
         and _has_convolutions(files, project)
     ):
@@ -148,11 +172,34 @@ def settle(waiting: Waiting, project: Project) -> Finding | None:
     return finding
 
 
-def _hint(finding: Finding, reason: str) -> Finding:
-    return replace(without_fix(finding, reason), tier=Tier.HINT)
+def _files_of(waiting: Waiting, project: Project) -> set[str]:
+    """The script and the files that starting it leads to."""
+    path = waiting.finding.path
+    files = {path}
+    uses = waiting.needs["uses"]
+    for name in uses if isinstance(uses, tuple) else ():
+        located = project.index.locate(path, name)
+        if located is not None:
+            files |= project.imported(located[0])
+    if project.has_clue("imports by name", files):
+        files |= project.beside(path)
+    return files
+
+
+def _trains(waiting: Waiting, files: set[str], project: Project) -> bool:
+    path = waiting.finding.path
+    if waiting.needs["trains"]:
+        return True
+    if _ONLY_EVALUATES.search(PurePath(path).stem.lower()):
+        return False
+    return any(project.trains(file) for file in files - {path})
 
 
 def _has_convolutions(files: set[str], project: Project) -> bool:
-    """Parsed files say so for certain; of the others their text does."""
-    unparsed = files - set(project.summaries)
-    return bool(project.facts("convolutions", files)) or project.has_clue("convolutions", unparsed)
+    """Files that this rule has read say so for certain; of the others their text does."""
+    read = {fact.path: fact.value for fact in project.facts("convolutions", files)}
+    return any(read.values()) or project.has_clue("convolutions", files - set(read))
+
+
+def _hint(finding: Finding, reason: str) -> Finding:
+    return replace(without_fix(finding, reason), tier=Tier.HINT)

@@ -14,6 +14,8 @@ _AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.
 _DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
 _WORD_BEFORE = re.compile(rb"\w*$")
 _ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=]*)?=[^=].*$", re.DOTALL)
+_GOES_ON = re.compile(rb"[(=\\][ \t]*\r?\n\Z")
+_UNPACKS = re.compile(rb"[(,]\s*\Z")
 _BIAS = re.compile(rb"\bbias\s*=(?!=)\s*(True\b)?")
 _TOKEN = re.compile(
     rb"""[()\[\]{}] | \#[^\n]* | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" | \*\* | \bbias\b""",
@@ -61,7 +63,9 @@ def _calls(
 def _line_before(data: bytes, end: int) -> bytes:
     """The statement that leads up to `end`, as far as lines that go on show it."""
     start = data.rfind(b"\n", 0, end) + 1
-    while data[:start].rstrip()[-1:] in (b"(", b"\\", b"=") and end - start < _LONGEST_LINE:
+    while _GOES_ON.search(data, max(start - _LONGEST_LINE, 0), start):
+        if end - start > _LONGEST_LINE:
+            break
         start = data.rfind(b"\n", 0, start - 1) + 1
     return data[max(start, end - _LONGEST_LINE) : end]
 
@@ -78,7 +82,8 @@ def _is_biased(data: bytes, start: int) -> bool:
             if depth == 0:
                 return True
         elif depth == 1 and text == b"**":
-            return False
+            if _UNPACKS.search(data, start - 1, token.start()):
+                return False
         elif depth == 1 and text == b"bias":
             passed = _BIAS.match(data, token.start())
             if passed is not None and passed[1] is None:

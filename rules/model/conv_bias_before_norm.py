@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 def _writes(asks: str, kind: str) -> str:
     """A pattern for `if isinstance(m, nn.Conv2d): … m.bias.data.zero_()` without a look at
     whether there is a bias."""
-    other = rf"(?![^\n]*(?:{asks}|is not None))"
+    other = rf"(?![^\n]*(?:{asks}|is not None|if [\w.]+\.bias:))"
     asked = rf"{asks}{kind}(?![^\n]*is not None)[^\n]*\n"
     return rf"{asked}(?:{other}[^\n]*\n){{0,8}}?{other}[^\n]*\bbias[.,)\[]"
 
@@ -122,11 +122,12 @@ def bias_that_the_norm_cancels(module: Module) -> Iterable[Said]:
     if freezes_norms(module):
         return
     order = ModuleOrder(module)
-    for layer in module.nodes(cst.Call):
-        if has_bias(layer, order.layers):
-            norms = _norms_behind(layer, order)
-            if norms:
-                yield from _report(layer, norms, order)
+    layers = [call for call in module.nodes(cst.Call) if has_bias(call, order.layers)]
+    pairs = [(layer, norms) for layer in layers if (norms := _norms_behind(layer, order))]
+    if pairs:
+        written = {kind for kind in ("Conv", "Linear") if any(bias_uses(module, kind))}
+        for layer, norms in pairs:
+            yield _report(layer, norms, order, _kind(layer, order) in written)
 
 
 # detection ---------------------------------------------------------------------------------
@@ -163,67 +164,47 @@ def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
 
 def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
     """Whether a subclass in this file has its own version of the method that calls the layer."""
-    module = order.module
-    class_ = module.class_(layer)
-    methods = {
-        function.name.value
-        for function in (module.function(step.place) for step in norms if step.called)
-        if function is not None
-    }
-    if class_ is None or not methods:
-        return False
-    return any(
-        f":{module.qualified_name(class_)}" in module.values.class_bases(other)
-        and any(
-            isinstance(each, cst.FunctionDef) and each.name.value in methods
-            for each in other.body.body
-        )
-        for other in module.nodes(cst.ClassDef)
-    )
+    functions = (order.module.function(step.place) for step in norms if step.called)
+    methods = {function.name.value for function in functions if function is not None}
+    return order.overrides(order.module.class_(layer), methods)
 
 
 def _is_choice(branches: list[Branch], order: ModuleOrder) -> bool:
     """Whether the norm is one of several that an `if … elif …` chooses from."""
-    return any(
-        isinstance(branch.orelse, (cst.If, cst.IfExp))
-        or (
-            isinstance(order.module.parent(branch), (cst.If, cst.IfExp))
-            and not order.is_in_body(branch, order.module.parent(branch))  # type: ignore[arg-type]
-        )
-        for branch in branches
-    )
+    for branch in branches:
+        parent = order.module.parent(branch)
+        if isinstance(branch.orelse, Branch):
+            return True
+        if isinstance(parent, Branch) and parent.orelse is branch:
+            return True
+    return False
 
 
 # report --------------------------------------------------------------------------------------
 
 
-def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[Said]:
+def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder, written: bool) -> Said:
     module = order.module
     norm = norms[0].after
     assert norm is not None
     certain = all(step.after and is_batch_norm(step.after, order.layers) for step in norms)
     shared = any(len(order.inputs.get(step.after, ())) > 1 for step in norms if step.after)
-    edit, withheld = _fix(layer, norms, order)
+    fix, withheld = (None, _WRITTEN) if written else _fix(layer, norms, order)
     finding = rule.finding(
         module,
         layer,
         f"`{_short(layer, order)}` adds a bias that the `{_short(norm, order)}` behind it takes "
         "away again; pass `bias=False` to save that little work.",
         tier=Tier.DEFAULT if certain and not shared else Tier.HINT,
-        fix=edit,
+        fix=fix,
         withheld=withheld,
         related=(Related(module.path, module.span(norm)[0], "this norm subtracts the mean"),),
     )
-    if edit is None:
-        yield finding
-    else:
-        yield Waiting(finding, {"kind": _kind(layer, order)})
+    return finding if fix is None else Waiting(finding, {"kind": _kind(layer, order)})
 
 
 def _fix(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> tuple[Fix | None, str | None]:
     module = order.module
-    if next(bias_uses(module, _kind(layer, order)), None) is not None:
-        return None, _WRITTEN
     reader = order.passed_to(layer)
     if reader is not None:
         return None, f"`{reader}` is given the layer and may use its bias"

@@ -24,6 +24,7 @@ def train_py(here: Path) -> None:
 def test_nothing_found_is_0_and_one_sentence(torchlint: Run, linter: Any) -> None:
     outcome = torchlint("check")
     assert (outcome.code, outcome.err) == (0, "")
+    assert linter.targets[0].selection.enabled("TL201", "item-in-step-loop")
     assert outcome.text == "No problems found; 1 file checked.\n"
 
 

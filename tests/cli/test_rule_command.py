@@ -44,7 +44,9 @@ def test_an_unknown_rule_is_2_with_a_suggestion(torchlint: Run, word: str) -> No
 
 
 def test_an_empty_word_is_2(torchlint: Run) -> None:
-    assert torchlint("rule", "").code == 2
+    outcome = torchlint("rule", "")
+    assert outcome.code == 2
+    assert "There is no rule ``" in outcome.err
 
 
 def test_a_terminal_gets_the_rendered_page(torchlint: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,20 @@ def test_a_named_folder_is_searched_although_it_is_excluded() -> None:
     assert names("build") == ["build/a.py"]
 
 
+def test_what_ignores_a_named_folder_ignores_nothing_in_it() -> None:
+    put("gen/gen_a.py", "gen/b.py", "gen_c.py")
+    put(".gitignore", content="gen_*\nge?/\n")
+    Path(".git").mkdir()
+    assert names() == []
+    assert names("gen") == ["gen/b.py", "gen/gen_a.py"]
+
+
+def test_globs_of_settings_from_elsewhere_mean_names_at_any_depth() -> None:
+    put("../other/a.py", "../other/b.py", "ci.toml", content='exclude = ["a.py", "/b.py"]\n')
+    found, _ = discover(("../other",), Configs(file="ci.toml"))
+    assert [file.path for file in found] == ["../other/b.py"]
+
+
 def test_excludes_of_the_settings_are_relative_to_their_folder() -> None:
     put("torchlint.toml", content='extend-exclude = ["gen", "/only/here.py", "*_pb2.py"]\n')
     put("gen/a.py", "sub/gen/a.py", "only/here.py", "sub/only/here.py", "a_pb2.py", "build/a.py")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         ("<2", (1, 13)),
         ("<2.0.1", (2, 0)),
         ("<=1.12.1", (1, 12)),
+        ("<=1.12", (1, 12)),
+        ("<2.3", (2, 2)),
         ("<3", (2, 13)),
         ("!=2.0", None),
         ("", None),
@@ -66,6 +68,8 @@ def test_every_place_for_requirements_is_read(tmp_path: Path, name: str, content
 @pytest.mark.parametrize(
     ("name", "content"),
     [
+        ("notes.txt", "torch>=1.4\n"),
+        ("requirements.in", "torch>=1.4\n"),
         ("requirements.txt", "torchvision>=0.14\npytorch-lightning>=2\ntorch-geometric>=2.0\n"),
         ("requirements.txt", "# torch>=1.4\ntorch\n"),
         ("requirements.txt", "torch @ https://example.org/torch-1.4.0.whl\n"),

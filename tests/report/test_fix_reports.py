@@ -35,7 +35,11 @@ def test_what_was_withheld_is_listed_with_its_reason(make_finding: MakeFinding) 
 def test_one_sentence_says_what_was_fixed(
     make_finding: MakeFinding, applied: int, unsafe: int, apply: bool, expected: str
 ) -> None:
-    remaining = [make_finding(), *[make_finding(fix=Applicability.UNSAFE)] * unsafe]
+    remaining = [
+        make_finding(),
+        make_finding(fix=Applicability.SUGGEST),
+        *[make_finding(fix=Applicability.UNSAFE)] * unsafe,
+    ]
     got = fixes.sentence([make_finding()] * applied, remaining, changed=1, files=9, apply=apply)
     assert got == expected
 

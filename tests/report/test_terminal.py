@@ -17,6 +17,7 @@ from torchlint.report.terminal import Paint, plural, visible, visible_path, want
         ("abc\u202edef\u2066\u200b", "abc\\u202edef\\u2066\\u200b"),
         ("line\u2028\u2029", "line\\u2028\\u2029"),
         ("caf\udce9", "caf\\xe9"),
+        ("\udc80\udcff", "\\x80\\xff"),
         ("\ud800", "\\ud800"),
         ("\U000e0041", "\\U000e0041"),
         ("größe 模型 🔥", "größe 模型 🔥"),

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from torchlint.syntax.summary import ClassSummary, FunctionSummary, Summary
 
 _DEEPEST = 8
+_LEVELS_UP = 3
+_CUT_OUT = 2
+"""So many names, package and module, must agree where the front of a dotted name is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,19 @@ class Locator:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._under(folder, parts)
+        found = self._above(folder, parts)
+        if found is None and parts and parts[0] in self._roots:
+            return self._beside(absolute, parts, self._roots[parts[0]])
+        for start in range(1, len(parts) - 1) if found is None else ():
+            # The package's own prefix is missing: the folder was cut out of a larger tree.
+            found = self._above(folder, parts[start:])
+            if found is not None and len(parts) - start - len(found[1]) >= _CUT_OUT:
+                return found
+            found = None
+        return found
+
+    def _above(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+        """The module as seen from a folder on `sys.path`: the script's own, or one above it."""
         folders = self._roots.get(parts[0]) if parts else None
         while folders:
             if folder in folders:
@@ -78,6 +94,25 @@ class Locator:
             if above == folder:
                 break
             folder = above
+        return None
+
+    def _beside(
+        self, absolute: str, parts: tuple[str, ...], folders: set[str]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        """A module in a folder that the script puts on `sys.path`, such as `lib/`: the only one
+        of that name at most two levels above the script, or below that."""
+        near = absolute
+        for _ in range(_LEVELS_UP):
+            near = os.path.dirname(near)
+            matches = {
+                found
+                for folder in folders
+                if folder.startswith(near + os.sep)
+                and (found := self._under(folder, parts)) is not None
+                and len(found[1]) <= 1
+            }
+            if matches:
+                return matches.pop() if len(matches) == 1 else None
         return None
 
     def _under(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:

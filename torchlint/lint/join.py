@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,6 +100,11 @@ class Project:
         for importer in self.importers(path):
             found |= self.imported(importer)
         return found
+
+    def beside(self, path: str) -> set[str]:
+        """The files in the folder of `path` and below: what it may import by computed names."""
+        folder = os.path.join(os.path.dirname(path), "")
+        return {other for other in self._skims if other.startswith(folder)}
 
     # facts -------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Memo, Target
 from torchlint.lint.finding import Diagnostic, Finding
+from torchlint.lint.gate import Skim, imports
 from torchlint.lint.index import Locator
 from torchlint.lint.join import Project
 from torchlint.lint.mapping import MapResult
@@ -80,9 +81,10 @@ class Run:
     # reduce ------------------------------------------------------------------------------
 
     def _join(self) -> Project:
+        if not any(result.waiting or result.summary for result in self._results.values()):
+            return self._project()
+        self._skim_the_rest()
         project = self._project()
-        if not any(result.waiting for result in self._results.values()):
-            return project
         woken: set[str] = set()
         for _ in range(_MOST_ROUNDS):
             wanted = self._sleepers(project) - woken
@@ -92,6 +94,13 @@ class Run:
             self._map(self._load(sorted(wanted)), woken=True)
             project = self._project()
         return project
+
+    def _skim_the_rest(self) -> None:
+        """A file that never says torch may still lead there: a script that only starts a
+        trainer, a package that only hands names on."""
+        for target in self._load(sorted(set(self._targets) - set(self._results))):
+            found = Skim((), frozenset(), tuple(imports(target.data or b"")))
+            self._results[target.path] = MapResult(target.path, found)
 
     def _project(self) -> Project:
         return Project(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax.kinds import ARRAYS, Kind
-from torchlint.syntax.names import How
+from torchlint.syntax.environments import first_observation
+from torchlint.syntax.kinds import ARRAYS, TENSORS, Kind
+from torchlint.syntax.names import Binding, How
 
 if TYPE_CHECKING:
     from torchlint.syntax.module import Module
@@ -24,28 +25,40 @@ def looks_like_array(node: cst.BaseExpression, module: Module, depth: int = 0) -
     """
     if depth > _DEEPEST:
         return False
+    if isinstance(node, cst.Name):
+        return _named_array(node, module, depth)
     value = module.value(node)
     if value.has(ARRAYS):
         return True
     if not value.only(Kind.UNKNOWN | Kind.PARAMETER):
         return False
+    if first_observation(node, module.values):
+        return True
     if isinstance(node, cst.Call):
         method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
         if method in _ARRAY_METHODS and not module.resolve(node.func):
             return True
         return any(module.value(arg.value).is_array for arg in node.args)
-    if isinstance(node, cst.Name):
-        bindings = module.flow.reaching(node)
-        known = [each for each in bindings if each.how is not How.UPDATE]
-        if any(_sliced(each.node) for each in bindings if each.how is How.UPDATE):
-            return True
-        return bool(known) and all(
-            each.how is How.ASSIGNMENT
-            and each.value is not None
-            and looks_like_array(each.value, module, depth + 1)
-            for each in known
-        )
     return False
+
+
+def _named_array(node: cst.Name, module: Module, depth: int) -> bool:
+    bindings = module.flow.reaching(node)
+    known = [each for each in bindings if each.how is not How.UPDATE]
+    if not known or any(_is_tensor(each, module) for each in known):
+        return False
+    if len(known) < len(bindings) and any(_sliced(each.node) for each in bindings):
+        return True
+    return all(
+        each.how is How.ASSIGNMENT
+        and each.value is not None
+        and looks_like_array(each.value, module, depth + 1)
+        for each in known
+    )
+
+
+def _is_tensor(binding: Binding, module: Module) -> bool:
+    return binding.value is not None and module.value(binding.value).has(TENSORS | Kind.LOADER)
 
 
 def _sliced(node: cst.CSTNode) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _ASKS_TYPE = re.compile(r"isinstance\(|__class__|class_?name|type\(", re.IGNORECASE)
-_ASKS_NONE = re.compile(r"bias\s+is\s+not\s+None|getattr\([^)]*bias[^)]*\)")
+_ASKS_NONE = re.compile(r"bias\s+is\s+not\s+None|getattr\([^)]*bias[^)]*\)|^[\w.]+\.bias$")
 
 
 def bias_uses(module: Module, kind: str) -> Iterator[cst.Attribute]:
@@ -26,7 +26,9 @@ def bias_uses(module: Module, kind: str) -> Iterator[cst.Attribute]:
             types only are left out.
     """
     for node in module.nodes(cst.Attribute):
-        if node.attr.value != "bias" or not _is_touched(node, module):
+        if node.attr.value != "bias" or dotted_text(node.value) == "self":
+            continue  # `self.bias` is a parameter of a module of the project's own
+        if not _is_touched(node, module):
             continue
         if not _about_others(node, module, kind) and not _asks_first(node, module):
             yield node
@@ -46,7 +48,7 @@ def _about_others(node: cst.Attribute, module: Module, kind: str) -> bool:
     child: cst.CSTNode = node
     for above in module.ancestors(node):
         if isinstance(above, cst.If) and child is above.body:
-            test = module.source(above.test)
+            test = module.tree.code_for_node(above.test)
             if _ASKS_TYPE.search(test):
                 return kind.lower() not in test.lower()
         child = above
@@ -70,6 +72,7 @@ def _holds_another(owner: cst.BaseExpression, module: Module, kind: str) -> bool
 
 def _asks_first(node: cst.Attribute, module: Module) -> bool:
     return any(
-        isinstance(above, (cst.If, cst.IfExp)) and _ASKS_NONE.search(module.source(above.test))
+        isinstance(above, (cst.If, cst.IfExp))
+        and _ASKS_NONE.search(module.tree.code_for_node(above.test))
         for above in module.ancestors(node)
     )

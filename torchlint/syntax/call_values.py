@@ -51,6 +51,12 @@ _DTYPES = frozenset(
         "uint8 bool complex64 complex128 float8_e4m3fn"
     ).split()
 )
+_COMPUTING_METHODS = frozenset(
+    "values clone sum mean max min abs sqrt reshape transpose flatten squeeze argmax argmin std "
+    "var pow exp log t copy round norm long int float half double cumsum any all sort item_ "
+    "data repeat add mul sub div index_add reduce softmax sigmoid".split()
+)
+"""Methods of tensors and arrays alike: the result is of the caller's kind."""
 _FORWARDING = frozenset({"detach", "clone", "contiguous", "requires_grad_"})
 _WRAPPERS = frozenset(
     {
@@ -182,6 +188,8 @@ class CallValues:
             if len(node.args) > 1 and name != "builtins.sum":
                 return first | values.value(node.args[1].value)
             return first.element or first
+        if name == "builtins.filter" and len(node.args) > 1:
+            return values.value(node.args[1].value)
         if name in ("builtins.enumerate", "builtins.zip", "builtins.map", "builtins.filter"):
             return UNKNOWN_VALUE
         if name == "builtins.next":
@@ -197,6 +205,8 @@ class CallValues:
         """A class or function of this file."""
         target = self._definitions.get(name[1:])
         if isinstance(target, cst.ClassDef):
+            if node.args and any(map(environments.wraps_environment, self.bases(target))):
+                return Value(Kind.UNKNOWN, classes=self._values.value(node.args[0].value).classes)
             return self.instance(name, target)
         if isinstance(target, cst.FunctionDef):
             return self._returned(target, node)
@@ -309,6 +319,8 @@ class CallValues:
             return self._returned(own, node)
         if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip", "split"):
             return HOST_VALUE
+        if owner.has(Kind.MODULE) and not owner.has(TENSORS):
+            return self._module_method(name, node, owner)
         if owner.has(TENSORS | Kind.LIKELY) or (
             name in torch_api.TENSOR_METHODS and not owner.classes
         ):
@@ -329,8 +341,8 @@ class CallValues:
             return owner if name in ("values", "copy") else owner.element or UNKNOWN_VALUE
         if owner.has(Kind.HOST) and owner.only(Kind.HOST):
             return HOST_VALUE
-        if name == "values" and owner.has(Kind.PARAMETER):
-            return owner
+        if owner.has(Kind.PARAMETER) and name in _COMPUTING_METHODS:
+            return Value(Kind.PARAMETER, owner.parameters)
         if frameworks.unwraps(name) and node.args:
             return self._prepared(values.value(node.args[0].value))
         return self._unknown_function(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ _TABLES = frozenset(
     for name in ("load_dataset", "load_from_disk", "Dataset", "DatasetDict", "concatenate_datasets")
 )
 _ON_THE_FLY = frozenset({"with_transform", "set_transform"})
+_INDICES = re.compile(r"(?:^|_)(?:idx|index|indices|indexes)$")
 _DISPLAYS = (cst.List, cst.Tuple, cst.ListComp, cst.GeneratorExp)
 
 
@@ -45,7 +47,8 @@ def _describe(node: cst.BaseExpression | None, module: Module, depth: int) -> Da
     if node is None or depth > _DEEPEST:
         return _UNKNOWN
     if isinstance(node, cst.Name):
-        return _joined(_bound(binding, module, depth) for binding in module.flow.reaching(node))
+        found = _joined(_bound(binding, module, depth) for binding in module.flow.reaching(node))
+        return found if found != _UNKNOWN else _by_value(node, module)
     if isinstance(node, cst.Call):
         return _call(node, module, depth)
     if isinstance(node, cst.Subscript):
@@ -66,6 +69,8 @@ def _describe(node: cst.BaseExpression | None, module: Module, depth: int) -> Da
 
 
 def _by_value(node: cst.BaseExpression, module: Module) -> Dataset:
+    if isinstance(node, cst.Name) and _INDICES.search(node.value):
+        return _MEMORY
     value = module.value(node)
     if value.has(ARRAYS | TENSORS) and not value.has(Kind.UNKNOWN | Kind.PARAMETER):
         return _MEMORY

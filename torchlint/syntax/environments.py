@@ -39,7 +39,20 @@ def is_environment(value: Value) -> bool:
 
 
 def wraps_environment(name: str) -> bool:
-    return name.startswith(_PACKAGES) and ".wrappers." in name
+    """Whether a class takes an environment and is one again: gym's wrappers, and their heirs."""
+    if not name.startswith(_PACKAGES):
+        return False
+    return ".wrappers." in name or name.endswith("Wrapper")
+
+
+def first_observation(node: cst.BaseExpression, values: Values) -> bool:
+    """Whether an expression is `env.reset()`, from which older gyms return the observation."""
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Attribute)
+        and node.func.attr.value == "reset"
+        and is_environment(values.value(node.func.value))
+    )
 
 
 def observed(source: cst.CSTNode | None, index: int, values: Values) -> Value | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 _LIGHTNING_STEPS = frozenset(
-    {"training_step", "on_train_batch_start", "on_train_batch_end", "on_before_optimizer_step"}
+    {"on_train_batch_start", "on_train_batch_end", "on_before_optimizer_step"}
 )
-_TRAINER_STEPS = frozenset({"training_step", "compute_loss"})
+_TRAINER_STEPS = frozenset({"compute_loss"})
 _CALLBACK_STEPS = frozenset({"on_step_end", "on_train_batch_end", "on_train_batch_start"})
 _EVALUATION_HOOKS = frozenset(
     {
@@ -22,9 +22,11 @@ _EVALUATION_HOOKS = frozenset(
 def is_step_hook(function: str, bases: list[str]) -> bool:
     """Whether a framework calls this method of a class with these bases on each training step.
 
-    Lightning's `training_step` and per-batch hooks; `compute_loss` and `training_step` of a
-    Hugging Face `Trainer`; per-step callbacks of either.
+    A method called `training_step`, whatever its class inherits; Lightning's per-batch hooks;
+    `compute_loss` of a Hugging Face `Trainer`; per-step callbacks of either.
     """
+    if function == "training_step":
+        return True
     for base in bases:
         last = base.rpartition(".")[2]
         if last.endswith("LightningModule") and function in _LIGHTNING_STEPS:

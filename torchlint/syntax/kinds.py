@@ -102,7 +102,7 @@ NO_VALUE = Value(Kind.NOTHING)
 
 _MODULE_WORDS = re.compile(
     r"(?:^|_)(?:models?|net|network|module|generator|discriminator|encoder|decoder|backbone|"
-    r"classifier|actor|critic|policy|student|teacher|unet|vae|gan|head)(?:_?[a-zA-Z]|_?\d+)?$"
+    r"classifier|actor|critic|policy|student|teacher|unet|vae|gan|head|pipe|pipeline)(?:_?[a-zA-Z]|_?\d+)?$"
     r"|^net_?[A-Z]\w?$|^(?:ddp_model|raw_model|model_\w+)$"
 )
 _LOSS_WORDS = re.compile(

@@ -100,31 +100,24 @@ class LayerItems:
         if "torch.nn.Sequential" not in self._module.values.class_bases(class_):
             return False
         own = method(class_, "forward")
-        return own is None or "super(" in self._module.source(own)
+        return own is None or "super(" in self._module.tree.code_for_node(own)
 
     # loops over containers -------------------------------------------------------------------
 
-    def is_plain_loop(self, loop: cst.CSTNode) -> bool:
+    def is_plain_loop(self, loop: cst.For) -> bool:
         """Whether a loop is `for layer in self.layers: x = layer(x)` and no more."""
         return self._loops.get(loop, False)
 
     def runs_in_order(self, container: cst.CSTNode) -> bool:
         """Whether all loops in the class that run the items of `self.layers` are plain."""
-        return set(self._loops_over(container)) == {True}
+        return self._loops_over.get(self._key(container)) == {True}
 
     def runs_by_hand(self, container: cst.CSTNode) -> bool:
         """Whether a loop in the class runs the items of `self.layers` and does more in between."""
-        return False in self._loops_over(container)
+        return False in self._loops_over.get(self._key(container), ())
 
-    def _loops_over(self, container: cst.CSTNode) -> list[bool]:
-        class_, name = self._module.class_(container), dotted_text(container)
-        return [
-            plain
-            for loop, plain in self._loops.items()
-            if isinstance(loop, cst.For)
-            and dotted_text(loop.iter) == name
-            and self._module.class_(loop) is class_
-        ]
+    def _key(self, container: cst.CSTNode) -> tuple[cst.ClassDef | None, str]:
+        return (self._module.class_(container), dotted_text(container))
 
     def given_to_a_loop(self, call: cst.Call) -> bool:
         """Whether a container is passed to a class of this file that runs some items by hand."""
@@ -132,25 +125,32 @@ class LayerItems:
         outer = self._module.parent(arg) if isinstance(arg, cst.Arg) else None
         if not isinstance(outer, cst.Call):
             return False
-        names = self._module.resolve(outer.func)
-        return any(
-            f":{self._module.qualified_name(self._module.class_(loop))}" in names
-            for loop, plain in self._loops.items()
-            if not plain
-        )
+        return not self._by_hand.isdisjoint(self._module.resolve(outer.func))
 
     @cached_property
-    def _loops(self) -> dict[cst.CSTNode, bool]:
+    def _by_hand(self) -> frozenset[str]:
+        """The classes that run the items of some container by hand."""
+        classes = {class_ for (class_, _), plain in self._loops_over.items() if False in plain}
+        return frozenset(f":{self._module.qualified_name(class_)}" for class_ in classes)
+
+    @cached_property
+    def _loops_over(self) -> dict[tuple[cst.ClassDef | None, str], set[bool]]:
+        found: dict[tuple[cst.ClassDef | None, str], set[bool]] = {}
+        for loop, plain in self._loops.items():
+            found.setdefault(self._key(loop.iter), set()).add(plain)
+        return found
+
+    @cached_property
+    def _loops(self) -> dict[cst.For, bool]:
         """The loops over `self.layers` that run its items, and whether each does no more."""
-        found: dict[cst.CSTNode, bool] = {}
+        found: dict[cst.For, bool] = {}
         for loop in self._module.nodes(cst.For):
-            if not dotted_text(loop.iter).startswith("self.") or not isinstance(
-                loop.target, cst.Name
-            ):
+            target = loop.target
+            if not (dotted_text(loop.iter).startswith("self.") and isinstance(target, cst.Name)):
                 continue
             written = list(self._written(loop))
             for name, value in written:
-                if isinstance(value, cst.Call) and dotted_text(value.func) == loop.target.value:
+                if isinstance(value, cst.Call) and dotted_text(value.func) == target.value:
                     others = [other for other, _ in written if other == name]
                     found[loop] = len(others) == 1 and _gets_only(value, name)
         return found

@@ -64,12 +64,16 @@ class LayerLists:
         own = (self._module.function(node) or self._module.tree, name)
         if own in self.grown:
             return own
-        if name.startswith("self."):
-            class_ = self._module.class_(node)
-            for owner, other in self.grown:
-                if other == name and class_ is not None and self._module.class_(owner) is class_:
-                    return (owner, name)
-        return None
+        class_ = self._module.class_(node) if name.startswith("self.") else None
+        return self._attributes.get((class_, name)) if class_ is not None else None
+
+    @cached_property
+    def _attributes(self) -> dict[tuple[cst.ClassDef | None, str], _Key]:
+        return {
+            (self._module.class_(owner), name): (owner, name)
+            for owner, name in reversed(self.grown)
+            if name.startswith("self.")
+        }
 
     def state(self, node: cst.CSTNode) -> Chain | None:
         """The chain of a list that grows in order; None for anything else."""

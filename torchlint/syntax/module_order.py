@@ -13,6 +13,7 @@ from torchlint.syntax.layer_items import UNORDERED
 from torchlint.syntax.layer_lists import GROW
 from torchlint.syntax.layers import Layers
 from torchlint.syntax.names import dotted_text
+from torchlint.syntax.reads import Reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 Branch = cst.If | cst.IfExp
-_ABOUT = frozenset({"shape", "size", "dim", "ndim", "dtype", "device", "numel"})
 _REWRITTEN = ("weight_norm", "spectral_norm", "parametriz", "prune", "remove_bias")
-_DEFINED = (cst.Param, cst.FunctionDef, cst.ClassDef, cst.Del, cst.Global, cst.Nonlocal)
 
 
 class ModuleOrder:
@@ -31,6 +30,7 @@ class ModuleOrder:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.layers = Layers(module)
+        self.reads = Reads(module)
         self.calls: dict[cst.Call, dict[cst.Call, None]] = defaultdict(dict)
         """For each layer, the calls in `forward` whose value is its output."""
         self.inputs: dict[cst.Call, dict[cst.Call, None]] = defaultdict(dict)
@@ -102,7 +102,7 @@ class ModuleOrder:
         parent = self.module.parent(call)
         if isinstance(parent, (cst.Assign, cst.AnnAssign)):
             name = _single_name(parent)
-            uses = self._uses(call, parent, name) if name is not None else []
+            uses = self.reads.of(parent, name) if name is not None else []
             for use in uses:
                 yield from self._steps_into(use)
             if not uses:
@@ -122,51 +122,6 @@ class ModuleOrder:
             return
         for layer in chain.first:
             yield Step(layer.call, call, called=True)
-
-    # uses of a name --------------------------------------------------------------------------
-
-    def _uses(self, call: cst.Call, assign: cst.CSTNode, name: str) -> list[cst.Name]:
-        """The places that read what `name = call` assigned."""
-        key = (self.module.function(call), name)
-        if key not in self._readers:
-            found: dict[cst.CSTNode, list[cst.Name]] = defaultdict(list)
-            for use in self._reads.get(key, ()):
-                for binding in self.module.flow.reaching(use):
-                    found[binding.node].append(use)
-            self._readers[key] = found
-        return self._readers[key].get(assign, [])
-
-    @cached_property
-    def _readers(
-        self,
-    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode, list[cst.Name]]]:
-        return {}
-
-    @cached_property
-    def _reads(self) -> dict[tuple[cst.FunctionDef | None, str], list[cst.Name]]:
-        """Reads of each name in each function and the functions inside it, except `x.shape`."""
-        found: dict[tuple[cst.FunctionDef | None, str], list[cst.Name]] = defaultdict(list)
-        for name in self.module.nodes(cst.Name):
-            if self._is_read(name):
-                for above in self.module.ancestors(name):
-                    if isinstance(above, cst.FunctionDef):
-                        found[above, name.value].append(name)
-        return found
-
-    def _is_read(self, name: cst.Name) -> bool:
-        parent = self.module.parent(name)
-        if isinstance(parent, cst.Attribute):
-            return parent.value is name and parent.attr.value not in _ABOUT
-        if isinstance(parent, cst.Arg):
-            return parent.keyword is not name
-        if isinstance(parent, _DEFINED):
-            return isinstance(parent, cst.Param) and parent.default is name
-        node: cst.CSTNode = name
-        while isinstance(parent, (cst.Element, cst.Tuple, cst.List)):
-            node, parent = parent, self.module.parent(parent)
-        if isinstance(parent, (cst.For, cst.CompFor)):
-            return parent.target is not node
-        return not isinstance(parent, cst.AssignTarget)
 
     # how often a layer runs --------------------------------------------------------------------
 
@@ -205,7 +160,7 @@ class ModuleOrder:
             return None
         uses: list[cst.BaseExpression] = []
         if isinstance(target, cst.Name):
-            uses += self._uses(layer, assign, target.value)
+            uses += self.reads.of(assign, target.value)
         elif isinstance(target, cst.Attribute):
             uses += self._self_uses.get((self.module.class_(layer), dotted_text(target)), [])
         return None if any(self._hides(use) for use in uses) else uses
@@ -262,6 +217,24 @@ class ModuleOrder:
                 return isinstance(parent, Branch) and child is not parent.test
             child = parent
         return False
+
+    # subclasses --------------------------------------------------------------------------------
+
+    def overrides(self, class_: cst.ClassDef | None, methods: set[str]) -> bool:
+        """Whether a subclass in this file has its own version of one of the methods."""
+        name = f":{self.module.qualified_name(class_)}"
+        return not self._overridden.get(name, set()).isdisjoint(methods)
+
+    @cached_property
+    def _overridden(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for class_ in self.module.nodes(cst.ClassDef):
+            own = {
+                each.name.value for each in class_.body.body if isinstance(each, cst.FunctionDef)
+            }
+            for base in self.module.values.class_bases(class_):
+                found[base] |= own
+        return found
 
     # conditions --------------------------------------------------------------------------------
 

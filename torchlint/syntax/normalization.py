@@ -84,7 +84,7 @@ def _holds_norm(owner: cst.BaseExpression, module: Module) -> bool:
     if not isinstance(owner, cst.Name):
         return False
     return any(
-        isinstance(above, cst.If) and _IS_NORM.search(module.source(above.test))
+        isinstance(above, cst.If) and _IS_NORM.search(module.tree.code_for_node(above.test))
         for above in module.ancestors(owner)
     ) or _loops_over_norm(owner, module)
 

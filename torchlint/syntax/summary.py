@@ -261,6 +261,8 @@ class _Summarizer:
             return [(name, method) for name in self._classes(func.value)]
         if inside or names:
             return inside
+        if isinstance(func, cst.Name) and func.value == "self":
+            return [("self", "forward")]
         return [(name, "()") for name in self._classes(func)]
 
     def _attribute_classes(self, node: cst.Attribute) -> list[str]:

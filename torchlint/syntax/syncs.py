@@ -18,6 +18,10 @@ _ARRAYS_FROM = frozenset({"numpy.asarray", "numpy.array"})
 _COPIES = frozenset({"cpu", "numpy", "tolist"})
 
 
+_UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
+"""Syncs that numbers and arrays can be given to as well."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sync:
     """One expression that makes the host wait.
@@ -74,11 +78,13 @@ def operand_of(sync: Sync, module: Module) -> Operand | None:
     value = module.value(sync.operand)
     if value.has(Kind.MODULE) and not value.has(TENSORS):
         return None
+    unspelled = sync.how in _UNSPELLED
     if value.has(Kind.DEVICE):
+        if unspelled and value.has(Kind.HOST):
+            return None
         return None if value.has(ARRAYS) and not sync.scalar else Operand(True, True, ())
     if value.has(Kind.LIKELY):
-        spelled_out = sync.how not in ("float()", "int()", "np.asarray()", "np.array()")
-        return Operand(True, True, ()) if spelled_out else None
+        return None if unspelled else Operand(True, True, ())
     return _undecided(value, sync)
 
 

@@ -43,9 +43,9 @@ class Place(Enum):
 class Constructor:
     """A call that makes a tensor of one piece of data.
 
-    `typed` is empty for `torch.tensor` and, with `shares`, `torch.as_tensor`; for `torch.LongTensor` it is `Long`, with `method` the
-    method (`long`) and `dtype` the name (`int64`) of its element type. `torch.Tensor`, which
-    follows the default dtype, is `typed` as `Tensor`.
+    `typed` is empty for `torch.tensor` and, with `shares`, for `torch.as_tensor`; for
+    `torch.LongTensor` it is `Long`, with `method` the method (`long`) and `dtype` the name
+    (`int64`) of its element type. `torch.Tensor`, which follows the default dtype, is `Tensor`.
     """
 
     call: cst.Call
@@ -73,9 +73,9 @@ def tensor_constructor(call: cst.Call, module: Module) -> Constructor | None:
         return None
     types = {kind[0] for kind in kinds if kind is not None}
     places = {kind[1] for kind in kinds if kind is not None}
-    if len(types) != 1:
+    if len(types) != 1 and types != {"", "Float"}:
         return None
-    typed = types.pop()
+    typed = min(types)
     method = _METHODS[typed]
     place = places.pop() if len(places) == 1 else Place.EITHER
     dtype = _DTYPES.get(method, method)

@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.syntax import frameworks, torch_api
 from torchlint.syntax.array_values import item_of_array
 from torchlint.syntax.call_values import CallValues
-from torchlint.syntax.environments import is_bound_of_space
+from torchlint.syntax.environments import is_bound_of_space, observed
 from torchlint.syntax.hooks import registered_hooks
 from torchlint.syntax.kinds import (
     ARRAYS,
@@ -139,6 +139,8 @@ class Values:
             return UNKNOWN_VALUE
         found = NO_VALUE
         for binding in bindings:
+            if binding.how is How.UPDATE and found.is_array and isinstance(binding.node, cst.Assign):
+                continue  # `array[0] = x` leaves it an array, whatever x is
             found |= self._binding(binding)
         if found.kind and not found.has(Kind.UNKNOWN | Kind.PARAMETER):
             return found
@@ -285,6 +287,11 @@ class Values:
         return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
 
     def _subscript(self, node: cst.Subscript) -> Value:
+        index = node.slice[0].slice
+        if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer):
+            part = observed(node.value, index.value.evaluated_value, self)
+            if part is not None:
+                return part
         value = self.value(node.value)
         if value.has(Kind.PARAMETER) and self._is_engine_state(node):
             return DEVICE_VALUE
@@ -465,16 +472,19 @@ def arithmetic(*operands: Value) -> Value:
     for operand in operands:
         both |= operand
     if both.has(Kind.DEVICE):
-        return Value(Kind.DEVICE, both.parameters)
+        sure = any(each.has(Kind.DEVICE) and not each.has(Kind.HOST) for each in operands)
+        return Value(Kind.DEVICE if sure else Kind.DEVICE | Kind.HOST, both.parameters)
     tensors = both.kind & (TENSORS | Kind.LIKELY)
     if tensors:
         return Value(tensors | (both.kind & Kind.PARAMETER), both.parameters)
+    sure = any(each.is_array and not each.has(Kind.SCALAR) for each in operands)
+    if sure and both.has(Kind.PARAMETER | Kind.UNKNOWN):
+        return Value(Kind.ARRAY)  # whatever the other is: no device tensor mixes with arrays
     if both.has(Kind.PARAMETER):
         return Value(Kind.PARAMETER, both.parameters)
     if both.has(Kind.UNKNOWN):
         return UNKNOWN_VALUE
     if both.has(ARRAYS):
-        sure = any(each.has(ARRAYS) and not each.has(Kind.SCALAR) for each in operands)
         return Value(Kind.FRESH if sure else Kind.FRESH | Kind.SCALAR, dtype=_float_type(operands))
     if both.has(Kind.CONTAINER):
         return Value(Kind.CONTAINER, element=both.element)
