@@ -1,14 +1,26 @@
-"""What tests of reports and commands share: findings without a linter behind them."""
+"""What several tests share: findings without a linter, modules from text, projects in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import dedent
+from typing import TYPE_CHECKING
 
+import libcst as cst
 import pytest
 
+from torchlint.config import Selection
+from torchlint.lint.engine import Report, Target, check
 from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Position, Tier
+from torchlint.project.source import Source
+from torchlint.syntax.module import Module
+from torchlint.syntax.parse import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MakeFinding = Callable[..., Finding]
+Files = str | Mapping[str, str]
 
 
 def _finding(
@@ -34,3 +46,90 @@ def _finding(
 def make_finding() -> MakeFinding:
     """Builds a finding; every part has a default."""
     return _finding
+
+
+# one file ----------------------------------------------------------------------------------
+
+
+def _module(text: str, path: str = "train.py", torch: tuple[int, int] = (2, 13)) -> Module:
+    text = dedent(text)
+    source = Source(path, text.encode(), text, "utf-8", bom=False)
+    return Module(source, parse(source), torch)
+
+
+@pytest.fixture
+def module_of() -> Callable[..., Module]:
+    """The module that a dedented text makes."""
+    return _module
+
+
+class Probed:
+    """A module that calls `probe(…)` where a question is asked."""
+
+    def __init__(self, text: str, path: str = "train.py") -> None:
+        self.module = _module(text, path)
+        self.calls = [call for call in self.module.nodes(cst.Call) if _says_probe(call)]
+        assert self.calls, "the text asks nothing"
+
+    @property
+    def call(self) -> cst.Call:
+        """The only probe."""
+        (call,) = self.calls
+        return call
+
+    @property
+    def asked(self) -> cst.BaseExpression:
+        """What the only probe is about."""
+        return self.call.args[0].value
+
+
+def _says_probe(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Name) and call.func.value == "probe"
+
+
+@pytest.fixture
+def probed() -> Callable[..., Probed]:
+    """A dedented text in which `probe(x)` marks the expression that a test asks about."""
+    return Probed
+
+
+# a project ---------------------------------------------------------------------------------
+
+
+def _targets(files: Files, select: Iterable[str] = ("TL201", "TL202")) -> list[Target]:
+    named = {"train.py": files} if isinstance(files, str) else files
+    selection = Selection(select=tuple(select), ignore=())
+    return [
+        Target(path, selection, (2, 13), dedent(text).encode()) for path, text in named.items()
+    ]
+
+
+@pytest.fixture
+def targets_of() -> Callable[..., list[Target]]:
+    """Targets with dedented texts, by path; a single text is `train.py`."""
+    return _targets
+
+
+@pytest.fixture
+def check_text() -> Callable[..., Report]:
+    """What a check of some files says; they are given by path and never touch the disk."""
+
+    def checked(files: Files, select: Sequence[str] = ("TL201", "TL202"), jobs: int = 1) -> Report:
+        return check(_targets(files, select), jobs=jobs)
+
+    return checked
+
+
+@pytest.fixture
+def found_in(check_text: Callable[..., Report]) -> Callable[..., list[str]]:
+    """The findings of a clean check as `train.py:7 TL201`, hints with a `?` behind."""
+
+    def found(files: Files, select: Sequence[str] = ("TL201", "TL202")) -> list[str]:
+        report = check_text(files, select)
+        assert not report.diagnostics
+        return [
+            f"{each.path}:{each.start.row} {each.code}{'?' * (each.tier is Tier.HINT)}"
+            for each in report.findings
+        ]
+
+    return found

@@ -91,7 +91,7 @@ rule = Rule(
         ),
         "many sizes": (
             r"(?m)^[^#\n]*(?:models\.detection|pad_sequence|pad_packed_sequence|"
-            r"pack_padded_sequence|AspectRatio\w*\(|[Nn]ested_?[Tt]ensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
+            r"pack_padded_sequence|AspectRatio\w*\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
             r"|def \w*collate\w*\((?:.*\n){1,40}?.*\bpad"
         ),
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _SILENT = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
+_FIXED = "Load with four workers; random numbers drawn in the dataset will differ"
 _UNSURE = "nothing is known of the dataset, and the workers of an iterable one repeat its samples"
 
 rule = Rule(
@@ -78,7 +79,7 @@ rule = Rule(
     family="data",
     summary="a DataLoader builds every batch in the training process",
     fix=Applicability.UNSAFE,
-    triggers=(r"DataLoader\b|class \w+\([^)]*Dataset\b[^)]*\):",),
+    triggers=(r"DataLoader\b|class \w+\([^)]*Dataset\b[^)]*\):|dataloader_num_workers",),
     off_in_tests=True,
 )
 
@@ -93,11 +94,29 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Sa
         return
     held = _held_at_the_call(loader, module) or dataset.held
     finding = _finding(loader, dataset, held, module)
+    if dataset.cost is Cost.UNKNOWN and not dataset.imported:
+        finding = _as_hint(finding)
     if loader.imported or dataset.imported:
         needs = {"loader": loader.imported, "dataset": dataset.imported, "held": held}
         yield Waiting(finding, {name: value for name, value in needs.items() if value})
     else:
-        yield finding if dataset.cost is not Cost.UNKNOWN else _as_hint(finding)
+        yield finding
+
+
+@rule.on(cst.Call)
+def trains_without_workers(call: cst.Call, module: Module) -> Iterator[Finding]:
+    """`TrainingArguments(dataloader_num_workers=0)` of Hugging Face."""
+    if not any(name.endswith("TrainingArguments") for name in module.resolve(call.func)):
+        return
+    workers = module.argument(call, "dataloader_num_workers")
+    if workers is None or module.literal(workers) != 0:
+        return
+    message = (
+        "The trainer builds every batch in the training process; set `dataloader_num_workers` so "
+        "that loading overlaps with training."
+    )
+    fix = Fix(Applicability.UNSAFE, _FIXED, (edits.replace(module, workers, "4"),))
+    yield rule.finding(module, call, message, tier=Tier.HINT, fix=fix)
 
 
 def _finding(loader: Loader, dataset: Dataset, held: str, module: Module) -> Finding:
@@ -134,8 +153,7 @@ def _four_workers(loader: Loader, module: Module) -> Fix:
         edit = edits.replace(module, loader.zero, "4")
     else:
         edit = edits.add_argument(module, loader.call, "num_workers=4")
-    message = "Load with four workers; random numbers drawn in the dataset will differ"
-    return Fix(Applicability.UNSAFE, message, (edit,))
+    return Fix(Applicability.UNSAFE, _FIXED, (edit,))
 
 
 # what other files say ----------------------------------------------------------------------
@@ -160,9 +178,11 @@ def settle(waiting: Waiting, project: Project) -> Finding | None:
     loader, dataset = str(needs.get("loader", "")), str(needs.get("dataset", ""))
     if loader and _said("loader", loader, finding.path, project) is None:
         return None
-    said = _said("dataset", dataset, finding.path, project) if dataset else None
+    if not dataset:
+        return finding
+    said = _said("dataset", dataset, finding.path, project)
     if said is None:
-        return finding if not dataset and finding.tier is Tier.DEFAULT else _as_hint(finding)
+        return _as_hint(finding)
     _, cost, reason, held = said
     if Cost(cost) in _SILENT:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,8 @@ class Locator:
             return self._under(folder, parts)
         found = self._above(folder, parts)
         if found is None and parts and parts[0] in self._roots:
+            if parts[0] in sys.stdlib_module_names:
+                return None  # `import random` is not some other folder's random.py
             return self._beside(absolute, parts, self._roots[parts[0]])
         for start in range(1, len(parts) - 1) if found is None else ():
             # The package's own prefix is missing: the folder was cut out of a larger tree.
@@ -85,16 +88,18 @@ class Locator:
     def _above(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         """The module as seen from a folder on `sys.path`: the script's own, or one above it."""
         folders = self._roots.get(parts[0]) if parts else None
-        while folders:
+        best: tuple[str, tuple[str, ...]] | None = None
+        # Seen from pkg/pkg.py, `pkg.part.name` is not in that file: the longest match counts.
+        while folders and (best is None or len(best[1]) > 1):
             if folder in folders:
                 found = self._under(folder, parts)
-                if found is not None and len(found[1]) < len(parts):
-                    return found
+                if found is not None and len(found[1]) < len(best[1] if best else parts):
+                    best = found
             above = os.path.dirname(folder)
             if above == folder:
                 break
             folder = above
-        return None
+        return best
 
     def _beside(
         self, absolute: str, parts: tuple[str, ...], folders: set[str]
@@ -108,6 +113,7 @@ class Locator:
                 found
                 for folder in folders
                 if folder.startswith(near + os.sep)
+                and os.path.join(folder, "__init__.py") not in self._shown  # a package is no root
                 and (found := self._under(folder, parts)) is not None
                 and len(found[1]) <= 1
             }

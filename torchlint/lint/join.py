@@ -87,19 +87,16 @@ class Project:
 
     def imported(self, path: str) -> set[str]:
         """The file and all that it imports, over any number of steps."""
-        return _reachable(path, self._imports)
+        return _reachable([path], self._imports)
 
     def importers(self, path: str) -> set[str]:
         """The file and all that import it, over any number of steps."""
-        return _reachable(path, self._importers)
+        return _reachable([path], self._importers)
 
     def programs(self, path: str) -> set[str]:
         """Every file of the programs that the file is part of: its importers and what they
         import."""
-        found: set[str] = set()
-        for importer in self.importers(path):
-            found |= self.imported(importer)
-        return found
+        return _reachable(self.importers(path), self._imports)
 
     def beside(self, path: str) -> set[str]:
         """The files in the folder of `path` and below: what it may import by computed names."""
@@ -415,9 +412,9 @@ def _received(
             yield catch_all, passed
 
 
-def _reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
-    found = {start}
-    stack = [start]
+def _reachable(starts: Iterable[str], graph: Mapping[str, set[str]]) -> set[str]:
+    found = set(starts)
+    stack = list(found)
     while stack:
         for target in graph.get(stack.pop(), ()):
             if target not in found:

@@ -1,5 +1,5 @@
-"""What NumPy, and the libraries that speak it, return: arrays, whether anybody else holds them,
-their element type, and where the answer may be a mere number.
+"""What NumPy returns: arrays, whether anybody else holds them, their element type, and where the
+answer may be a mere number.
 
 An array that may also be a number has both `Kind.ARRAY` and `Kind.SCALAR`.
 """
@@ -75,39 +75,8 @@ _ALWAYS_SHAPED = frozenset({"permutation", "multinomial", "multivariate_normal",
 _FLOAT_DRAWS = _words("rand randn normal uniform random random_sample standard_normal")
 _NUMBERED_DRAWS = frozenset({"rand", "randn"})
 
-_IMAGES = _words(
-    "imread imdecode resize cvtColor GaussianBlur medianBlur blur warpAffine warpPerspective "
-    "remap copyMakeBorder flip rotate filter2D addWeighted dilate erode equalizeHist bitwise_and "
-    "bitwise_or bitwise_not absdiff LUT Canny Sobel"
-)
-_OTHER_LIBRARIES = {
-    "cv2": _IMAGES,
-    "imageio": frozenset({"imread", "v2.imread", "v3.imread"}),
-    "skimage": frozenset({"io.imread", "transform.resize", "color.rgb2gray", "img_as_float"}),
-    "scipy": frozenset(
-        {"misc.imread", "misc.imresize", "ndimage.zoom", "ndimage.rotate", "ndimage.convolve",
-         "ndimage.map_coordinates", "ndimage.gaussian_filter", "signal.lfilter", "special.softmax",
-         "special.expit", "ndimage.distance_transform_edt"}
-    ),
-    "librosa": frozenset(
-        {"stft", "istft", "resample", "amplitude_to_db", "power_to_db", "feature.melspectrogram",
-         "feature.mfcc", "effects.time_stretch", "effects.pitch_shift", "filters.mel"}
-    ),
-    "tifffile": frozenset({"imread"}),
-    "PIL": frozenset(),
-}  # fmt: skip
-_WITH_NUMBERS = {
-    "librosa.load": 0,
-    "librosa.core.load": 0,
-    "librosa.magphase": 0,
-    "soundfile.read": 0,
-    "scipy.io.wavfile.read": 1,
-}
-"""Return an array and something else; the index of the array."""
-
 _HOST_METHODS = _words("tolist item tobytes dump tofile itemset sort fill")
 _FRESH_METHODS = _words("copy repeat cumsum cumprod round clip conj take toarray todense")
-_LAZY = ("scipy.interpolate.",)
 
 _DTYPES = {
     "float": "float64", "float_": "float64", "double": "float64", "f8": "float64", "d": "float64",
@@ -276,26 +245,3 @@ def _keeps_an_axis(index: cst.BaseSlice, values: Values) -> bool:
     if known.has(ARRAYS):
         return not known.has(Kind.SCALAR)
     return isinstance(value, (cst.List, cst.ListComp, cst.Comparison)) or known.has(TENSORS)
-
-
-def other_library(name: str) -> Value | None:
-    """What a function of OpenCV, SciPy, librosa and the like returns, if it is an array."""
-    package, _, rest = name.partition(".")
-    known = _OTHER_LIBRARIES.get(package)
-    if name in _WITH_NUMBERS:
-        return Value(Kind.CONTAINER, element=Value(Kind.FRESH | Kind.SCALAR))
-    if name.startswith(_LAZY):
-        return Value(Kind.UNKNOWN, classes=(name,))
-    if known is None or rest not in known:
-        return None
-    return Value(Kind.FRESH, dtype="uint8" if name == "cv2.imread" else None)
-
-
-def array_of_several(name: str) -> int | None:
-    """Which of the values that a function of another library returns is the array."""
-    return _WITH_NUMBERS.get(name)
-
-
-def interpolates(value: Value) -> bool:
-    """Whether calling the value answers with an array: SciPy's interpolation objects."""
-    return any(name.startswith(_LAZY) for name in value.classes)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax import array_values, environments, frameworks, torch_api
+from torchlint.syntax import (
+    array_libraries,
+    array_values,
+    environments,
+    frameworks,
+    torch_api,
+)
 from torchlint.syntax.kinds import (
     ARRAYS,
     CPU_VALUE,
@@ -88,7 +94,7 @@ class CallValues:
         callee = values.value(node.func)
         if callee.has(Kind.MODULE):
             return DEVICE_VALUE
-        if array_values.interpolates(callee):
+        if array_libraries.interpolates(callee):
             return Value(Kind.FRESH)
         return self._unknown_function(node)
 
@@ -111,7 +117,7 @@ class CallValues:
             return Value(Kind.DATASET)
         if name.rpartition(".")[2] == "tqdm" or name.startswith("tqdm."):
             return self._values.value(node.args[0].value) if node.args else UNKNOWN_VALUE
-        array = array_values.other_library(name) or environments.made_environment(name)
+        array = array_libraries.other_library(name) or environments.made_environment(name)
         if array is not None:
             return array
         if environments.wraps_environment(name) and node.args:
@@ -478,7 +484,7 @@ class CallValues:
         self, source: cst.Call, index: int, names: tuple[str, ...]
     ) -> Value | None:
         """One of several values that a function returns, where they differ in kind."""
-        array = array_values.array_of_several(names[0]) if names else None
+        array = array_libraries.array_of_several(names[0]) if names else None
         if array is not None:
             return Value(Kind.FRESH) if index == array else HOST_VALUE
         function = self._callee(source, names)
