@@ -87,10 +87,28 @@ def _decided(
         yield node, Choice.ON
     elif flag in ("benchmark", "enabled", "deterministic"):
         slows = bool(known) if flag == "deterministic" else known is False
+        if slows and _only_on_request(node, module):
+            return
         if slows and not _sometimes(node, module):
             yield node, Choice.OFF
         elif slows or known is UNKNOWN:
             yield node, Choice.OFF_SOMETIMES
+
+
+def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
+    """Whether an `if` tests a parameter that is False unless a caller asks: the call decides."""
+    function = module.function(node)
+    if function is None:
+        return False
+    params = (*function.params.params, *function.params.kwonly_params)
+    unasked = {each.name.value for each in params if module.literal(each.default) is False}
+    return any(
+        isinstance(above, cst.If)
+        and isinstance(name, cst.Name)
+        and name.value in unasked
+        for above in module.ancestors(node)
+        for name in (module.within(above.test) if isinstance(above, cst.If) else ())
+    )
 
 
 def _sometimes(node: cst.CSTNode, module: Module) -> bool:

@@ -1,4 +1,4 @@
-"""What starting a script can run: its own training, and which imports it leads to."""
+"""What starting a script can run: its own training, and that of the files it imports."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.lint.index import Key
+from torchlint.lint.join import CALL_DEPTH
 from torchlint.syntax.names import How, dotted_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from torchlint.lint.join import Project
     from torchlint.syntax.module import Module
 
 _Definition = cst.FunctionDef | cst.ClassDef
@@ -19,10 +22,11 @@ _Definition = cst.FunctionDef | cst.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """`trains`: a training step of the file itself can run; `uses`: the dotted names of the
-    imports that the code mentions."""
+    """`trains`: a training step of the file itself can run; `names`: every name that the code
+    mentions; `uses`: the dotted names of the imports among them."""
 
     trains: bool
+    names: tuple[str, ...]
     uses: tuple[str, ...]
 
 
@@ -31,32 +35,90 @@ def reach_of(module: Module) -> Reach:
 
     A name that is mentioned counts as used, so the answer errs on the side of too much.
     """
-    defined: dict[str, list[_Definition]] = {}
-    for kind in (cst.FunctionDef, cst.ClassDef):
-        for definition in module.nodes(kind):
-            defined.setdefault(definition.name.value, []).append(definition)
-    seen: set[cst.CSTNode] = set()
     names: set[str] = set()
-    todo: list[cst.CSTNode] = [
-        each for each in module.tree.body if not isinstance(each, _Definition)
-    ]
+    seen: set[cst.CSTNode] = set()
+    left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
+    todo = [each for each in module.tree.body if not isinstance(each, _Definition)]
     while todo:
-        for node in module.within(todo.pop()):
-            if isinstance(node, cst.Name) and node.value not in names:
-                names.add(node.value)
-                todo += [each for each in defined.get(node.value, ()) if each not in seen]
-                seen.update(defined.get(node.value, ()))
-    uses = dict.fromkeys(_imports(module, names))
-    return Reach(_trains(module, seen), tuple(uses))
+        for node in todo:
+            names.update(each.value for each in module.within(node) if isinstance(each, cst.Name))
+        found = [each for each in left if _can_run(each, names, seen, module)]
+        left = [each for each in left if each not in found]
+        seen.update(found)
+        todo = [part for each in found for part in _parts(each)]
+    trains = any(function is None or function in seen for function in training_functions(module))
+    uses = sorted(set(_imports(module, names)))
+    return Reach(trains, tuple(sorted(names)), tuple(uses))
 
 
-def _trains(module: Module, seen: set[cst.CSTNode]) -> bool:
+def training_functions(module: Module) -> set[cst.FunctionDef | None]:
+    """The functions that hold a training step, with those around them; None stands for the top
+    level."""
+    found: set[cst.FunctionDef | None] = set()
     training = {module.function(loop) for loop in module.loops.step_loops}
-    training |= set(module.loops.stepping_functions)
-    return any(
-        function is None or function in seen or not seen.isdisjoint(module.ancestors(function))
-        for function in training
-    )
+    for function in training | set(module.loops.stepping_functions):
+        found.add(function)
+        while function is not None and (outer := module.function(function)) is not None:
+            found.add(outer)
+            function = outer
+    return found
+
+
+def leads_to_training(
+    names: Iterable[str], files: Iterable[str], training: set[Key], project: Project
+) -> bool:
+    """Whether code that mentions these names can run one of the training functions.
+
+    Names are followed through the calls of functions in `files`. A method counts if its own
+    name and that of its class, or of one that inherits from it, are mentioned.
+    """
+    known = set(names)
+    summaries = [project.summaries[path] for path in files if path in project.summaries]
+    for _ in range(CALL_DEPTH):
+        found: set[str] = set()
+        for summary in summaries:
+            for class_ in summary.classes:
+                if class_.name.rpartition(".")[2] in known:
+                    known.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
+        for summary in summaries:
+            for function in summary.functions:
+                if not _is_mentioned(function.name, known):
+                    continue
+                if Key(summary.path, function.name) in training:
+                    return True
+                for site in function.calls:
+                    found.update((site.target.rpartition(".")[2].lstrip(":"), site.method))
+        known |= found
+    return False
+
+
+def _is_mentioned(name: str, known: set[str]) -> bool:
+    owner, _, last = name.rpartition(".")
+    if not owner:
+        return last in known
+    return owner.rpartition(".")[2] in known and (last in known or _runs_by_itself(last))
+
+
+def _runs_by_itself(method: str) -> bool:
+    return method == "forward" or (method.startswith("__") and method.endswith("__"))
+
+
+def _can_run(
+    definition: _Definition, names: set[str], seen: set[cst.CSTNode], module: Module
+) -> bool:
+    name = definition.name.value
+    owner = module.enclosing(definition, cst.FunctionDef, cst.ClassDef)
+    if isinstance(owner, cst.ClassDef):
+        return owner in seen and (name in names or _runs_by_itself(name))
+    return name in names
+
+
+def _parts(definition: _Definition) -> list[cst.CSTNode]:
+    """What names a definition mentions when it is used: of a class, all but its methods."""
+    if isinstance(definition, cst.FunctionDef):
+        return [definition.body, definition.params, *definition.decorators]
+    body = [each for each in definition.body.body if not isinstance(each, _Definition)]
+    return [*body, *definition.bases, *definition.decorators]
 
 
 def _imports(module: Module, names: set[str]) -> Iterator[str]:

@@ -49,17 +49,16 @@ bits between runs, even with equal seeds. The first step of each input shape tak
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.lint.index import Key
 from torchlint.lint.rule import Applicability, Fact, Rule, Tier, Waiting, without_fix
 from torchlint.rules.cudnn._flags import Choice, choices
 from torchlint.rules.cudnn._placement import start_of, switch_on
-from torchlint.rules.cudnn._reach import reach_of
+from torchlint.rules.cudnn._reach import leads_to_training, reach_of, training_functions
 from torchlint.syntax.torch_api import CONVOLUTIONS
 
 if TYPE_CHECKING:
@@ -104,11 +103,6 @@ rule = Rule(
 )
 
 _MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diffusers.UNet")
-_ONLY_EVALUATES = re.compile(
-    r"(?:^|[_-])(?:test|eval\w*|val\w*|infer\w*|predict\w*|demo|sample\w*|enjoy|visuali\w*|generate|"
-    r"export|convert|onnx)(?:[_-]|$)"
-)
-
 
 @rule.on_module
 def tells_the_project(module: Module) -> Iterable[Said]:
@@ -116,6 +110,8 @@ def tells_the_project(module: Module) -> Iterable[Said]:
     for node, choice in choices(module):
         yield Fact("cudnn", module.path, module.span(node)[0].row, choice.value)
     yield Fact("convolutions", module.path, 1, _builds_convolutions(module))
+    for function in training_functions(module):
+        yield Fact("trains", module.path, 1, module.qualified_name(function))
     start = start_of(module)
     if start is None:
         return
@@ -128,7 +124,7 @@ def tells_the_project(module: Module) -> Iterable[Said]:
     reach = reach_of(module)
     yield Waiting(
         rule.finding(module, start, message, fix=fix, withheld=withheld),
-        {"trains": reach.trains, "uses": reach.uses},
+        {"trains": reach.trains, "names": reach.names, "uses": reach.uses},
     )
 
 
@@ -187,12 +183,13 @@ def _files_of(waiting: Waiting, project: Project) -> set[str]:
 
 
 def _trains(waiting: Waiting, files: set[str], project: Project) -> bool:
-    path = waiting.finding.path
     if waiting.needs["trains"]:
         return True
-    if _ONLY_EVALUATES.search(PurePath(path).stem.lower()):
-        return False
-    return any(project.trains(file) for file in files - {path})
+    others = files - {waiting.finding.path}
+    training = {Key(fact.path, str(fact.value)) for fact in project.facts("trains", others)}
+    names = waiting.needs["names"]
+    assert isinstance(names, tuple)
+    return bool(training) and leads_to_training(names, others, training, project)
 
 
 def _has_convolutions(files: set[str], project: Project) -> bool:

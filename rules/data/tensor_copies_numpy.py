@@ -97,7 +97,7 @@ rule = Rule(
     summary="a tensor copies the NumPy array that it could share memory with",
     fix=Applicability.SAFE,
     triggers=(
-        r"(?:\btensor|(?<!To)(?<!is_)Tensor)\(\s*(?![\d\[)'\"])",
+        r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
         r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
     ),
     off_in_tests=True,

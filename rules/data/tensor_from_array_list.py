@@ -69,7 +69,7 @@ rule = Rule(
     summary="a tensor is built number by number from arrays or tensors",
     fix=Applicability.SAFE,
     triggers=(
-        r"(?:\b(?:as_)?tensor|(?<!To)(?<!is_)Tensor)\(",
+        r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
         r"numpy|cv2|gym|\.tolist\(\)|\.item\(\)",
     ),
     off_in_tests=True,
@@ -137,8 +137,7 @@ def _of_one_type(made: Constructor, module: Module) -> bool:
     if not isinstance(node, (cst.List, cst.Tuple)) or not node.elements:
         return False
     types = {module.value(element.value).dtype for element in node.elements}
-    starred = any(isinstance(element, cst.StarredElement) for element in node.elements)
-    return len(types) == 1 and None not in types and not starred
+    return len(types) == 1 and None not in types
 
 
 def _numpy_name(module: Module) -> str | None:

@@ -76,7 +76,7 @@ rule = Rule(
     name="data-parallel",
     family="distributed",
     summary="one process drives all GPUs through `nn.DataParallel`",
-    triggers=(r"(?<!Distributed)(?<!Sharded)DataParallel\b|data_parallel\(|[\"']dp[\"']",),
+    triggers=(r"(?<!Distributed)(?<!Sharded)DataParallel\b|data_parallel\(|'dp'|\"dp\"",),
     clues={"trains": r"(?m)^[^#\n]*(?:backward\(|\btraining_step\b|\bcompute_loss\b)"},
     off_in_tests=True,
 )

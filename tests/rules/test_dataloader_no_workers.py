@@ -383,8 +383,7 @@ LEFT_ALONE = {
         "loader = DataLoader(datasets.MNIST('.'), num_workers=0)  # h5py cannot fork"
     ),
     "a comment above the line": (
-        "# deadlocks on Windows otherwise\n"
-        "loader = DataLoader(datasets.MNIST('.'), num_workers=0)"
+        "# deadlocks on Windows otherwise\nloader = DataLoader(datasets.MNIST('.'), num_workers=0)"
     ),
     "a comment beside the argument": """
         loader = DataLoader(

@@ -118,10 +118,10 @@ REPORTED = {
     ),
     "in evaluation": (
         """
-        while not done:
-            with torch.no_grad():
+        def evaluate(env, policy):
+            while not done:
                 action = policy(torch.tensor(np.stack(frames)))
-            frame, reward, done, _, _ = env.step(action)
+                frame, reward, done, _, _ = env.step(action)
         """,
         Tier.HINT,
     ),
@@ -303,9 +303,7 @@ LEFT_ALONE = {
             def __getitem__(self, index):
                 return torch.tensor(self.labels[index])
         """,
-    "one of the numbers in an array": (
-        "for value in np.zeros(3):\n    x = torch.tensor(value)"
-    ),
+    "one of the numbers in an array": ("for value in np.zeros(3):\n    x = torch.tensor(value)"),
     "something unknown that is cast": in_dataset("return torch.tensor(ratio.astype(np.float64))"),
     "something unknown": in_dataset("return torch.tensor(self.data)"),
     "a tensor": in_dataset("x = torch.zeros(3)\n        return torch.tensor(x)"),
@@ -469,6 +467,11 @@ FIXED = {
     "an array that is written into another": (
         "torch.tensor(np.add(np.ones(3), 1, out=kept))",
         "torch.as_tensor(np.add(np.ones(3), 1, out=kept))",
+        UNSAFE,
+    ),
+    "an array that is written into another, by position": (
+        "torch.tensor(np.exp(np.ones(3), kept))",
+        "torch.as_tensor(np.exp(np.ones(3), kept))",
         UNSAFE,
     ),
     "a typed constructor": (

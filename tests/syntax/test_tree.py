@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 import pytest
 
 from torchlint.syntax.tree import Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROGRAM = '''
 """Doc."""
@@ -39,10 +34,6 @@ class Base(Mixin, metaclass=Meta):
 match command:
     case Point(x=0, y=[_, *rest]) | {"k": v, **others} if ok: pass
 '''
-
-
-def names_in_source_order(tree: Tree) -> list[str]:
-    return [name.value for name in tree.nodes(cst.Name)]
 
 
 def test_the_walk_meets_every_node_that_is_no_punctuation() -> None:
@@ -84,7 +75,7 @@ def test_the_walk_meets_every_node_that_is_no_punctuation() -> None:
     ("text", "names"),
     [
         ("@d\nclass C(b): pass", ["d", "C", "b"]),
-        ("def f(a, /, b=x, *c, d=y, **e) -> r: s", "f a b x c d y e s r".split()),
+        ("def f(a, /, b=x, *c, d=y, **e): g", "f a b x c d y e g".split()),
         ("a if b else c", ["a", "b", "c"]),
         ("[a for b in c if d for e in g]", ["a", "b", "c", "d", "e", "g"]),
         ("f(a, k=b, *c)", ["f", "a", "k", "b", "c"]),
@@ -95,10 +86,7 @@ def test_the_walk_meets_every_node_that_is_no_punctuation() -> None:
 )
 def test_nodes_of_one_type_come_in_source_order(text: str, names: list[str]) -> None:
     tree = Tree(cst.parse_module(text))
-    found = names_in_source_order(tree)
-    # A signature's return annotation stands before the body; nothing depends on that.
-    assert sorted(found) == sorted(names)
-    assert [name for name in found if name not in "rs"] == [n for n in names if n not in "rs"]
+    assert [name.value for name in tree.nodes(cst.Name)] == names
 
 
 def test_order_puts_a_parent_before_its_children_and_lines_one_after_the_other() -> None:
@@ -136,15 +124,13 @@ class TestEnclosing:
         return Tree(cst.parse_module(self.TEXT))
 
     @pytest.mark.parametrize(
-        ("name", "function"), [("c", "g"), ("d", "f"), ("g", None), ("e", None)]
+        ("name", "function"), [("c", "g"), ("d", "f"), ("A", None), ("e", None)]
     )
     def test_finds_the_nearest_function(
         self, tree: Tree, name: str, function: str | None
     ) -> None:
         node = next(node for node in tree.nodes(cst.Name) if node.value == name)
         found = tree.enclosing(node, cst.FunctionDef)
-        if name == "g":  # the name of a function lies in its definition
-            function = "g"
         assert (found and found.name.value) == function
 
     def test_takes_an_abstract_type_for_all_its_kinds(self, tree: Tree) -> None:
@@ -162,10 +148,7 @@ class TestEnclosing:
         assert isinstance(tree.enclosing(node, cst.ClassDef, cst.FunctionDef), cst.FunctionDef)
 
 
-def test_a_thousand_nested_calls_do_not_overflow_the_stack(
-    module_of: Callable[..., object],
-) -> None:
-    root = cst.Module([])
+def test_thousands_of_nested_calls_do_not_overflow_the_stack() -> None:
     node: cst.BaseExpression = cst.Name("x")
     for _ in range(3000):
         node = cst.Call(cst.Name("f"), [cst.Arg(node)])

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from torchlint.lint.needles import needles
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,6 +19,12 @@ _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))",
     re.MULTILINE,
 )
+_ACCELERATED = (
+    r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]|Accelerator\(|Fabric\(|accelerator\s*=\s*['\"]gpu|"
+    r"\bgpus\s*=|\.to\((?:self\.|args\.|cfg\.|config\.)?device"
+)
+UNCOMMENTED = r"(?m)^[^#\n]*"
+"""A pattern that starts so is looked for without it, and its line then searched for a `#`."""
 _WORD = re.compile(rb"[.\w]+")
 
 
@@ -30,12 +38,13 @@ class Skim:
     """What a file shows without being parsed.
 
     `imports` are the dotted names it imports, with leading dots for relative ones; `clues` the
-    names of the rules' clues that it contains.
+    names of the rules' clues that it contains; `accelerated` whether it moves something to a GPU.
     """
 
     codes: tuple[str, ...]
     clues: frozenset[str]
     imports: tuple[str, ...]
+    accelerated: bool = False
 
 
 def skim(data: bytes, rules: Sequence[Rule], *, woken: bool = False) -> Skim:
@@ -50,9 +59,10 @@ def skim(data: bytes, rules: Sequence[Rule], *, woken: bool = False) -> Skim:
         if _wanted(rule, data) or (woken and rule.wakes and _all_found(rule.wakes, data)):
             codes.append(rule.code)
         for name, pattern in rule.clues.items():
-            if _compiled(pattern).search(data):
+            if _found(pattern, data):
                 clues.add(name)
-    return Skim(tuple(codes), frozenset(clues), tuple(imports(data)))
+    accelerated = _found(_ACCELERATED, data)
+    return Skim(tuple(codes), frozenset(clues), tuple(imports(data)), accelerated)
 
 
 def _wanted(rule: Rule, data: bytes) -> bool:
@@ -62,12 +72,27 @@ def _wanted(rule: Rule, data: bytes) -> bool:
 
 
 def _all_found(patterns: tuple[str, ...], data: bytes) -> bool:
-    return all(_compiled(pattern).search(data) for pattern in patterns)
+    return all(_found(pattern, data) for pattern in patterns)
+
+
+def _found(pattern: str, data: bytes) -> bool:
+    words, expression = _compiled(pattern)
+    if words and not any(word in data for word in words):
+        return False
+    if not pattern.startswith(UNCOMMENTED):
+        return expression.search(data) is not None
+    return any(
+        b"#" not in data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
+        for match in expression.finditer(data)
+    )
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[bytes]:
-    return re.compile(pattern.encode())
+def _compiled(pattern: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
+    """Plain words to look for first, since that is far quicker, and the expression itself."""
+    words = needles(pattern) or ()
+    expression = re.compile(pattern.removeprefix(UNCOMMENTED).encode())
+    return tuple(word.encode() for word in sorted(words)), expression
 
 
 def imports(data: bytes) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.syntax.summary import ClassSummary, FunctionSummary, Summary
 
@@ -24,6 +24,13 @@ class Key:
 
     path: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asleep:
+    """What a name stands for is in a file that nobody has parsed."""
+
+    path: str
 
 
 class Locator:
@@ -135,15 +142,22 @@ class Index:
 
     Args:
         locator: finds the files.
-        summaries: those of the files that were parsed, by path. Files that a name leads to but
-            that have no summary yet are collected in `missing`.
+        summaries: those of the files that were parsed, by path.
+        mentions: whether a file, parsed or not, contains a word.
     """
 
-    def __init__(self, locator: Locator, summaries: Mapping[str, Summary]) -> None:
+    def __init__(
+        self,
+        locator: Locator,
+        summaries: Mapping[str, Summary],
+        mentions: Callable[[str, str], bool],
+    ) -> None:
         self.locate = locator.locate
         self._summaries = summaries
-        self._symbols: dict[tuple[str, str], Key | None] = {}
+        self._mentions = mentions
+        self._symbols: dict[tuple[str, str], Key | _Asleep | None] = {}
         self.missing: set[str] = set()
+        """Files that hot code leads to and that have no summary yet."""
         self.functions: dict[Key, FunctionSummary] = {}
         self.classes: dict[Key, ClassSummary] = {}
         for path, summary in summaries.items():
@@ -154,45 +168,62 @@ class Index:
 
     # what is in them ---------------------------------------------------------------------
 
-    def symbol(self, path: str, dotted: str, depth: int = 0) -> Key | None:
-        """The function or class that a dotted name of `path` stands for, through re-exports."""
+    def symbol(self, path: str, dotted: str, *, wake: bool = False) -> Key | None:
+        """The function or class that a dotted name of `path` stands for, through re-exports.
+
+        With `wake`, a file without summary that the name leads to is added to `missing`.
+        """
+        found = self._symbol(path, dotted, 0)
+        if isinstance(found, _Asleep):
+            if wake:
+                self.missing.add(found.path)
+            return None
+        return found
+
+    def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
         known = (path, dotted)
         if known not in self._symbols:
             self._symbols[known] = None  # a re-export that leads back to itself
             self._symbols[known] = self._find(path, dotted, depth)
         return self._symbols[known]
 
-    def _find(self, path: str, dotted: str, depth: int) -> Key | None:
+    def _find(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
         located = self.locate(path, dotted)
-        if located is None or depth > _DEEPEST:
+        if located is None or not located[1] or depth > _DEEPEST:
             return None
         file, rest = located
-        if not rest:
-            return None
         key = Key(file, ".".join(rest))
         if key in self.functions or key in self.classes:
             return key
         summary = self._summaries.get(file)
         if summary is None:
-            self.missing.add(file)
-            return None
+            return _Asleep(file) if self._mentions(file, rest[0]) else None
         for name, target in summary.exports:
             if name == rest[0]:
-                found = self.symbol(file, ".".join((target, *rest[1:])), depth + 1)
+                found = self._symbol(file, ".".join((target, *rest[1:])), depth + 1)
                 if found is not None:
                     return found
         if len(rest) > 1:
-            owner = self.symbol(file, ":" + rest[0], depth + 1) if len(rest) == 2 else None
-            if owner is not None and owner in self.classes:
+            owner = self._symbol(file, ":" + rest[0], depth + 1) if len(rest) == 2 else None
+            if isinstance(owner, Key) and owner in self.classes:
                 return self.method(owner, rest[1], depth + 1)
-            return None
-        for star in summary.stars:
-            found = self.symbol(file, f"{star}.{rest[0]}", depth + 1)
-            if found is not None:
-                return found
-        return None
+            return owner if isinstance(owner, _Asleep) else None
+        return self._starred(file, summary, rest[0], depth)
 
-    def method(self, class_: Key, name: str, depth: int = 0) -> Key | None:
+    def _starred(
+        self, file: str, summary: Summary, name: str, depth: int
+    ) -> Key | _Asleep | None:
+        asleep: _Asleep | None = None
+        for star in summary.stars:
+            found = self._symbol(file, f"{star}.{name}", depth + 1)
+            if isinstance(found, Key):
+                return found
+            asleep = asleep or found
+        return asleep
+
+    def method(
+        self, class_: Key, name: str, depth: int = 0, *, wake: bool = False
+    ) -> Key | None:
         """The function that a method call on an object of a class runs, through its bases."""
         own = Key(class_.path, f"{class_.name}.{name}")
         if own in self.functions:
@@ -201,16 +232,16 @@ class Index:
         if summary is None or depth > _DEEPEST:
             return None
         for base in summary.bases:
-            parent = self.symbol(class_.path, base, depth + 1)
+            parent = self.symbol(class_.path, base, wake=wake)
             if parent is not None and parent in self.classes and parent != class_:
-                found = self.method(parent, name, depth + 1)
+                found = self.method(parent, name, depth + 1, wake=wake)
                 if found is not None:
                     return found
         return None
 
-    def callable(self, class_: Key) -> Key | None:
+    def callable(self, class_: Key, *, wake: bool = False) -> Key | None:
         """What calling an object of a class runs: `forward` of a module, else `__call__`."""
-        return self.method(class_, "forward") or self.method(class_, "__call__")
+        return self.method(class_, "forward", wake=wake) or self.method(class_, "__call__")
 
     def attribute(self, class_: Key, name: str, depth: int = 0) -> list[str]:
         """What `self.name` holds, as the class and its bases say."""
@@ -221,7 +252,7 @@ class Index:
             if attribute == name:
                 return list(targets)
         for base in summary.bases:
-            parent = self.symbol(class_.path, base, depth + 1)
+            parent = self.symbol(class_.path, base)
             if parent is not None and parent != class_:
                 found = self.attribute(parent, name, depth + 1)
                 if found:

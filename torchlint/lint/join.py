@@ -12,7 +12,7 @@ from torchlint.lint.finding import Position, Related
 from torchlint.lint.index import Index, Key, Locator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from torchlint.lint.gate import Skim
     from torchlint.lint.rule import Fact
@@ -59,13 +59,14 @@ class Project:
         skims: Mapping[str, Skim],
         facts: Iterable[Fact],
         locator: Locator,
+        mentions: Callable[[str, str], bool],
     ) -> None:
         self.summaries = summaries
         self._skims = skims
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
             self._facts[fact.name].append(fact)
-        self.index = Index(locator, summaries)
+        self.index = Index(locator, summaries, mentions)
 
     # imports -----------------------------------------------------------------------------
 
@@ -116,12 +117,22 @@ class Project:
 
     def uses_cuda(self, path: str) -> bool:
         """Whether a program that the file is part of shows that it runs on an accelerator."""
-        own = self.summaries.get(path)
-        if own is not None and own.uses_cuda:
-            return True
-        return any(
-            self.summaries[file].uses_cuda for file in self.programs(path) if file in self.summaries
-        )
+        known = self._cuda.get(path)
+        if known is None:
+            known = self._cuda[path] = self._shows_cuda(path) or any(
+                self._shows_cuda(file) for file in self.programs(path)
+            )
+        return known
+
+    @cached_property
+    def _cuda(self) -> dict[str, bool]:
+        return {}
+
+    def _shows_cuda(self, path: str) -> bool:
+        summary = self.summaries.get(path)
+        if summary is not None:
+            return summary.uses_cuda
+        return path in self._skims and self._skims[path].accelerated
 
     # steps -------------------------------------------------------------------------------
 
@@ -211,7 +222,7 @@ class Project:
         for key, site in self._sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
-                for target in self._callees(key, site):
+                for target in self._callees(key, site, wake=True):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
         while queue:
             key = queue.popleft()
@@ -221,7 +232,7 @@ class Project:
             for site in self.index.functions[key].calls:
                 if site.quiet:
                     continue
-                for target in self._callees(key, site):
+                for target in self._callees(key, site, wake=True):
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
@@ -294,40 +305,42 @@ class Project:
                 found[target].append((key, site))
         return found
 
-    def _callees(self, caller: Key, site: CallSite) -> list[Key]:
-        """The functions of the project that a call can run."""
-        known = self._resolved.get(id(site))
+    def _callees(self, caller: Key, site: CallSite, *, wake: bool = False) -> list[Key]:
+        """The functions of the project that a call can run.
+
+        With `wake`, files that the call leads to and that nobody parsed are asked for.
+        """
+        known = self._resolved.get((id(site), wake))
         if known is None:
-            found = self._resolve_site(caller, site)
+            found = self._resolve_site(caller, site, wake)
             known = [key for key in found if key in self.index.functions]
-            self._resolved[id(site)] = known
+            self._resolved[id(site), wake] = known
         return known
 
     @cached_property
-    def _resolved(self) -> dict[int, list[Key]]:
+    def _resolved(self) -> dict[tuple[int, bool], list[Key]]:
         """By the identity of a call site, each of which belongs to one function."""
         return {}
 
-    def _resolve_site(self, caller: Key, site: CallSite) -> list[Key]:
+    def _resolve_site(self, caller: Key, site: CallSite, wake: bool) -> list[Key]:
         if site.target == "self":
             owner = self._owner(caller)
-            found = self.index.method(owner, site.method) if owner else None
+            found = self.index.method(owner, site.method, wake=wake) if owner else None
             return [found] if found else []
         if not site.method:
-            symbol = self.index.symbol(caller.path, site.target)
+            symbol = self.index.symbol(caller.path, site.target, wake=wake)
             if symbol is None:
                 return []
             if symbol in self.index.classes:
-                init = self.index.method(symbol, "__init__")
+                init = self.index.method(symbol, "__init__", wake=wake)
                 return [init] if init else []
             return [symbol]
-        classes = self._classes_of(caller, site.target)
         methods = []
-        for class_ in classes:
+        for class_ in self._classes_of(caller, site.target, wake=wake):
             if site.method == "()":
-                method = self.index.callable(class_)
+                method = self.index.callable(class_, wake=wake)
             else:
-                method = self.index.method(class_, site.method)
+                method = self.index.method(class_, site.method, wake=wake)
             if method is not None:
                 methods.append(method)
         return methods
@@ -337,15 +350,19 @@ class Project:
         owner = Key(function.path, function.name.rpartition(".")[0])
         return owner if owner in self.index.classes else None
 
-    def _classes_of(self, caller: Key, target: str, depth: int = 0) -> list[Key]:
+    def _classes_of(
+        self, caller: Key, target: str, depth: int = 0, *, wake: bool = False
+    ) -> list[Key]:
         """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
-        if depth > CALL_DEPTH:
+        if depth > CALL_DEPTH + 1:
             return []
         if target.startswith("$"):
-            return sorted(
-                self._parameter_classes.get((caller, target[1:]), ()),
-                key=lambda key: (key.path, key.name),
-            )
+            found = {
+                class_
+                for origin, name in self._passed_objects.get((caller, target[1:]), ())
+                for class_ in self._classes_of(origin, name, depth + 1, wake=wake)
+            }
+            return sorted(found, key=lambda key: (key.path, key.name))
         if target.startswith("self."):
             owner = self._owner(caller)
             if owner is None:
@@ -354,39 +371,40 @@ class Project:
             return [
                 key
                 for held in self.index.attribute(owner, target[5:])
-                for key in self._classes_of(init, held, depth + 1)
+                for key in self._classes_of(init, held, depth + 1, wake=wake)
             ]
-        symbol = self.index.symbol(caller.path, target)
+        symbol = self.index.symbol(caller.path, target, wake=wake)
         return [symbol] if symbol is not None and symbol in self.index.classes else []
 
     @cached_property
-    def _parameter_classes(self) -> dict[tuple[Key, str], set[Key]]:
-        """For each parameter, the project classes whose objects some call passes to it."""
-        found: dict[tuple[Key, str], set[Key]] = defaultdict(set)
-        self.__dict__["_parameter_classes"] = found
+    def _passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, str]]]:
+        """For each parameter, the objects that some call passes to it: the caller, and how it
+        names the object's class there."""
+        found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
+        self.__dict__["_passed_objects"] = found
         sites = [
             (key, site)
             for key, site in self._sites()
             if any(passed.classes for passed in site.arguments)
         ]
-        for _ in range(CALL_DEPTH + 1):
+        before = -1
+        while sum(map(len, found.values())) != before:
             before = sum(map(len, found.values()))
             self._resolved.clear()
             for key, site in sites:
                 for target in self._callees(key, site):
-                    for parameter, passed in _received(
-                        self.index.functions[target], site.arguments
-                    ):
-                        for name in passed.classes:
-                            found[target, parameter].update(self._classes_of(key, name))
-            if sum(map(len, found.values())) == before:
-                break
+                    function = self.index.functions[target]
+                    for parameter, passed in _received(function, site.arguments):
+                        known = found[target, parameter]
+                        known += [
+                            (key, name) for name in passed.classes if (key, name) not in known
+                        ]
         self._resolved.clear()
         return found
 
     def warm_up(self) -> None:
         """Answers the costly questions now; `index.missing` then names the files they lack."""
-        _ = self._parameter_classes, self.step_loops, self._heats
+        _ = self._passed_objects, self.step_loops, self._heats
 
     def training_files(self) -> set[str]:
         """The files in which a step loop or a function that does a step lies."""

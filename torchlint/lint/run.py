@@ -37,6 +37,7 @@ class Run:
         memo: Memo | None,
     ) -> None:
         self._targets = {target.path: target for target in targets}
+        self._targets.update((target.path, target) for target in relevant)
         self._relevant = relevant
         self._locator = Locator(self._targets)
         self._jobs = jobs
@@ -112,7 +113,13 @@ class Run:
             skims={path: result.skim for path, result in self._results.items()},
             facts=[fact for result in self._results.values() for fact in result.facts],
             locator=self._locator,
+            mentions=self._mentions,
         )
+
+    def _mentions(self, path: str, word: str) -> bool:
+        """Whether a file contains a word; one that was not read is taken to."""
+        data = self._targets[path].data
+        return data is None or word.encode() in data
 
     def _sleepers(self, project: Project) -> set[str]:
         """Files without a summary that hot code calls into, or that call code which trains."""

@@ -23,7 +23,8 @@ def elements_of(node: cst.BaseExpression, module: Module) -> Value:
     if isinstance(node, (cst.List, cst.Tuple)):
         found = NO_VALUE
         for element in node.elements:
-            found |= module.value(element.value)
+            starred = isinstance(element, cst.StarredElement)
+            found |= UNKNOWN_VALUE if starred else module.value(element.value)
         return found
     if isinstance(node, _COMPREHENSIONS):
         return module.value(node.elt)

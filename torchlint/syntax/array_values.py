@@ -35,7 +35,7 @@ _TYPE_SECOND = _words("array asarray zeros ones empty identity loadtxt genfromtx
 _COPIERS = _words(
     "array copy stack concatenate vstack hstack dstack column_stack pad tile repeat append insert "
     "delete linspace logspace geomspace resize roll sort argsort tril triu take choose "
-    "zeros_like ones_like full_like empty_like outer kron cumsum cumprod diff gradient "
+    "zeros_like ones_like full_like empty_like outer kron cumsum cumprod gradient "
     "interp convolve pinv inv digitize bincount flatnonzero argwhere "
     "union1d intersect1d setdiff1d"
 )
@@ -44,7 +44,12 @@ _MAPPED_ONTO_ARRAYS = _words(
     "log10 sqrt cbrt square sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh abs absolute "
     "fabs sign maximum minimum floor ceil rint round around clip nan_to_num logical_and "
     "logical_or logical_not greater greater_equal less less_equal equal not_equal isnan isinf "
-    "isfinite isclose deg2rad rad2deg reciprocal negative angle real imag hypot fmod"
+    "isfinite isclose deg2rad rad2deg reciprocal negative angle hypot fmod"
+)
+_OF_TWO = _words(
+    "add subtract multiply divide true_divide floor_divide mod power arctan2 maximum minimum round "
+    "around nan_to_num logical_and logical_or greater greater_equal less less_equal equal "
+    "not_equal isclose angle hypot fmod"
 )
 _REDUCTIONS = _words(
     "sum mean std var max min amax amin argmax argmin prod median any all percentile quantile "
@@ -53,7 +58,7 @@ _REDUCTIONS = _words(
 _VIEWS = _words(
     "asarray ascontiguousarray asfortranarray asanyarray squeeze ravel reshape transpose swapaxes "
     "moveaxis rollaxis expand_dims atleast_1d atleast_2d atleast_3d flip fliplr flipud rot90 "
-    "broadcast_to frombuffer memmap diagonal require"
+    "broadcast_to frombuffer memmap diagonal require diff real imag"
 )
 _SEVERAL = _words(
     "split array_split hsplit vsplit dsplit meshgrid nonzero histogram ix_ unravel_index modf "
@@ -76,7 +81,7 @@ _FLOAT_DRAWS = _words("rand randn normal uniform random random_sample standard_n
 _NUMBERED_DRAWS = frozenset({"rand", "randn"})
 
 _HOST_METHODS = _words("tolist item tobytes dump tofile itemset sort fill")
-_FRESH_METHODS = _words("copy repeat cumsum cumprod round clip conj take toarray todense")
+_FRESH_METHODS = _words("copy repeat cumsum cumprod round clip take toarray todense")
 
 _DTYPES = {
     "float": "float64", "float_": "float64", "double": "float64", "f8": "float64", "d": "float64",
@@ -111,9 +116,18 @@ def numpy_call(name: str, node: cst.Call, values: Values) -> Value:
         name: its dotted name, as in `numpy.random.rand`.
     """
     found = _numpy_call(name, node, values)
-    if found.has(Kind.FRESH) and argument(node, "out") is not None:
+    if found.has(Kind.FRESH) and _writes_into_another(name.rpartition(".")[2], node):
         return Value(Kind.ARRAY, dtype=found.dtype)
     return found
+
+
+def _writes_into_another(last: str, node: cst.Call) -> bool:
+    """Whether a call puts its result into an array that it is given as `out`."""
+    if argument(node, "out") is not None:
+        return True
+    own = 3 if last == "clip" else 2 if last in _OF_TWO else 1
+    given = sum(arg.keyword is None for arg in node.args)
+    return last in _MAPPED_ONTO_ARRAYS and given > own
 
 
 def _numpy_call(name: str, node: cst.Call, values: Values) -> Value:

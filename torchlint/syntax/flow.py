@@ -64,15 +64,11 @@ class Flow:
             return binding.how is How.PARAMETER or node in above
         for parent in self._tree.ancestors(node):
             if isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)):
-                return parent in above
-            if isinstance(parent, cst.With):
-                return True if parent in above else self._block_of(parent) in above
+                if parent in above:
+                    return True
+                if not isinstance(self._tree.parent(parent), cst.With):
+                    return False  # what stands in a `with` runs whenever the `with` does
         return False
-
-    def _block_of(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        return self._tree.enclosing(
-            node, cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module
-        )
 
     def _other_branch(self, node: cst.CSTNode, above: set[cst.CSTNode]) -> bool:
         """Whether `node` lies in the other arm of an `if` around the use."""

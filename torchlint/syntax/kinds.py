@@ -59,8 +59,10 @@ class Value:
     dtype: str | None = None
 
     def __or__(self, other: Value) -> Value:
-        if self == other:
+        if self == other or other == NO_VALUE:
             return self
+        if self == NO_VALUE:
+            return other
         if self.element is None or other.element is None:
             element = self.element or other.element
         else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from torchlint.syntax.tree import Tree
 
-_BUILTINS = frozenset(dir(builtins))
+_BUILTINS = frozenset(dir(builtins)) - {"None", "True", "False"}
 _MOST_CANDIDATES = 8
 SCOPES = (
     cst.Module,
@@ -32,6 +32,7 @@ SCOPES = (
     cst.DictComp,
     cst.GeneratorExp,
 )
+_BORDERS = (cst.Param, cst.CompFor)
 
 
 class How(Enum):
@@ -126,6 +127,9 @@ class Names:
         found: Scope | None = None
         passed: list[int] = []
         for above in self._tree.ancestors(node):
+            if above.__class__ in _BORDERS and (around := self._scope_around(above, child)):
+                found = around
+                break
             if above.__class__ in SCOPES and _evaluated_inside(above, child):
                 found = self._open(above)
                 break
@@ -143,6 +147,18 @@ class Names:
         for key in passed:
             self._scope_of[key] = found
         return found
+
+    def _scope_around(self, border: cst.CSTNode, child: cst.CSTNode) -> Scope | None:
+        """Where the default and annotation of a parameter, and the first iterable of a
+        comprehension, are evaluated: around the scope that they are written in."""
+        owner = self._tree.parent(border)
+        if isinstance(border, cst.Param):
+            if child is border.name:
+                return None
+            owner = self._tree.enclosing(border, cst.FunctionDef, cst.Lambda)
+        elif not isinstance(border, cst.CompFor) or child is not border.iter:
+            return None
+        return self.scope(owner) if owner is not None and owner.__class__ in SCOPES else None
 
     def scopes(self) -> Iterable[Scope]:
         return self._scopes.values()
@@ -216,7 +232,7 @@ class Names:
 
 
 def _evaluated_inside(scope: cst.CSTNode, child: cst.CSTNode) -> bool:
-    """False for decorators, defaults, bases: written in a scope, evaluated around it."""
+    """False for decorators, returned types, bases: written in a scope, evaluated around it."""
     if isinstance(scope, (cst.FunctionDef, cst.ClassDef)):
         return child is scope.body or isinstance(child, cst.Parameters)
     return True
@@ -330,9 +346,10 @@ def _bind_target(
         _add(scope, Binding(target.value, how, node, value, path))
     elif isinstance(target, (cst.Tuple, cst.List)):
         for index, element in enumerate(target.elements):
-            _bind_target(names, element.value, how, node, value, (*path, index))
-    elif isinstance(target, cst.StarredElement):
-        _bind_target(names, target.value, How.OTHER, node, None, ())
+            if isinstance(element, cst.StarredElement):
+                _bind_target(names, element.value, How.OTHER, node, None, ())
+            else:
+                _bind_target(names, element.value, how, node, value, (*path, index))
     elif isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
         _bind_target(names, target.value, How.UPDATE, node, value, ())
 
