@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from subjects import HERE, Subjects, prepare, torchfix
 from verdicts import judge, table
 from versions import versions
-from whole_process import Cost, Unexpected, measure
+from whole_process import Cost, UnexpectedExitError, measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,7 +127,7 @@ def main() -> int:
         peer = None if options.no_torchfix else torchfix(folder, options.torchfix)
         try:
             costs = measure_all(subjects, folder, options.rounds, peer, options.torchfix_rounds)
-        except Unexpected as error:
+        except UnexpectedExitError as error:
             say(str(error))
             return 2
         result = summarize(costs, growth(subjects, options.rounds))

@@ -24,7 +24,7 @@ class Cost:
     peak: int
 
 
-class Unexpected(Exception):
+class UnexpectedExitError(Exception):
     """A measured command ended with an exit code that makes its time meaningless."""
 
 
@@ -40,7 +40,7 @@ def measure(
     The peak includes what this process held when it forked, so keep this process small.
 
     Raises:
-        Unexpected: it exited with a code that is not in `expect`.
+        UnexpectedExitError: it exited with a code that is not in `expect`.
     """
     log = folder / "output.txt"
     with log.open("wb") as output:
@@ -56,5 +56,5 @@ def measure(
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in expect:
         last = "\n".join(log.read_text(errors="replace").splitlines()[-5:])
-        raise Unexpected(f"{' '.join(command)} exited with {process.returncode}:\n{last}")
+        raise UnexpectedExitError(f"{' '.join(command)} exited with {process.returncode}:\n{last}")
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)

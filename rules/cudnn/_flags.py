@@ -1,4 +1,4 @@
-"""What a file says about cuDNN: benchmark switched on, or a choice for the same numbers each run."""
+"""What a file decides about cuDNN: benchmark on, or the same numbers on each run."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def _by_call(call: cst.Call, module: Module) -> Iterator[tuple[cst.CSTNode, Choi
                 yield from _decided(flag, value, call, module)
     elif "builtins.setattr" in names and len(call.args) == 3:
         owner, name, value = (arg.value for arg in call.args)
-        flag = module.literal(name)
-        if _CUDNN in module.resolve(owner) and isinstance(flag, str):
-            yield from _decided(flag, value, call, module)
+        known = module.literal(name)
+        if _CUDNN in module.resolve(owner) and isinstance(known, str):
+            yield from _decided(known, value, call, module)
     elif not _DETERMINISTIC_CALLS.isdisjoint(names):
         mode = module.argument(call, "mode", 0) or module.argument(call, "debug_mode", 0)
         yield from _decided("deterministic", mode, call, module)
@@ -103,9 +103,7 @@ def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
     params = (*function.params.params, *function.params.kwonly_params)
     unasked = {each.name.value for each in params if module.literal(each.default) is False}
     return any(
-        isinstance(above, cst.If)
-        and isinstance(name, cst.Name)
-        and name.value in unasked
+        isinstance(above, cst.If) and isinstance(name, cst.Name) and name.value in unasked
         for above in module.ancestors(node)
         for name in (module.within(above.test) if isinstance(above, cst.If) else ())
     )

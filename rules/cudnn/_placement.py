@@ -128,14 +128,20 @@ def _alias(module: Module) -> str:
     """What the file calls `torch.backends.cudnn` at its top level."""
     for bindings in module.names.module.bindings.values():
         for binding in bindings:
-            if len(bindings) == 1 and binding.dotted == _CUDNN and _unconditional(binding.node, module):
+            if (
+                len(bindings) == 1
+                and binding.dotted == _CUDNN
+                and _unconditional(binding.node, module)
+            ):
                 return binding.name
     return _CUDNN
 
 
 def _binds_torch(module: Module) -> bool:
     return any(
-        binding.how is How.IMPORT and binding.dotted == "torch" and _unconditional(binding.node, module)
+        binding.how is How.IMPORT
+        and binding.dotted == "torch"
+        and _unconditional(binding.node, module)
         for binding in module.names.module.bindings.get("torch", ())
     )
 

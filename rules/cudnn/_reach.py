@@ -38,7 +38,9 @@ def reach_of(module: Module) -> Reach:
     names: set[str] = set()
     seen: set[cst.CSTNode] = set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
-    todo = [each for each in module.tree.body if not isinstance(each, _Definition)]
+    todo: list[cst.CSTNode] = [
+        each for each in module.tree.body if not isinstance(each, _Definition)
+    ]
     while todo:
         for node in todo:
             names.update(each.value for each in module.within(node) if isinstance(each, cst.Name))
@@ -88,6 +90,7 @@ def leads_to_training(
                     return True
                 for site in function.calls:
                     found.update((site.target.rpartition(".")[2].lstrip(":"), site.method))
+        found.discard("")
         known |= found
     return False
 

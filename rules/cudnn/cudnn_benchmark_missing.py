@@ -80,7 +80,9 @@ rule = Rule(
     summary="training with convolutions never sets `cudnn.benchmark`",
     fix=Applicability.UNSAFE,
     triggers=(f"{_TRAINS}|{_DECIDES}",),
-    wakes=(r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b",),
+    wakes=(
+        r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b",
+    ),
     clues={
         "convolutions": _CODE + r"\b(?:Lazy)?Conv(?:Transpose)?[123]d\(",
         "one size": (
@@ -104,13 +106,14 @@ rule = Rule(
 
 _MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diffusers.UNet")
 
+
 @rule.on_module
 def tells_the_project(module: Module) -> Iterable[Said]:
     """Facts about this file, and a finding that waits for those of the files it imports."""
     for node, choice in choices(module):
         yield Fact("cudnn", module.path, module.span(node)[0].row, choice.value)
     yield Fact("convolutions", module.path, 1, _builds_convolutions(module))
-    for function in training_functions(module):
+    for function in training_functions(module) - {None}:
         yield Fact("trains", module.path, 1, module.qualified_name(function))
     start = start_of(module)
     if start is None:

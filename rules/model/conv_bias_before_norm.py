@@ -145,7 +145,7 @@ def _norms_behind(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     if any(step.called and step.place not in places for step in steps):
         return []
     chosen = [order.conditions(layer, norm) for norm in norms]
-    optional = all(chosen) and not any(_is_choice(branches, order) for branches in chosen)
+    optional = all(chosen) and not any(_is_choice(branches) for branches in chosen)
     return norms if optional else []
 
 
@@ -169,15 +169,9 @@ def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
     return order.overrides(order.module.class_(layer), methods)
 
 
-def _is_choice(branches: list[Branch], order: ModuleOrder) -> bool:
+def _is_choice(branches: list[Branch]) -> bool:
     """Whether the norm is one of several that an `if … elif …` chooses from."""
-    for branch in branches:
-        parent = order.module.parent(branch)
-        if isinstance(branch.orelse, Branch):
-            return True
-        if isinstance(parent, Branch) and parent.orelse is branch:
-            return True
-    return False
+    return any(isinstance(branch.orelse, Branch) for branch in branches)
 
 
 # report --------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def sounds_like_parameters(source: cst.BaseExpression, module: Module) -> bool:
 def zeroes_each(loop: cst.For, module: Module) -> bool:
     """Whether the loop's whole body is zeroing, with a test for None and an inner loop over a
     group at most."""
-    target = loop.target
+    target: cst.BaseExpression = loop.target
     if isinstance(target, cst.Tuple) and len(target.elements) == 2:
         target = target.elements[1].value
     if not isinstance(target, cst.Name) or loop.orelse is not None:

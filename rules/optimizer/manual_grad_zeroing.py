@@ -79,7 +79,7 @@ def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Said]
         return
     if gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
         return
-    owner = _owner(loop, module)
+    owner = _owner(loop)
     reason = _why_not(loop, owner, module)
     yield rule.finding(
         module,
@@ -102,15 +102,15 @@ def _differentiates_twice(module: Module) -> bool:
     )
 
 
-def _owner(loop: cst.For, module: Module) -> cst.BaseExpression | None:
+def _owner(loop: cst.For) -> cst.BaseExpression | None:
     """`model` of `model.parameters()`, `optimizer` of `optimizer.param_groups`."""
     source = loop.iter
     if isinstance(source, cst.Attribute) and source.attr.value == "param_groups":
         return source.value
-    if isinstance(source, cst.Call) and isinstance(source.func, cst.Attribute):
-        if source.func.attr.value in ("parameters", "named_parameters") and not source.args:
-            return source.func.value
-    return None
+    if not isinstance(source, cst.Call) or not isinstance(source.func, cst.Attribute):
+        return None
+    whole = source.func.attr.value in ("parameters", "named_parameters") and not source.args
+    return source.func.value if whole else None
 
 
 def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) -> str | None:

@@ -66,6 +66,9 @@ REPORTED = {
     "transposed": "net = nn.Sequential(nn.ConvTranspose2d(3, 8, 3), nn.BatchNorm2d(8))",
     "sync norm": "net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.SyncBatchNorm(8))",
     "lazy": "net = nn.Sequential(nn.LazyConv2d(8, 3), nn.LazyBatchNorm2d())",
+    "lazy, and the norm's first argument is eps": (
+        "net = nn.Sequential(nn.LazyConv2d(8, 3), nn.LazyBatchNorm2d(1e-3))"
+    ),
     "bias=True": "net = nn.Sequential(nn.Conv2d(3, 8, 3, bias=True), nn.BatchNorm2d(8))",
     "bias by place": (
         'net = nn.Sequential(nn.Conv2d(3, 8, 3, 1, 0, 1, 1, True, "zeros"), nn.BatchNorm2d(8))'
@@ -81,6 +84,9 @@ REPORTED = {
     ),
     "Identity between hands it on": (
         "net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Identity(), nn.BatchNorm2d(8))"
+    ),
+    "a hundred Sequentials around it": (
+        f"net = {'nn.Sequential(' * 100}nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8){')' * 100}"
     ),
     "OrderedDict of pairs": """
         from collections import OrderedDict
@@ -213,6 +219,15 @@ REPORTED = {
     "only the shape is read between": network(
         CONV_BN, "x = self.conv(x)\nassert x.shape[1] == 8\nreturn self.bn(x)"
     ),
+    "dry run in __init__": network(
+        CONV_BN + "\n    self.size = self.conv(torch.zeros(1, c, 8, 8)).numel()",
+        "return self.bn(self.conv(x))",
+    ),
+    "another class stops something of the same name": network(
+        CONV_BN, "return self.bn(self.conv(x))"
+    )
+    + "class Other(nn.Module):\n    def __init__(self):\n"
+    + "        self.bn = nn.Dropout()\n        self.bn.eval()\n",
     "Sequential in forward": network(
         """
         self.features = nn.Sequential(nn.ReLU(), nn.Conv2d(c, c, 3))
@@ -321,6 +336,10 @@ LEFT_ALONE = {
     "output used beside the norm": network(
         CONV_BN, "y = self.conv(x)\nz = self.bn(y) + y\nreturn z"
     ),
+    "output used beside a norm that is optional": network(
+        "self.conv = nn.Conv2d(c, c, 3)\nif bn:\n    self.bn = nn.BatchNorm2d(c)",
+        "y = self.conv(x)\nreturn self.bn(y) + y",
+    ),
     "output kept for later": network(
         CONV_BN, "y = self.conv(x)\nself.seen = y\ny = self.bn(y)\nreturn y"
     ),
@@ -347,6 +366,16 @@ LEFT_ALONE = {
         self.add_module("bn", nn.BatchNorm2d(c))
         """,
         "return self.conv(F.relu(self.bn(x)))",
+    ),
+    "container that does not say in which order it runs": """
+        class Parts(nn.Module):
+            def __init__(self, c):
+                super().__init__()
+                self.add_module("conv", nn.Conv2d(c, c, 3))
+                self.add_module("bn", nn.BatchNorm2d(c))
+    """,
+    "list to choose from": (
+        "import random\npart = random.choice([nn.Conv2d(8, 8, 3), nn.BatchNorm2d(8)])"
     ),
     "Sequential with a forward of its own": """
         class Block(nn.Sequential):
@@ -381,6 +410,9 @@ LEFT_ALONE = {
     "same weights in two calls, each with a norm": network(
         CONV_BN + "\n    self.bn2 = nn.BatchNorm2d(c)",
         "return self.bn(self.conv(x)) + self.bn2(self.conv(2 * x))",
+    ),
+    "same weights in the test of a conditional": network(
+        CONV_BN, "return self.bn(self.conv(x)) if self.bn(self.conv(-x)).mean() > 0 else x"
     ),
     "same layer in two containers": network(
         """
@@ -443,6 +475,12 @@ LEFT_ALONE = {
             return nn.Sequential(nn.Conv2d(3, 8, 3), norm_layer(8))
         other = nn.BatchNorm2d(8)
     """,
+    "perhaps a layer of another library": """
+        import quantized
+        def f(quantize):
+            conv = quantized.Conv2d if quantize else nn.Conv2d
+            return nn.Sequential(conv(3, 8, 3), nn.BatchNorm2d(8))
+    """,
     "one of several norms": """
         def f(c, norm):
             layers = [nn.Conv2d(3, c, 3)]
@@ -469,6 +507,16 @@ LEFT_ALONE = {
             for _ in range(3):
                 layers.append(nn.Conv2d(c, c, 3))
             layers.append(nn.BatchNorm2d(c))
+            return nn.Sequential(*layers)
+    """,
+    "the rest of the round is skipped at times": """
+        def f(c, kinds):
+            layers = []
+            for kind in kinds:
+                layers.append(nn.Conv2d(c, c, 3))
+                if kind == "plain":
+                    continue
+                layers.append(nn.BatchNorm2d(c))
             return nn.Sequential(*layers)
     """,
     "norm without affine": (
@@ -519,7 +567,7 @@ LEFT_ALONE = {
         parts.append(nn.BatchNorm2d(c))
         self.parts = nn.ModuleList(parts)
         """,
-        "return self.parts[1](F.relu(self.parts[0](x)))",
+        "return run(self.parts, x)",
     ),
     "Sequential run by hand with more in between": network(
         "self.layers = nn.Sequential(nn.Conv2d(c, c, 3), nn.BatchNorm2d(c))",
@@ -543,7 +591,7 @@ LEFT_ALONE = {
     ),
     "layers taken off the list again": """
         def f(c):
-            layers = [nn.Conv2d(3, c, 3), nn.ReLU()]
+            layers = [nn.ReLU(), nn.Conv2d(3, c, 3)]
             layers.pop()
             layers.append(nn.BatchNorm2d(c))
             return nn.Sequential(*layers)
@@ -614,6 +662,16 @@ FIXES = {
         "    else:\n"
         "        return nn.Sequential(conv, nn.BatchNorm2d(c))\n",
     ),
+    "both under one condition": (
+        "def f(c, small):\n"
+        "    if small:\n"
+        "        return nn.Sequential(nn.Conv2d(3, c, 3), nn.BatchNorm2d(c))\n"
+        "    return nn.Identity()\n",
+        "def f(c, small):\n"
+        "    if small:\n"
+        "        return nn.Sequential(nn.Conv2d(3, c, 3, bias=False), nn.BatchNorm2d(c))\n"
+        "    return nn.Identity()\n",
+    ),
     "norm or Identity": (
         network(
             "self.conv = nn.Conv2d(c, c, 3)\nself.bn = nn.BatchNorm2d(c) if bn else nn.Identity()",
@@ -653,6 +711,9 @@ WITHHELD = {
     + "for m in net:\n    if hasattr(m, 'bias'):\n        m.bias.data.zero_()\n",
     "a Linear's, for a Linear": DENSE
     + "for m in net:\n    if isinstance(m, nn.Linear):\n        m.bias.data.zero_()\n",
+    "in the arm for all but norms": PAIR
+    + "for m in net:\n    if isinstance(m, nn.BatchNorm2d):\n        m.weight.data.fill_(1)\n"
+    + "    else:\n        m.bias.data.zero_()\n",
     "of self.conv": network(
         CONV_BN + "\n    self.conv.bias.data.zero_()", "return self.bn(self.conv(x))"
     ),
@@ -677,6 +738,14 @@ WITHHELD = {
         def f(c, bn):
             layers = [nn.Conv2d(3, c, 3)]
             bn = bn and c > 8
+            if bn:
+                layers.append(nn.BatchNorm2d(c))
+            return nn.Sequential(*layers)
+    """,
+    "a condition that is computed later": """
+        def f(c, depth):
+            layers = [nn.Conv2d(3, c, 3)]
+            bn = depth > 3
             if bn:
                 layers.append(nn.BatchNorm2d(c))
             return nn.Sequential(*layers)
@@ -708,6 +777,10 @@ NOT_WITHHELD = {
     + "            nn.init.constant_(m.bias, 0)\n",
     "a module's own parameter called bias": PAIR
     + network("self.bias = nn.Parameter(torch.zeros(c))", "return F.linear(x, x, self.bias)"),
+    "only asks, and writes nothing": PAIR + "print(net[0].bias is None)\n",
+    "bias only in a comment": PAIR
+    + "for m in net:\n    if isinstance(m, nn.Conv2d):\n"
+    + "        nn.init.ones_(m.weight)  # no bias, the norm has one\n",
     "bias of norms": PAIR
     + "for m in net:\n    if isinstance(m, nn.Conv2d):\n        nn.init.ones_(m.weight)\n"
     + "    elif isinstance(m, nn.BatchNorm2d):\n        m.bias.data.zero_()\n",
@@ -828,13 +901,17 @@ def test_is_off_in_tests() -> None:
     assert not check([Target("tests/test_model.py", ONLY, (2, 13), code)]).findings
 
 
-def test_a_list_made_from_itself_and_deep_nesting_do_not_crash() -> None:
-    deep = "nn.Sequential(" * 150 + "nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)" + ")" * 150
+def test_a_model_made_from_itself_does_not_crash() -> None:
     code = network(
-        "self.parts = nn.ModuleList([nn.Conv2d(c, c, 3)])\nself.parts = self.parts[1:]",
-        "for part in self.parts:\n    x = part(x)\nreturn x",
+        """
+        self.parts = nn.ModuleList([nn.Conv2d(c, c, 3), nn.BatchNorm2d(c)])
+        self.parts = self.parts[1:]
+        self.net = nn.Sequential(*self.net, nn.ReLU())
+        self.net = nn.Sequential(self.net, nn.ReLU())
+        """,
+        "for part in self.parts:\n    x = F.relu(part(self.net(x)))\nreturn x",
     )
-    findings(f"net = {deep}\n{code}other = nn.BatchNorm2d(8)\n")
+    assert findings(code) == []
 
 
 PARSED = {
@@ -850,6 +927,9 @@ PARSED = {
     "lazy": b"nn.LazyConv2d(8, 3)\nnn.LazyBatchNorm2d()",
 }
 NOT_PARSED = {
+    "norm is only a default on its own line": (
+        b"def f(\n    c,\n    norm=nn.BatchNorm2d,\n):\n    norm(8)\n    nn.Conv2d(3, 8, 3)"
+    ),
     "every layer says bias=False": b"nn.Conv2d(3, 8, 3, bias=False)\nnn.BatchNorm2d(8)",
     "bias over several lines": b"nn.Conv2d(\n    3, 8,\n    bias=False,\n)\nnn.BatchNorm2d(8)",
     "bias in **kwargs": b"nn.Conv2d(3, 8, 3, **kwargs)\nnn.BatchNorm2d(8)",

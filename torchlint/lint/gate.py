@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from torchlint.lint.needles import needles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from torchlint.lint.rule import Rule
 
@@ -19,7 +18,7 @@ _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))",
     re.MULTILINE,
 )
-_ACCELERATED = (
+ACCELERATED = (
     r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]|Accelerator\(|Fabric\(|accelerator\s*=\s*['\"]gpu|"
     r"\bgpus\s*=|\.to\((?:self\.|args\.|cfg\.|config\.)?device"
 )
@@ -33,36 +32,17 @@ def mentions_torch(data: bytes) -> bool:
     return _MENTION.search(data) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Skim:
-    """What a file shows without being parsed.
-
-    `imports` are the dotted names it imports, with leading dots for relative ones; `clues` the
-    names of the rules' clues that it contains; `accelerated` whether it moves something to a GPU.
-    """
-
-    codes: tuple[str, ...]
-    clues: frozenset[str]
-    imports: tuple[str, ...]
-    accelerated: bool = False
-
-
-def skim(data: bytes, rules: Sequence[Rule], *, woken: bool = False) -> Skim:
-    """The codes of the rules that want to see a file, and what else its bytes show.
+def wanted_by(data: bytes, rules: Iterable[Rule], *, woken: bool = False) -> list[str]:
+    """The codes of the rules that want to see a file with these bytes.
 
     Args:
         woken: hot code of another file leads here, so that `Rule.wakes` counts too.
     """
-    codes = []
-    clues = set()
-    for rule in rules:
-        if _wanted(rule, data) or (woken and rule.wakes and _all_found(rule.wakes, data)):
-            codes.append(rule.code)
-        for name, pattern in rule.clues.items():
-            if _found(pattern, data):
-                clues.add(name)
-    accelerated = _found(_ACCELERATED, data)
-    return Skim(tuple(codes), frozenset(clues), tuple(imports(data)), accelerated)
+    return [
+        rule.code
+        for rule in rules
+        if _wanted(rule, data) or (woken and rule.wakes and _all_found(rule.wakes, data))
+    ]
 
 
 def _wanted(rule: Rule, data: bytes) -> bool:
@@ -72,10 +52,11 @@ def _wanted(rule: Rule, data: bytes) -> bool:
 
 
 def _all_found(patterns: tuple[str, ...], data: bytes) -> bool:
-    return all(_found(pattern, data) for pattern in patterns)
+    return all(matches(pattern, data) for pattern in patterns)
 
 
-def _found(pattern: str, data: bytes) -> bool:
+def matches(pattern: str, data: bytes) -> bool:
+    """Whether a rule's pattern is found in a file."""
     words, expression = _compiled(pattern)
     if words and not any(word in data for word in words):
         return False

@@ -12,10 +12,10 @@ from torchlint.lint.finding import Position, Related
 from torchlint.lint.index import Index, Key, Locator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from torchlint.lint.gate import Skim
     from torchlint.lint.rule import Fact
+    from torchlint.lint.texts import Texts
     from torchlint.syntax.summary import CallSite, FunctionSummary, Passed, Summary
 
 CALL_DEPTH = 3
@@ -56,25 +56,26 @@ class Project:
     def __init__(
         self,
         summaries: Mapping[str, Summary],
-        skims: Mapping[str, Skim],
         facts: Iterable[Fact],
         locator: Locator,
-        mentions: Callable[[str, str], bool],
+        texts: Texts,
+        clues: Mapping[str, str],
     ) -> None:
         self.summaries = summaries
-        self._skims = skims
+        self._texts = texts
+        self._clues = clues
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
             self._facts[fact.name].append(fact)
-        self.index = Index(locator, summaries, mentions)
+        self.index = Index(locator, summaries, texts.mentions)
 
     # imports -----------------------------------------------------------------------------
 
     @cached_property
     def _imports(self) -> dict[str, set[str]]:
         graph: dict[str, set[str]] = {}
-        for path, skim in self._skims.items():
-            found = {self.index.locate(path, name) for name in skim.imports}
+        for path in self._texts.paths():
+            found = {self.index.locate(path, name) for name in self._texts.imports(path)}
             graph[path] = {target[0] for target in found if target is not None} - {path}
         return graph
 
@@ -102,13 +103,14 @@ class Project:
     def beside(self, path: str) -> set[str]:
         """The files in the folder of `path` and below: what it may import by computed names."""
         folder = os.path.join(os.path.dirname(path), "")
-        return {other for other in self._skims if other.startswith(folder)}
+        return {other for other in self._texts.paths() if other.startswith(folder)}
 
     # facts -------------------------------------------------------------------------------
 
     def has_clue(self, name: str, paths: Iterable[str]) -> bool:
         """Whether one of the files contains a clue that a rule declared."""
-        return any(name in self._skims[path].clues for path in paths if path in self._skims)
+        pattern = self._clues[name]
+        return any(self._texts.matches(path, pattern) for path in paths)
 
     def facts(self, name: str, paths: Iterable[str]) -> list[Fact]:
         """The facts of that name that rules recorded in these files."""
@@ -132,7 +134,7 @@ class Project:
         summary = self.summaries.get(path)
         if summary is not None:
             return summary.uses_cuda
-        return path in self._skims and self._skims[path].accelerated
+        return self._texts.accelerated(path)
 
     # steps -------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.lint.debug import debugging
 from torchlint.lint.finding import Diagnostic, Finding
-from torchlint.lint.gate import Skim, skim
+from torchlint.lint.gate import wanted_by
 from torchlint.lint.registry import all_rules
 from torchlint.lint.rule import Fact, Waiting
 from torchlint.lint.suppress import Suppressions
@@ -31,7 +31,6 @@ class MapResult:
     on nothing else."""
 
     path: str
-    skim: Skim
     findings: tuple[Finding, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     facts: tuple[Fact, ...] = ()
@@ -53,19 +52,21 @@ def map_file(target: Target, woken: bool = False) -> MapResult:
         for code, rule in all_rules().items()
         if target.selection.enabled(code, rule.name)
     }
-    skimmed = skim(data, list(rules.values()), woken=woken)
-    if not skimmed.codes and not woken:
-        return MapResult(target.path, skimmed)
+    codes = wanted_by(data, rules.values(), woken=woken)
+    if not codes and not woken:
+        return MapResult(target.path)
     try:
         source = decode(target.path, data)
         module = Module(source, parse(source), target.torch)
     except SourceError as error:
-        return MapResult(target.path, skimmed, diagnostics=(error.diagnostic,))
-    active = [rules[code] for code in skimmed.codes]
-    return _run(module, active, skimmed, woken)
+        return MapResult(target.path, diagnostics=(error.diagnostic,))
+    try:
+        return _run(module, [rules[code] for code in codes], woken)
+    finally:
+        module.release()
 
 
-def _run(module: Module, active: list[Rule], skimmed: Skim, woken: bool) -> MapResult:
+def _run(module: Module, active: list[Rule], woken: bool) -> MapResult:
     said: list[Said] = []
     diagnostics: list[Diagnostic] = []
     for rule in active:
@@ -80,7 +81,6 @@ def _run(module: Module, active: list[Rule], skimmed: Skim, woken: bool) -> MapR
         summary = _guarded(lambda: [summarize(module)], "the project summary", module, diagnostics)
     return MapResult(
         path=module.path,
-        skim=skimmed,
         findings=tuple(item for item in findings if not suppressions.cover(item)),
         waiting=tuple(item for item in waiting if not suppressions.cover(item.finding)),
         facts=tuple(item for item in said if isinstance(item, Fact)),

@@ -57,8 +57,8 @@ class Rule:
             if each of them matches: give the words without which the rule cannot speak.
         wakes: like `triggers`, but matched against a file that the rule needs only when hot
             code of another file calls into it.
-        clues: name → regular expression, looked up in every file that mentions torch without
-            parsing it; `Project.has_clue` answers.
+        clues: name → regular expression that `Project.has_clue` looks for in files, parsed or
+            not, when the rule settles.
         joins: its waiting findings ask who calls whom, so files are summarized for it.
         off_in_tests: silent in test-like paths.
         since: first torchlint version with this rule.

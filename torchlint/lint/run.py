@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Memo, Target
 from torchlint.lint.finding import Diagnostic, Finding
-from torchlint.lint.gate import Skim, imports
 from torchlint.lint.index import Locator
 from torchlint.lint.join import Project
 from torchlint.lint.mapping import MapResult
 from torchlint.lint.registry import all_rules
-from torchlint.project.source import SourceError, read_bytes
+from torchlint.lint.texts import Texts
 from torchlint.project.workers import map_targets
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Run:
         self._targets.update((target.path, target) for target in relevant)
         self._relevant = relevant
         self._locator = Locator(self._targets)
+        self._texts = Texts(self._targets.values())
         self._jobs = jobs
         self._progress = progress
         self._memo: Memo = {} if memo is None else memo
@@ -82,26 +83,18 @@ class Run:
     # reduce ------------------------------------------------------------------------------
 
     def _join(self) -> Project:
-        if not any(result.waiting or result.summary for result in self._results.values()):
-            return self._project()
-        self._skim_the_rest()
         project = self._project()
+        if not any(result.waiting or result.summary for result in self._results.values()):
+            return project
         woken: set[str] = set()
         for _ in range(_MOST_ROUNDS):
             wanted = self._sleepers(project) - woken
             if not wanted:
                 break
             woken |= wanted
-            self._map(self._load(sorted(wanted)), woken=True)
+            self._map([self._loaded(path) for path in sorted(wanted)], woken=True)
             project = self._project()
         return project
-
-    def _skim_the_rest(self) -> None:
-        """A file that never says torch may still lead there: a script that only starts a
-        trainer, a package that only hands names on."""
-        for target in self._load(sorted(set(self._targets) - set(self._results))):
-            found = Skim((), frozenset(), tuple(imports(target.data or b"")))
-            self._results[target.path] = MapResult(target.path, found)
 
     def _project(self) -> Project:
         return Project(
@@ -110,16 +103,11 @@ class Run:
                 for path, result in self._results.items()
                 if result.summary is not None
             },
-            skims={path: result.skim for path, result in self._results.items()},
             facts=[fact for result in self._results.values() for fact in result.facts],
             locator=self._locator,
-            mentions=self._mentions,
+            texts=self._texts,
+            clues={name: text for rule in all_rules().values() for name, text in rule.clues.items()},
         )
-
-    def _mentions(self, path: str, word: str) -> bool:
-        """Whether a file contains a word; one that was not read is taken to."""
-        data = self._targets[path].data
-        return data is None or word.encode() in data
 
     def _sleepers(self, project: Project) -> set[str]:
         """Files without a summary that hot code calls into, or that call code which trains."""
@@ -129,16 +117,8 @@ class Run:
             found |= project.importers(path)
         return {path for path in found if path in self._targets} - set(project.summaries)
 
-    def _load(self, paths: Iterable[str]) -> list[Target]:
-        loaded = []
-        for path in paths:
-            target = self._targets[path]
-            try:
-                data = target.data if target.data is not None else read_bytes(path)
-            except SourceError:
-                continue  # reported when the file was first read
-            loaded.append(Target(path, target.selection, target.torch, data))
-        return loaded
+    def _loaded(self, path: str) -> Target:
+        return replace(self._targets[path], data=self._texts.data(path))
 
     @staticmethod
     def _settle(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,7 +35,13 @@ def map_share(targets: list[Target], woken: bool) -> list[MapResult]:
     from torchlint.lint.mapping import map_file
     from torchlint.syntax.deep import with_deep_stack
 
-    return with_deep_stack(lambda: [map_file(target, woken) for target in targets])
+    collecting = gc.isenabled()
+    gc.disable()  # a parsed file is a million objects without a cycle: `release` frees them
+    try:
+        return with_deep_stack(lambda: [map_file(target, woken) for target in targets])
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _in_processes(
@@ -73,7 +80,6 @@ def _alone(target: Target, woken: bool) -> MapResult:
     from concurrent.futures.process import BrokenProcessPool
 
     from torchlint.lint.finding import Diagnostic
-    from torchlint.lint.gate import Skim
     from torchlint.lint.mapping import MapResult
 
     with ProcessPoolExecutor(max_workers=1) as pool:
@@ -81,6 +87,5 @@ def _alone(target: Target, woken: bool) -> MapResult:
             return pool.submit(map_share, [target], woken).result()[0]
         except BrokenProcessPool:
             message = "the process that checked this file died; it was left out"
-            nothing = Skim((), frozenset(), ())
             diagnostic = Diagnostic(target.path, message, kind="worker")
-            return MapResult(target.path, nothing, diagnostics=(diagnostic,))
+            return MapResult(target.path, diagnostics=(diagnostic,))

@@ -269,9 +269,7 @@ def _item(node: cst.Subscript, module: Module, depth: int) -> Dataset:
     if elements:
         return _joined(_describe(each, module, depth + 1) for each in elements)
     owner = _describe(node.value, module, depth + 1)
-    if owner.cost in (Cost.TABLE, Cost.MEMORY):
-        return owner
-    return _by_value(node, module)
+    return _by_value(node, module) if owner == _UNKNOWN else owner
 
 
 def _elements(

@@ -47,11 +47,14 @@ def asks_for_none(test: cst.CSTNode) -> bool:
 
 
 def _unchecked(module: Module, besides: cst.CSTNode | None) -> Iterator[cst.Attribute]:
-    checked = {module.function(test) for test in module.nodes(cst.Comparison) if asks_for_none(test)}
+    tests = filter(asks_for_none, module.nodes(cst.Comparison))
+    checked = {module.function(test) for test in tests}
     for node in module.nodes(cst.Attribute):
         if node.attr.value != "grad" or module.function(node) in checked:
             continue
-        if not _is_called_or_set(node, module) and besides not in module.ancestors(node):
+        if _is_called_or_set(node, module):
+            continue
+        if all(above is not besides for above in module.ancestors(node)):
             yield node
 
 

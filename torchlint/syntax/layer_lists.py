@@ -105,6 +105,12 @@ class LayerLists:
         return found
 
     @cached_property
+    def around_jumps(self) -> frozenset[cst.CSTNode]:
+        """The statements that may leave a block before its end."""
+        jumps = self._module.nodes(cst.Continue, cst.Break, cst.Return, cst.Raise)
+        return frozenset(above for jump in jumps for above in self._module.ancestors(jump))
+
+    @cached_property
     def _unordered(self) -> frozenset[_Key]:
         """Lists that become an `nn.ModuleList`, which runs its items in no order of its own."""
         found: set[_Key] = set()
@@ -139,7 +145,7 @@ class _Growth:
         self._ends: list[Chain] = []
         self._skipped: list[list[Chain]] = []
         module = layers.module
-        self._alive = {above for place in places for above in module.ancestors(place)}
+        self._touched = {above for place in places for above in module.ancestors(place)}
 
     def run(self) -> None:
         end = self._block(self._key[0].body, self._empty)
@@ -159,7 +165,7 @@ class _Growth:
                     state = self._small(part, state) if state is not None else None
             elif isinstance(statement, cst.BaseSmallStatement):
                 state = self._small(statement, state)
-            elif statement in self._alive:
+            elif statement in self._touched or statement in self._layers.lists.around_jumps:
                 state = self._compound(statement, state)
         return state
 

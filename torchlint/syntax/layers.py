@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _PASSED_ON = ("torch.nn.Identity", "torch.nn.Sequential")
 _PAIRS = ("collections.OrderedDict", "typing.OrderedDict", "builtins.dict")
-_DEEPEST = 60
 
 
 class Layers:
@@ -38,7 +37,6 @@ class Layers:
         self.placed: dict[cst.Call, dict[cst.CSTNode, None]] = {}
         self._chains: dict[cst.CSTNode, Chain] = {}
         self._sequences: dict[cst.CSTNode, Chain] = {}
-        self._depth = 0
 
     # what stands where ---------------------------------------------------------------------
 
@@ -104,11 +102,8 @@ class Layers:
         """What runs when the module that an expression stands for is called."""
         known = self._chains.get(node)
         if known is None:
-            known = self._chains[node] = unknown(node)  # a module that is part of itself
-            if self._depth < _DEEPEST:
-                self._depth += 1
-                known = self._chains[node] = self._chain(node)
-                self._depth -= 1
+            self._chains[node] = unknown(node)  # a module that is part of itself
+            known = self._chains[node] = self._chain(node)
         return known
 
     def _chain(self, node: cst.CSTNode) -> Chain:
@@ -236,11 +231,8 @@ class Layers:
                 return grown
         known = self._sequences.get(node)
         if known is None:
-            known = self._sequences[node] = unknown(node)
-            if self._depth < _DEEPEST:
-                self._depth += 1
-                known = self._sequences[node] = self._sequence(node)
-                self._depth -= 1
+            self._sequences[node] = unknown(node)  # a list that is part of itself
+            known = self._sequences[node] = self._sequence(node)
         return known
 
     def _sequence(self, node: cst.CSTNode) -> Chain:

@@ -13,7 +13,7 @@ from torchlint.syntax import literals
 from torchlint.syntax.flow import Flow
 from torchlint.syntax.literals import Literal
 from torchlint.syntax.loops import Guard, Loops, StepLoop
-from torchlint.syntax.names import Names, qualified_name
+from torchlint.syntax.names import Names, dotted_text, qualified_name
 from torchlint.syntax.positions import Positions
 from torchlint.syntax.tree import Tree
 from torchlint.syntax.values import Values
@@ -49,6 +49,13 @@ class Module:
         self.tree = root
         self.newline = root.default_newline
         self._nodes = Tree(root)
+
+    def release(self) -> None:
+        """Lets go of the tree and all that was found out about it, so that it is freed at once."""
+        values = self.__dict__.pop("values", None)
+        if values is not None:
+            values.release()
+        self.__dict__.clear()
 
     # structure ---------------------------------------------------------------------------
 
@@ -227,17 +234,11 @@ class Module:
         """A script that somebody starts: a main guard, a command line, or training at top level."""
         if self.main_guard is not None:
             return True
-        imported = {name for alias in self.nodes(cst.ImportAlias) for name in self._top(alias)}
-        if not _ENTRY_IMPORTS.isdisjoint(imported):
+        imported = [dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names]
+        imported += [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
+        if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in imported):
             return True
         return any(self.function(loop) is None for loop in self.loops.step_loops)
-
-    @staticmethod
-    def _top(alias: cst.ImportAlias) -> list[str]:
-        node: cst.CSTNode = alias.name
-        while isinstance(node, cst.Attribute):
-            node = node.value
-        return [node.value] if isinstance(node, cst.Name) else []
 
     @cached_property
     def uses_cuda(self) -> bool:

@@ -87,8 +87,6 @@ class ModuleOrder:
 
     def _called(self, func: cst.BaseExpression) -> Chain | None:
         """The chain of a module held by `self` or by a name that came from `self`."""
-        if isinstance(func, cst.Attribute) and dotted_text(func.value) != "self":
-            return None
         if not isinstance(func, (cst.Attribute, cst.Name, cst.Subscript)):
             return None
         return self.layers.chain(func)
@@ -115,7 +113,7 @@ class ModuleOrder:
         arg = self.module.parent(value)
         call = self.module.parent(arg) if isinstance(arg, cst.Arg) else None
         chain = None
-        if isinstance(call, cst.Call) and len(call.args) == 1 and call.args[0] is arg:
+        if isinstance(call, cst.Call):
             chain = self._called(call.func)
         if chain is None or not chain.first or not isinstance(call, cst.Call):
             yield Step(None, value, called=True)
@@ -210,12 +208,16 @@ class ModuleOrder:
         )
 
     def _in_other_arm(self, one: cst.CSTNode, other: cst.CSTNode) -> bool:
-        above = {one, *self.module.ancestors(one)}
-        child: cst.CSTNode = other
-        for parent in self.module.ancestors(other):
-            if parent in above:
-                return isinstance(parent, Branch) and child is not parent.test
-            child = parent
+        parts: dict[cst.CSTNode, cst.CSTNode] = {}
+        part = one
+        for above in self.module.ancestors(one):
+            parts[above] = part
+            part = above
+        part = other
+        for above in self.module.ancestors(other):
+            if above in parts:
+                return isinstance(above, Branch) and above.test not in (part, parts[above])
+            part = above
         return False
 
     # subclasses --------------------------------------------------------------------------------

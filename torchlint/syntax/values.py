@@ -68,6 +68,10 @@ class Values:
         self._depth = 0
         self._calls = CallValues(self)
 
+    def release(self) -> None:
+        """Breaks the circle with the part that deals with calls."""
+        self.__dict__.clear()
+
     def value(self, node: cst.CSTNode | None) -> Value:
         """What is known of the value of an expression; `Kind.UNKNOWN` where nothing is."""
         if node is None:
