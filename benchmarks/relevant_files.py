@@ -6,7 +6,7 @@ Usage: relevant_files.py TREE MENTION_LIST GATE_LIST    writes two lists, one pa
 import sys
 from pathlib import Path
 
-from torchlint.lint.gate import skim
+from torchlint.lint.gate import wanted_by
 from torchlint.lint.registry import all_rules
 
 tree, mention_list, gate_list = map(Path, sys.argv[1:])
@@ -16,7 +16,7 @@ for path in sorted(tree.rglob("*.py")):
     data = path.read_bytes()
     if b"torch" in data:
         mention.append(path)
-        if skim(data, rules).codes:
+        if wanted_by(data, rules):
             gate.append(path)
 mention_list.write_text("".join(f"{path}\n" for path in mention), encoding="utf-8")
 gate_list.write_text("".join(f"{path}\n" for path in gate), encoding="utf-8")

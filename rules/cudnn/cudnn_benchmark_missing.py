@@ -56,9 +56,9 @@ import libcst as cst
 
 from torchlint.lint.index import Key
 from torchlint.lint.rule import Applicability, Fact, Rule, Tier, Waiting, without_fix
-from torchlint.rules.cudnn._flags import Choice, choices
-from torchlint.rules.cudnn._placement import start_of, switch_on
-from torchlint.rules.cudnn._reach import leads_to_training, reach_of, training_functions
+from ._flags import Choice, choices
+from ._placement import start_of, switch_on
+from ._reach import leads_to_training, reach_of, training_functions
 from torchlint.syntax.torch_api import CONVOLUTIONS
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(f"{_TRAINS}|{_DECIDES}",),
     wakes=(
-        r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b",
+        r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b|"
+        r"^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)\w*\(",
     ),
     clues={
         "convolutions": _CODE + r"\b(?:Lazy)?Conv(?:Transpose)?[123]d\(",

@@ -79,7 +79,10 @@ rule = Rule(
     family="data",
     summary="a DataLoader builds every batch in the training process",
     fix=Applicability.UNSAFE,
-    triggers=(r"DataLoader\b|class \w+\([^)]*Dataset\b[^)]*\):|dataloader_num_workers",),
+    triggers=(
+        r"DataLoader\s*\(|DataLoader as |\([\w.]*DataLoader\)|=\s*[\w.]*DataLoader\s*[\n#]|"
+        r"class \w+\([^)]*Dataset\b[^)]*\):|dataloader_num_workers",
+    ),
     off_in_tests=True,
 )
 

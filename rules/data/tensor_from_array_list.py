@@ -39,6 +39,7 @@ which keeps their type and device: **unsafe**.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -62,6 +63,12 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 
+_CALL = rb"(?:\b(?:as_)?tensor|(?<!To)(?<!is_)Tensor)\(\s*"
+_NUMBERS_GIVEN = re.compile(_CALL + rb"(?:[^\n]*?\.tolist\(\)|[^\]]{0,400}?\.item\(\))")
+_ARRAYS_AROUND = re.compile(rb"numpy|cv2|gym")
+_LIST_GIVEN = re.compile(_CALL + rb"(?:[\[(]\s*(?![-.\d'\"\])])|\w[^,()]*(?:\([^()]*\))?\s+for\b)")
+_NAME_GIVEN = re.compile(_CALL + rb"(\w+)\s*[,)]")
+
 rule = Rule(
     code="TL106",
     name="tensor-from-array-list",
@@ -74,6 +81,19 @@ rule = Rule(
     ),
     off_in_tests=True,
 )
+
+
+@rule.narrow
+def may_build_number_by_number(text: bytes) -> bool:
+    """Whether some constructor is given a list, the name of one, or what was read from tensors."""
+    if _NUMBERS_GIVEN.search(text):
+        return True
+    if not _ARRAYS_AROUND.search(text):
+        return False
+    if _LIST_GIVEN.search(text):
+        return True
+    names = {match.group(1) for match in _NAME_GIVEN.finditer(text)}
+    return any(re.search(rb"\b%s(?:\s*=\s*\[|\.append\()" % name, text) for name in names)
 
 
 @rule.on(cst.Call)
@@ -155,7 +175,6 @@ def _is_tolist(node: cst.BaseExpression) -> bool:
         isinstance(node, cst.Call)
         and isinstance(node.func, cst.Attribute)
         and node.func.attr.value == "tolist"
-        and not node.args
     )
 
 

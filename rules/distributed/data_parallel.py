@@ -92,7 +92,7 @@ _DP_ARGUMENTS = frozenset({"strategy", "accelerator", "distributed_backend"})
 @rule.on(cst.Call)
 def drives_all_gpus(call: cst.Call, module: Module) -> Iterable[Said]:
     tier = _tier(call, module)
-    if tier is None or module.in_evaluation(call):
+    if tier is None or _evaluates(call, module):
         return
     finding = rule.finding(
         module,
@@ -119,6 +119,14 @@ def _tier(call: cst.Call, module: Module) -> Tier | None:
     ):
         return Tier.DEFAULT
     return None
+
+
+def _evaluates(call: cst.Call, module: Module) -> bool:
+    """Whether the wrapped model only predicts, where one process per GPU is no cure."""
+    function = module.function(call)
+    if function is not None and module.loops.is_evaluation(function):
+        return True
+    return module.loops.grad_is_off(call)
 
 
 def _offers_ddp(module: Module) -> bool:

@@ -57,8 +57,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import libcst as cst
-from torchlint.rules.model._bias import argument_of_bias, has_bias, is_linear, same_features
-from torchlint.rules.model._constructed import may_have_biased_layer
+from ._bias import argument_of_bias, has_bias, is_linear, same_features
+from ._constructed import may_have_biased_layer
 
 from torchlint.lint.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
 from torchlint.syntax.bias_initialization import bias_uses

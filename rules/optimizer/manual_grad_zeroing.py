@@ -45,8 +45,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.lint.rule import Applicability, Fix, Rule
-from torchlint.rules.optimizer._receiver import is_torchs
-from torchlint.rules.optimizer._zeroing import sounds_like_parameters, zeroes_each
+from ._receiver import is_torchs
+from ._zeroing import sounds_like_parameters, zeroes_each
 from torchlint.syntax import edits, gradients
 from torchlint.syntax.names import dotted_text
 
@@ -123,7 +123,7 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
         return f"nothing shows that `{dotted_text(owner)}` has torch's own `zero_grad`"
     if "#" in module.source(loop):
         return "the loop holds comments that would be lost"
-    if gradients.reads(module, besides=loop):
+    if gradients.reads(module, ):
         return "this file reads gradients without asking for None"
     if module.torch < _CAN_FREE:
         return "this project supports a torch whose `zero_grad` cannot free gradients"

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.lint.rule import Applicability, Fix, Rule
-from torchlint.rules.optimizer._receiver import is_torchs
+from ._receiver import is_torchs
 from torchlint.syntax import edits, gradients
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -9,11 +10,16 @@ import libcst as cst
 from torchlint.lint.finding import Applicability, Fix
 from torchlint.syntax import edits
 from torchlint.syntax.kinds import Kind
+from torchlint.syntax.literals import UNKNOWN
 from torchlint.syntax.loops import Guard
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.syntax.literals import Literal
     from torchlint.syntax.loops import Loop
     from torchlint.syntax.module import Module
+    from torchlint.syntax.names import Scope
     from torchlint.syntax.syncs import Sync
 
 Answer = tuple[Fix | None, str | None]
@@ -22,6 +28,9 @@ _NOT_A_SUM = (
     "`.detach()`ed tensors and stack them after the loop"
 )
 _COUNTS = frozenset({"eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "bool"})
+_AS_TEXT = re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.[\d*]+)?[sra]")
+_AS_IT_IS = re.compile(r"\{[^{}:]*\}")
+"""Placeholders of `%` and `format` that would print a tensor as `tensor(0.5)`."""
 
 
 def sum_on_device(sync: Sync, module: Module) -> Answer:
@@ -30,17 +39,17 @@ def sum_on_device(sync: Sync, module: Module) -> Answer:
     if update is None or not isinstance(update.target, cst.Name):
         return None, _NOT_A_SUM
     name = update.target.value
-    loop = _summing_loop(update, name, module)
+    loop, start = _summing_loop(update, name, module)
     if loop is None:
         return None, f"`{name}` does not start as a literal 0 right before the loop"
     reason = _other_use(update, name, loop, module)
     if reason is not None:
         return None, reason
-    exact = _is_count(sync.operand, module) and update.value is sync.call
-    operand = module.source(sync.operand)
+    exact = all(_counts(each) for each in _updates(update, loop, module))
+    operand = _text_of(sync.operand, module, before_a_dot=not exact)
     if not exact:
-        operand = f"{_primary(sync.operand, operand)}.detach().float()"
-    kind = "int" if exact else "float"
+        operand = f"{operand}.detach().float()"
+    kind = "int" if exact and isinstance(start, int) else "float"
     after = edits.insert_after(module, loop, f"{name} = {kind}({name})")
     if after is None:
         return None, "there is no place after the loop to turn the sum into a number"
@@ -72,36 +81,53 @@ def _update_of(sync: Sync, module: Module) -> cst.AugAssign | None:
     return None
 
 
-def _summing_loop(update: cst.AugAssign, name: str, module: Module) -> Loop | None:
-    """The outermost loop around the update that a literal 0 precedes in its block."""
+def _summing_loop(
+    update: cst.AugAssign, name: str, module: Module
+) -> tuple[Loop | None, Literal]:
+    """The nearest loop around the update that a literal 0 precedes in its block, and that 0."""
     for loop in module.loops.loops_around(update):
         block = module.parent(loop)
-        zero = False
+        start: Literal = UNKNOWN
         for statement in getattr(block, "body", ()):
             if statement is loop:
                 break
-            zero = _sets_to_zero(statement, name, module) or zero
-        if zero:
-            return loop
-    return None
+            for value in _assigned(statement, name):
+                start = module.literal(value)
+        if type(start) in (int, float) and start == 0:
+            return loop, start
+    return None, UNKNOWN
 
 
-def _sets_to_zero(statement: cst.CSTNode, name: str, module: Module) -> bool:
+def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]:
+    """What the assignments of a line put into a name."""
     parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
     for part in parts:
-        if not isinstance(part, cst.Assign):
-            continue
-        for target in part.targets:
+        for target in part.targets if isinstance(part, cst.Assign) else ():
             pairs = [(target.target, part.value)]
             if isinstance(target.target, cst.Tuple) and isinstance(part.value, cst.Tuple):
-                pairs = [
-                    (to.value, of.value)
-                    for to, of in zip(target.target.elements, part.value.elements, strict=False)
-                ]
-            for to, of in pairs:
-                if isinstance(to, cst.Name) and to.value == name:
-                    return module.literal(of) in (0, 0.0)
-    return False
+                both = zip(target.target.elements, part.value.elements, strict=False)
+                pairs = [(to.value, of.value) for to, of in both]
+            yield from (of for to, of in pairs if isinstance(to, cst.Name) and to.value == name)
+
+
+def _updates(update: cst.AugAssign, loop: Loop, module: Module) -> list[cst.AugAssign]:
+    """Everything that the loop adds to the sum, the update itself included."""
+    target = update.target
+    assert isinstance(target, cst.Name)
+    bindings = module.names.lookup(target)
+    nodes = [each.node for each in bindings if loop in module.ancestors(each.node)]
+    return [node for node in nodes if isinstance(node, cst.AugAssign)]
+
+
+def _counts(update: cst.AugAssign) -> bool:
+    """`right += (a == b).sum().item()`: adds a whole number that torch counts exactly."""
+    call = update.value
+    return (
+        isinstance(call, cst.Call)
+        and isinstance(call.func, cst.Attribute)
+        and call.func.attr.value == "item"
+        and _is_count(call.func.value)
+    )
 
 
 def _other_use(update: cst.AugAssign, name: str, loop: Loop, module: Module) -> str | None:
@@ -113,23 +139,32 @@ def _other_use(update: cst.AugAssign, name: str, loop: Loop, module: Module) -> 
         if inside and not isinstance(binding.node, cst.AugAssign):
             return f"`{name}` is also set inside the loop"
     for use in module.nodes(cst.Name):
-        if use.value != name or loop not in module.ancestors(use):
-            continue
-        parent = module.parent(use)
-        if isinstance(parent, cst.AugAssign) and parent.target is use:
-            if not isinstance(parent.operator, cst.AddAssign):
-                return f"`{name}` is changed inside the loop by more than additions"
-            continue
-        if isinstance(parent, (cst.Attribute, cst.Arg)) and getattr(parent, "keyword", None) is use:
-            continue
-        if isinstance(parent, cst.Attribute) and parent.attr is use:
-            continue
-        if module.names.scope(use) is not scope:
-            return f"a function inside the loop uses `{name}`"
-        if module.loops.guard(use, loop) is not Guard.PERIODIC:
-            return f"`{name}` is read on every step, so the wait would only move there"
-        if not _formatted(use, module):
-            return f"`{name}` is read inside the loop where it must be a number"
+        if use.value == name and loop in module.ancestors(use) and not _only_named(use, module):
+            reason = _why_a_number(use, loop, scope, module)
+            if reason is not None:
+                return f"`{name}` {reason}"
+    return None
+
+
+def _only_named(use: cst.Name, module: Module) -> bool:
+    """`other.total`, `f(total=1)`: the same word, another thing."""
+    parent = module.parent(use)
+    if isinstance(parent, cst.Arg):
+        return parent.keyword is use
+    return isinstance(parent, cst.Attribute) and parent.attr is use
+
+
+def _why_a_number(use: cst.Name, loop: Loop, scope: Scope, module: Module) -> str | None:
+    parent = module.parent(use)
+    if isinstance(parent, cst.AugAssign) and parent.target is use:
+        adds = isinstance(parent.operator, cst.AddAssign)
+        return None if adds else "is changed inside the loop by more than additions"
+    if module.names.scope(use) is not scope:
+        return "is used by a function inside the loop"
+    if module.loops.guard(use, loop) is not Guard.PERIODIC:
+        return "is read on every step, so the wait would only move there"
+    if not _formatted(use, module):
+        return "is read inside the loop where it must be a number"
     return None
 
 
@@ -137,22 +172,22 @@ def _formatted(use: cst.Name, module: Module) -> bool:
     """Whether the use prints through a format that takes a 0-d tensor too: `{x:.3f}`, `%.3f`."""
     for above in module.ancestors(use):
         if isinstance(above, cst.FormattedStringExpression):
-            return bool(above.format_spec)
+            return bool(above.format_spec) and not above.conversion
         if isinstance(above, cst.BinaryOperation) and isinstance(above.operator, cst.Modulo):
             text = module.literal(above.left)
-            return isinstance(text, str) and "%s" not in text and "%r" not in text
+            return isinstance(text, str) and not _AS_TEXT.search(text)
         if isinstance(above, cst.Call):
             func = above.func
             if isinstance(func, cst.Attribute) and func.attr.value == "format":
                 text = module.literal(func.value)
-                return isinstance(text, str) and "{}" not in text
+                return isinstance(text, str) and not _AS_IT_IS.search(text)
             return False
         if isinstance(above, cst.BaseStatement):
             return False
     return False
 
 
-def _is_count(operand: cst.BaseExpression, module: Module) -> bool:
+def _is_count(operand: cst.BaseExpression) -> bool:
     """`(a == b).sum()` and `a.eq(b).sum()`: whole numbers, so the sum is exact."""
     if not isinstance(operand, cst.Call) or operand.args:
         return False
@@ -169,9 +204,9 @@ def _is_count(operand: cst.BaseExpression, module: Module) -> bool:
     return isinstance(counted, cst.Comparison)
 
 
-def _primary(node: cst.BaseExpression, text: str) -> str:
-    """The text, in parentheses where `.detach()` would otherwise bind to a part of it."""
-    simple = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
-    if isinstance(node, simple) or getattr(node, "lpar", ()):
-        return text
-    return f"({text})"
+def _text_of(node: cst.BaseExpression, module: Module, *, before_a_dot: bool) -> str:
+    """The text of an operand, in parentheses where it needs them to stay one."""
+    text = module.source(node)
+    simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+    several_lines = bool(getattr(node, "lpar", ())) and len(text.splitlines()) > 1
+    return f"({text})" if several_lines or (before_a_dot and not simple) else text

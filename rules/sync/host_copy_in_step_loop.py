@@ -55,7 +55,7 @@ import libcst as cst
 
 from torchlint.lint.finding import Tier
 from torchlint.lint.rule import Rule, Waiting
-from torchlint.rules.sync._hot import report, settle_hot
+from ._hot import report, settle_hot
 from torchlint.syntax.consumers import consumer, is_action, is_stored, needs_host_tensor
 from torchlint.syntax.names import dotted_text
 from torchlint.syntax.syncs import Sync, sync_of

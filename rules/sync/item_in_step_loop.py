@@ -60,8 +60,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.lint.rule import Applicability, Rule, Waiting
-from torchlint.rules.sync._accumulator import sum_on_device
-from torchlint.rules.sync._hot import report, settle_hot
+from ._accumulator import sum_on_device
+from ._hot import report, settle_hot
 from torchlint.syntax.consumers import decides_on_the_host, is_action
 from torchlint.syntax.syncs import Sync, sync_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.lint.gate import imports, mentions_torch, skim
+from torchlint.lint.gate import UNCOMMENTED, imports, matches, mentions_torch, wanted_by
 from torchlint.lint.rule import Rule
 
 
@@ -28,37 +28,65 @@ def test_only_files_that_mention_torch_matter(data: bytes, mentions: bool) -> No
     assert mentions_torch(data) is mentions
 
 
-class TestSkim:
+class TestWanted:
     def test_a_rule_wants_a_file_in_which_each_of_its_triggers_matches(self) -> None:
         both = rule(triggers=(r"DataLoader\b", r"\bnet\w*"))
-        assert skim(b"DataLoader(x); network", [both]).codes == ("TL901",)
-        assert skim(b"DataLoader(x)", [both]).codes == ()
-        assert skim(b"DataLoaders; network", [both]).codes == ()
+        assert wanted_by(b"DataLoader(x); network", [both]) == ["TL901"]
+        assert wanted_by(b"DataLoader(x)", [both]) == []
+        assert wanted_by(b"DataLoaders; network", [both]) == []
 
     def test_a_rule_without_triggers_wants_nothing(self) -> None:
-        assert skim(b"anything", [rule()]).codes == ()
+        assert wanted_by(b"anything", [rule()]) == []
 
     def test_a_rule_may_look_once_more(self) -> None:
         narrow = rule(triggers=("a",))
         narrow.narrow(lambda data: b"b" in data)
-        assert skim(b"a", [narrow]).codes == ()
-        assert skim(b"ab", [narrow]).codes == ("TL901",)
+        assert wanted_by(b"a", [narrow]) == []
+        assert wanted_by(b"ab", [narrow]) == ["TL901"]
 
     def test_a_woken_file_is_wanted_for_less(self) -> None:
         sleepy = rule(triggers=(r"backward\(",), wakes=(r"\.item\(\)", "loss"))
-        assert skim(b"loss.item()", [sleepy]).codes == ()
-        assert skim(b"loss.item()", [sleepy], woken=True).codes == ("TL901",)
-        assert skim(b"x.item()", [sleepy], woken=True).codes == ()
-        assert skim(b"loss.item()", [rule(triggers=("backward",))], woken=True).codes == ()
+        assert wanted_by(b"loss.item()", [sleepy]) == []
+        assert wanted_by(b"loss.item()", [sleepy], woken=True) == ["TL901"]
+        assert wanted_by(b"x.item()", [sleepy], woken=True) == []
+        assert wanted_by(b"loss.item()", [rule(triggers=("backward",))], woken=True) == []
 
     def test_codes_keep_the_order_of_the_rules(self) -> None:
         rules = [rule("TL902", triggers=("a",)), rule("TL901", triggers=("a",))]
-        assert skim(b"a", rules).codes == ("TL902", "TL901")
+        assert wanted_by(b"a", rules) == ["TL902", "TL901"]
 
-    def test_clues_are_noted_whether_or_not_the_file_is_wanted(self) -> None:
-        curious = rule(triggers=("never",), clues={"benchmark": r"cudnn\.benchmark", "other": "x"})
-        found = skim(b"cudnn.benchmark = True", [curious])
-        assert (found.codes, found.clues) == ((), {"benchmark"})
+
+class TestMatches:
+    @pytest.mark.parametrize(
+        ("pattern", "text", "found"),
+        [
+            (r"DataLoader\b", "x = DataLoader(y)", True),
+            (r"DataLoader\b", "x = DataLoaders(y)", False),
+            (r"backward\(|training_step", "def training_step(self):", True),
+            (r"\w*(?:opt|solver)\w*\.step\(", "my_solver.step()", True),
+            (r"\w*(?:opt|solver)\w*\.step\(", "env.step()", False),
+            (r"^import", "x\nimport", False),
+            (r"(?m)^import", "x\nimport", True),
+        ],
+    )
+    def test_a_pattern_is_an_ordinary_regular_expression(
+        self, pattern: str, text: str, found: bool
+    ) -> None:
+        assert matches(pattern, text.encode()) is found
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("x.cuda()", True),
+            ("# x.cuda()", False),
+            ("y = 1  # x.cuda()", False),
+            ("# x.cuda()\nx.cuda()", True),
+            ("x.cuda()  # to the GPU", True),
+            ("# to the GPU\ny = x.cuda()", True),
+        ],
+    )
+    def test_a_pattern_may_leave_comments_out(self, text: str, found: bool) -> None:
+        assert matches(UNCOMMENTED + r"\.cuda\(", text.encode()) is found
 
 
 IMPORTS = {

@@ -118,11 +118,12 @@ def test_a_file_that_is_not_checked_imports_nothing() -> None:
 
 @pytest.fixture
 def index_of(module_of: Callable[..., object]) -> Callable[..., Index]:
-    def build(files: dict[str, str], unparsed: tuple[str, ...] = ()) -> Index:
+    def build(files: dict[str, str], unparsed: tuple[tuple[str, str], ...] = ()) -> Index:
         summaries = {
             path: summarize(module_of(dedent(text), path)) for path, text in files.items()
         }
-        return Index(Locator([*files, *unparsed]), summaries)
+        texts = {**files, **dict(unparsed)}
+        return Index(Locator(texts), summaries, lambda path, word: word in texts[path])
 
     return build
 
@@ -254,9 +255,16 @@ class TestIndex:
         found = index.callable(Key("a.py", "A"))
         assert (found and found.name) == called
 
-    def test_files_that_a_name_leads_to_unparsed_are_missing(
-        self, index_of: Callable[..., Index]
+    @pytest.mark.parametrize(
+        ("text", "missing"),
+        [("def fast(): pass", {"utils.py"}), ("def slow(): pass", set())],
+        ids=["that say the name", "that do not even say the name"],
+    )
+    def test_unparsed_files_that_hot_code_leads_to_are_missing(
+        self, index_of: Callable[..., Index], text: str, missing: set[str]
     ) -> None:
-        index = index_of({"train.py": ""}, unparsed=("utils.py", "other.py"))
-        assert index.symbol("train.py", "utils.f") is None
-        assert index.missing == {"utils.py"}
+        index = index_of({"train.py": ""}, unparsed=(("utils.py", text), ("other.py", text)))
+        assert index.symbol("train.py", "utils.fast") is None
+        assert index.missing == set()
+        assert index.symbol("train.py", "utils.fast", wake=True) is None
+        assert index.missing == missing

@@ -911,7 +911,9 @@ def test_a_model_made_from_itself_does_not_crash() -> None:
         """,
         "for part in self.parts:\n    x = F.relu(part(self.net(x)))\nreturn x",
     )
-    assert findings(code) == []
+    code += "def f():\n    layers = []\n"
+    code += "    for _ in range(3):\n        layers = [*layers, nn.ReLU()]\n"
+    assert findings(code + "    return nn.Sequential(*layers)\n") == []
 
 
 PARSED = {

@@ -263,6 +263,22 @@ REPORTED = {
         "loader = DataLoader(datasets.MNIST('.'), num_workers=0)  # the training set",
         Tier.DEFAULT,
     ),
+    "a comment where nothing says 0": (
+        "loader = DataLoader(datasets.MNIST('.'))  # for debugging",
+        Tier.DEFAULT,
+    ),
+    "one batch in each round, by name": (
+        "loader = DataLoader(datasets.MNIST('.'))\nfor _ in range(3):\n    next(iter(loader))",
+        Tier.DEFAULT,
+    ),
+    "an iterator that somebody takes": (
+        "loader = DataLoader(datasets.MNIST('.'))\ntrain(iter(loader))",
+        Tier.DEFAULT,
+    ),
+    "the next of something else": (
+        "loader = DataLoader(datasets.MNIST('.'))\nx = next(cycle(loader))",
+        Tier.DEFAULT,
+    ),
     "the arguments of a Hugging Face trainer": (
         "from transformers import TrainingArguments\n"
         "arguments = TrainingArguments('out', dataloader_num_workers=0)",
@@ -401,6 +417,26 @@ LEFT_ALONE = {
     "one batch, by name": (
         "loader = DataLoader(datasets.MNIST('.'))\nimages, labels = next(iter(loader))"
     ),
+    "one batch, by a name that then stands for something else": """
+        loader = DataLoader(datasets.MNIST("."))
+        images, labels = next(iter(loader))
+        loader = other
+        for batch in loader:
+            print(batch)
+        """,
+    "one batch, by a name that is also a keyword and an attribute": """
+        loader = DataLoader(datasets.MNIST("."))
+        images, labels = next(iter(loader))
+        train(loader=other)
+        trainer.loader.start()
+        """,
+    "a subclass of DataLoader that takes no workers": """
+        class Plain(DataLoader):
+            def __init__(self, dataset):
+                super().__init__(dataset)
+
+        loader = Plain(datasets.MNIST("."))
+        """,
     "a subclass of DataLoader with workers of its own": """
         class Quick(DataLoader):
             def __init__(self, dataset, **kwargs):
@@ -417,6 +453,9 @@ LEFT_ALONE = {
         """,
     "the loader of another library": (
         "from torch_geometric.loader import DataLoader as Graphs\nloader = Graphs(graphs)"
+    ),
+    "the arguments of something else": (
+        "from project import Options\noptions = Options(dataloader_num_workers=0)"
     ),
     "the arguments of a trainer that says nothing": (
         "from transformers import TrainingArguments\n"
@@ -464,6 +503,11 @@ def test_a_dataset_of_a_file_that_is_not_checked_is_a_hint() -> None:
     (finding,) = findings(USE)
     assert finding.tier is Tier.HINT
     assert finding.withheld
+
+
+def test_a_dataset_of_another_file_whose_cost_is_unknown_is_a_hint() -> None:
+    (finding,) = findings(USE, data=PHOTOS.replace("Image.open(", "self.compute("))
+    assert finding.tier is Tier.HINT
 
 
 def test_an_iterable_dataset_of_another_file_is_left_alone() -> None:
@@ -560,6 +604,18 @@ WITHHELD = {
         """,
         "__main__",
     ),
+    "a function that runs on import reads the loader": (
+        """
+        loader = DataLoader(datasets.MNIST("."))
+
+        def train():
+            for batch in loader:
+                print(batch)
+
+        train()
+        """,
+        "__main__",
+    ),
     "a method of an object that such a function makes": (
         """
         class Trainer:
@@ -593,6 +649,10 @@ WITHHELD = {
         crop = transforms.Compose([transforms.Lambda(lambda image: image)])
         loader = DataLoader(datasets.MNIST(".", transform=crop))
         """,
+        "local function",
+    ),
+    "a lambda that the dataset is given": (
+        IMAGES + "loader = DataLoader(Photos(files, transform=lambda image: image))",
         "local function",
     ),
     "a lambda that the dataset keeps": (
@@ -683,6 +743,13 @@ OFFERED = {
     "nothing calls the function on import": """
         def train():
             for batch in DataLoader(datasets.MNIST(".")):
+                print(batch)
+        """,
+    "nothing runs the function that reads the loader": """
+        loader = DataLoader(datasets.MNIST("."))
+
+        def train():
+            for batch in loader:
                 print(batch)
         """,
     "the loader is only made on import": "loader = DataLoader(datasets.MNIST('.'))",

@@ -409,8 +409,11 @@ LEFT_ALONE = {
         """,
     "a class of the project": "from shapes import Tensor\nx = Tensor(np.ones(3))",
     "the conversion of a tensor": "x = torch.zeros(3).type(torch.FloatTensor)",
-    "as_tensor": in_dataset("return torch.as_tensor(image)"),
-    "from_numpy": in_dataset("return torch.from_numpy(image)"),
+    "as_tensor": in_dataset("return torch.as_tensor(image), torch.tensor(self.label)"),
+    "from_numpy": in_dataset("return torch.from_numpy(image), torch.tensor(self.label)"),
+    "an array or something else": in_dataset(
+        "x = image if self.raw else self.feature\n        return torch.tensor(x)"
+    ),
 }
 
 
@@ -537,6 +540,27 @@ def test_what_a_function_of_the_file_returns_may_be_kept_by_it() -> None:
     assert finding.fix.applicability is UNSAFE
 
 
+def test_what_a_method_of_the_file_returns_may_be_kept_by_it() -> None:
+    code = """
+        class Noise:
+            def draw(self):
+                self.kept = np.ones(3)
+                return self.kept + 0
+
+            def tensor(self):
+                return torch.tensor(self.draw())
+        """
+    (finding,) = findings(code)
+    assert finding.fix is not None
+    assert finding.fix.applicability is UNSAFE
+
+
+def test_a_typed_constructor_of_a_named_array_is_changed_only_if_the_user_says_so() -> None:
+    (finding,) = findings("kept = np.ones(3)\nx = torch.FloatTensor(kept)")
+    assert finding.fix is not None
+    assert finding.fix.applicability is UNSAFE
+
+
 def test_a_constructor_imported_by_its_name_is_spelled_out() -> None:
     before = "from torch import tensor\nx = tensor(np.stack(xs))\n"
     assert fixed(before) == "from torch import tensor\nx = torch.as_tensor(np.stack(xs))\n"
@@ -567,6 +591,11 @@ WITHHELD = {
         "envs = gym.vector.SyncVectorEnv(makers)\n"
         "obs, reward, _, _, _ = envs.step(action)\n"
         "x = torch.tensor(reward).to(device)",
+        "environment",
+    ),
+    "an environment fills its first observation again": (
+        "envs = gym.vector.SyncVectorEnv(makers)\n"
+        "x = torch.tensor(envs.reset(seed=0)[0], device=device)",
         "environment",
     ),
     "the name stands for constructors here and there": (

@@ -203,6 +203,11 @@ WITHHELD = {
         "ts = [torch.zeros(())]\nx = torch.tensor([t.item() for t in ts], dtype=torch.float64)",
         "torch.stack",
     ),
+    "numbers where torch has no name": (
+        "from torch import tensor, zeros\n\n",
+        "ts = [zeros(())]\nx = tensor([t.item() for t in ts])",
+        "torch.stack",
+    ),
     "numbers for a typed constructor": (
         HEADER,
         "ts = [torch.zeros(())]\nx = torch.FloatTensor([t.item() for t in ts])",
@@ -216,6 +221,11 @@ def test_withheld(header: str, code: str, reason: str) -> None:
     (finding,) = findings(code, header=header)
     assert finding.fix is None
     assert reason in str(finding.withheld)
+
+
+def test_a_constructor_imported_by_its_name_keeps_it() -> None:
+    before = "from torch import tensor\nx = tensor([np.zeros(3)])\n"
+    assert fixed(before) == "from torch import tensor\nx = tensor(np.stack([np.zeros(3)]))\n"
 
 
 def test_the_bad_program_becomes_the_fixed_one() -> None:

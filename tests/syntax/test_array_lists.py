@@ -45,6 +45,9 @@ LISTS = {
     "a list that is unpacked": ("probe([*np.zeros(3)])", False),
     "an empty list": ("probe([])", False),
     "one of several": ("xs, ys = [np.zeros(3)], 3\nprobe(xs)", False),
+    "one of the arrays": ("xs, ys = [np.zeros(3), np.ones(3)]\nprobe(xs)", False),
+    "each of the arrays": ("for xs in [np.zeros(3)]:\n  probe(xs)", False),
+    "a name of a name": ("ys = [np.zeros(3)]\nxs = ys\nprobe(xs)", False),
     "what a function returns": ("xs = f()\nprobe(xs)", False),
 }
 
@@ -66,6 +69,7 @@ EVIDENCE = {
         False,
     ),
     "it is sliced in two dimensions": ("def f(x):\n  x[:, 0:3] = 0\n  probe(x)", True),
+    "it is sliced in one dimension": ("def f(x):\n  x[0:3] = 0\n  probe(x)", False),
     "it is indexed by two numbers": ("def f(x):\n  x[0, 1] = 0\n  probe(x)", False),
     "a tensor that is sliced": ("x = torch.zeros(3, 4)\nx[:, 0:3] = 0\nprobe(x)", False),
     "a tensor that is reshaped": ("x = torch.zeros(3, 4)\nprobe(x.reshape(4, 3))", False),

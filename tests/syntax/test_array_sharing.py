@@ -34,6 +34,12 @@ def probed(code: str, imports: str = "") -> tuple[Module, cst.BaseExpression]:
 
 
 IMPORTS = "import cv2\nimport numpy as np\nimport torch\n"
+MADE = """\
+from scipy import interpolate
+g = interpolate.interp1d(x, y)
+def f():
+    return np.zeros(3)
+"""
 HELD = {
     "a new array": ("np.stack(xs)", True),
     "a sum": ("a + np.ones(3)", False),
@@ -44,6 +50,7 @@ HELD = {
     "a view": ("np.squeeze(np.zeros(3))", False),
     "a reshaped array": ("np.zeros(3).reshape(3, 1)", False),
     "what another library returns": ("cv2.imread('x.png')", False),
+    "what an interpolation returns": ("g(1)", False),
     "what a function of the file returns": ("f()", False),
     "a tensor's numbers": ("torch.zeros(3).numpy()", False),
 }
@@ -51,7 +58,7 @@ HELD = {
 
 @pytest.mark.parametrize(("code", "free"), HELD.values(), ids=HELD)
 def test_only_what_was_just_made_is_held_by_nobody(code: str, free: bool) -> None:
-    module, node = probed(f"def f():\n  return np.zeros(3)\nprobe({code})", IMPORTS)
+    module, node = probed(f"{MADE}probe({code})", IMPORTS)
     assert held_by_nobody(node, module) is free
 
 

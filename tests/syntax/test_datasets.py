@@ -63,6 +63,13 @@ class Augmented(Dataset):
     def __getitem__(self, index):
         return self.transform(self.rows[index])
 
+class Prepared(Dataset):
+    def preprocess(self, row):
+        return row
+
+    def __getitem__(self, index):
+        return self.preprocess(self.rows[index])
+
 class Digits(MNIST):
     pass
 
@@ -73,6 +80,7 @@ COSTS = {
     "a class that iterates": ("probe(Stream())", Cost.STREAM),
     "a class that touches the GPU": ("probe(Gpu())", Cost.DEVICE),
     "a class that calls something unknown": ("probe(Odd())", Cost.UNKNOWN),
+    "a class whose method has the name of a transform": ("probe(Prepared())", Cost.UNKNOWN),
     "a class with an optional transform": ("probe(Augmented(rows))", Cost.UNKNOWN),
     "a class with its transform": ("probe(Augmented(rows, flip))", Cost.WORK),
     "a class with its transform by keyword": ("probe(Augmented(rows, augment=flip))", Cost.WORK),

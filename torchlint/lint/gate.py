@@ -38,34 +38,63 @@ def wanted_by(data: bytes, rules: Iterable[Rule], *, woken: bool = False) -> lis
     Args:
         woken: hot code of another file leads here, so that `Rule.wakes` counts too.
     """
+    words = Words(data)
     return [
         rule.code
         for rule in rules
-        if _wanted(rule, data) or (woken and rule.wakes and _all_found(rule.wakes, data))
+        if _wanted(rule, words) or (woken and rule.wakes and _all_found(rule.wakes, words))
     ]
 
 
-def _wanted(rule: Rule, data: bytes) -> bool:
-    if not rule.triggers or not _all_found(rule.triggers, data):
-        return False
-    return rule.candidate is None or rule.candidate(data)
+class Words:
+    """The bytes of one file, with the answers to what was looked for in them."""
 
+    __slots__ = ("_contains", "_matches", "data")
 
-def _all_found(patterns: tuple[str, ...], data: bytes) -> bool:
-    return all(matches(pattern, data) for pattern in patterns)
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._contains: dict[bytes, bool] = {}
+        self._matches: dict[str, bool] = {}
+
+    def contain(self, word: bytes) -> bool:
+        known = self._contains.get(word)
+        if known is None:
+            known = self._contains[word] = word in self.data
+        return known
+
+    def match(self, pattern: str) -> bool:
+        """Whether a rule's pattern is found."""
+        known = self._matches.get(pattern)
+        if known is None:
+            known = self._matches[pattern] = self._search(pattern)
+        return known
+
+    def _search(self, pattern: str) -> bool:
+        words, expression = _compiled(pattern)
+        if words and not any(self.contain(word) for word in words):
+            return False
+        data = self.data
+        if not pattern.startswith(UNCOMMENTED):
+            return expression.search(data) is not None
+        return any(
+            b"#" not in data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
+            for match in expression.finditer(data)
+        )
 
 
 def matches(pattern: str, data: bytes) -> bool:
     """Whether a rule's pattern is found in a file."""
-    words, expression = _compiled(pattern)
-    if words and not any(word in data for word in words):
+    return Words(data).match(pattern)
+
+
+def _wanted(rule: Rule, words: Words) -> bool:
+    if not rule.triggers or not _all_found(rule.triggers, words):
         return False
-    if not pattern.startswith(UNCOMMENTED):
-        return expression.search(data) is not None
-    return any(
-        b"#" not in data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
-        for match in expression.finditer(data)
-    )
+    return rule.candidate is None or rule.candidate(words.data)
+
+
+def _all_found(patterns: tuple[str, ...], words: Words) -> bool:
+    return all(words.match(pattern) for pattern in patterns)
 
 
 @cache

@@ -197,7 +197,9 @@ class Index:
             return key
         summary = self._summaries.get(file)
         if summary is None:
-            return _Asleep(file) if self._mentions(file, rest[0]) else None
+            # A star hands on names that the file itself never says.
+            says = self._mentions(file, rest[0]) or self._mentions(file, "import *")
+            return _Asleep(file) if says else None
         for name, target in summary.exports:
             if name == rest[0]:
                 found = self._symbol(file, ".".join((target, *rest[1:])), depth + 1)

@@ -408,10 +408,15 @@ class Project:
         """Answers the costly questions now; `index.missing` then names the files they lack."""
         _ = self._passed_objects, self.step_loops, self._heats
 
-    def training_files(self) -> set[str]:
-        """The files in which a step loop or a function that does a step lies."""
-        found = {path for path, _ in self.step_loops}
-        found |= {key.path for key, function in self.index.functions.items() if function.steps}
+    def training_code(self) -> dict[str, set[str]]:
+        """The files in which training happens, each with the top-level names that do it."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for key, function in self.index.functions.items():
+            looped = any(
+                (key.path, loop) in self.step_loops for site in function.calls for loop in site.loops
+            )
+            if key.name and (function.steps or looped):
+                found[key.path].add(key.name.partition(".")[0])
         return found
 
 

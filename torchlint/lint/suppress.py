@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Finding
     from torchlint.syntax.module import Module
 
-_OWN = re.compile(r"#\s*torchlint:\s*(ignore-file|ignore)\s*(?:\[([^\]]*)\])?")
+_OWN = re.compile(r"#\s*torchlint:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*((?:[A-Z]+\d+[,\s]*)+)", re.IGNORECASE)
 _SPLIT = re.compile(r"[,\s]+")
 ALL = frozenset({"ALL"})
@@ -85,6 +85,10 @@ class Suppressions:
             body = statement.body.body
             last = module.span(body[0])[0].row - 1 if body else start.row
             rows.append((start.row, max(start.row, last)))
+            above = [module.span(each)[0].row for each in getattr(statement, "decorators", ())]
+            rows += [(row, max(start.row, last)) for row in above]
+        for match in module.nodes(cst.Match):
+            rows += [(module.span(match)[0].row, module.span(match.cases[0])[0].row - 1)]
         return rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.lint.gate import ACCELERATED, imports, matches
+from torchlint.lint.gate import ACCELERATED, Words, imports
 from torchlint.project.source import SourceError, read_bytes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Texts:
     def __init__(self, targets: Iterable[Target]) -> None:
         self._data = {target.path: target.data for target in targets}
         self._imports: dict[str, tuple[str, ...]] = {}
-        self._matches: dict[tuple[str, str], bool] = {}
+        self._words: dict[str, Words] = {}
 
     def paths(self) -> Iterable[str]:
         return self._data.keys()
@@ -47,13 +47,16 @@ class Texts:
 
     def matches(self, path: str, pattern: str) -> bool:
         """Whether a rule's pattern is found in a file."""
-        known = (path, pattern)
-        if known not in self._matches:
-            self._matches[known] = matches(pattern, self.data(path))
-        return self._matches[known]
+        return self._of(path).match(pattern)
+
+    def _of(self, path: str) -> Words:
+        words = self._words.get(path)
+        if words is None:
+            words = self._words[path] = Words(self.data(path))
+        return words
 
     def mentions(self, path: str, word: str) -> bool:
-        return word.encode() in self.data(path)
+        return self._of(path).contain(word.encode())
 
     def accelerated(self, path: str) -> bool:
         """Whether a file moves something to a GPU, as far as its words show."""

@@ -36,11 +36,9 @@ def elements_of(node: cst.BaseExpression, module: Module) -> Value:
 def _elements_of_name(node: cst.Name, module: Module) -> Value:
     found = NO_VALUE
     for binding in module.flow.reaching(node):
-        if binding.how is How.UPDATE:
-            return UNKNOWN_VALUE
         if binding.how is not How.ASSIGNMENT or binding.path or binding.value is None:
             return NO_VALUE
-        if not isinstance(binding.value, (cst.List, *_COMPREHENSIONS)):
+        if isinstance(binding.value, cst.Name):
             return NO_VALUE
         found |= elements_of(binding.value, module)
     for call in module.nodes(cst.Call):

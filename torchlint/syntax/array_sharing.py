@@ -121,7 +121,7 @@ def comes_from_environment(node: cst.BaseExpression, module: Module) -> bool:
     """Whether an array is what `env.step(…)` returned: many environments fill it anew."""
     root = root_of(node, module)
     if not isinstance(root, cst.Name):
-        return False
+        return observed(root, 0, module.values) is not None
     for binding in module.flow.reaching(root):
         source = binding.value
         path = binding.path or (0,)

@@ -271,7 +271,10 @@ class CallValues:
     @cached_property
     def _definitions(self) -> dict[str, cst.ClassDef | cst.FunctionDef]:
         tree = self._values.tree
-        nodes = (*tree.nodes(cst.ClassDef), *tree.nodes(cst.FunctionDef))
+        nodes: list[cst.ClassDef | cst.FunctionDef] = [
+            *tree.nodes(cst.ClassDef),
+            *tree.nodes(cst.FunctionDef),
+        ]
         return {qualified_name(tree, node): node for node in nodes}
 
     @cached_property

@@ -208,10 +208,7 @@ def _only_indexes(getitem: Function, module: Module) -> bool:
 def _light(call: cst.Call, module: Module) -> bool:
     names = module.resolve(call.func)
     if names:
-        return all(
-            name.startswith(("builtins.", "torch.", "numpy.")) and name not in _LOADS
-            for name in names
-        )
+        return all(name.startswith(("builtins.", "torch.", "numpy.")) for name in names)
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in _LIGHT_METHODS
 
 

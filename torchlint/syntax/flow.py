@@ -35,7 +35,7 @@ class Flow:
             return bindings
         above = set(self._tree.ancestors(use))
         at = self._tree.order(use)
-        loops = [node for node in above if isinstance(node, LOOPS)]
+        loops: list[cst.CSTNode] = [node for node in above if isinstance(node, LOOPS)]
         last: Binding | None = None
         kept: list[Binding] = []
         for binding in bindings:

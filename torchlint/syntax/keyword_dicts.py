@@ -70,7 +70,7 @@ def _add_name(found: Spelled, node: cst.Name, module: Module, depth: int) -> boo
     if not bindings:
         return False
     for binding in bindings:
-        if binding.path or binding.value is None:
+        if binding.value is None:
             return False
         if binding.how is How.ASSIGNMENT:
             if not _add(found, binding.value, module, depth + 1):

@@ -33,8 +33,8 @@ def literal(node: cst.CSTNode | None) -> Literal:
     if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString)):
         return node.evaluated_value
     if isinstance(node, cst.ConcatenatedString):
-        value = node.evaluated_value
-        return UNKNOWN if value is None else value
+        text = node.evaluated_value
+        return UNKNOWN if text is None else text
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         value = literal(node.expression)
         return -value if isinstance(value, (int, float)) else UNKNOWN

@@ -66,8 +66,7 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
 
 
 def _is_zero(node: cst.BaseExpression) -> bool:
-    value = literal(node)
-    return value == 0 and value is not False
+    return literal(node) == 0
 
 
 # which calls build loaders -----------------------------------------------------------------

@@ -39,8 +39,9 @@ class ModuleOrder:
         self._read_calls()
 
     def steps(self, layer: cst.Call) -> list[Step]:
-        """Where the output of a layer goes; [] if nobody sees it go anywhere."""
-        return list(self.layers.steps.get(layer, ()))
+        """Where the output of a layer goes, in source order; [] if nobody sees it go anywhere."""
+        found = self.layers.steps.get(layer, ())
+        return sorted(found, key=lambda step: self.module.order(step.place))
 
     # containers ----------------------------------------------------------------------------
 

@@ -239,7 +239,11 @@ def _evaluated_inside(scope: cst.CSTNode, child: cst.CSTNode) -> bool:
 
 
 def _collect(names: Names, tree: Tree) -> None:
-    for declaration in tree.nodes(cst.Global, cst.Nonlocal):
+    declarations: list[cst.Global | cst.Nonlocal] = [
+        *tree.nodes(cst.Global),
+        *tree.nodes(cst.Nonlocal),
+    ]
+    for declaration in declarations:
         scope = names.scope(declaration)
         scope.elsewhere.update(item.name.value for item in declaration.names)
     _collect_definitions(names, tree)

@@ -51,9 +51,8 @@ def _moves(call: cst.Call, module: Module) -> bool:
     target = argument(call, "device", 0)
     if target is None:
         return False
-    named = literal(target)
-    if isinstance(named, str):
-        return named.startswith("cuda")
+    if isinstance(literal(target), str):
+        return True
     words = (node.value for node in module.within(target) if isinstance(node, cst.Name))
     return any("device" in word or "gpu" in word for word in words)
 

@@ -1,0 +1,152 @@
+"""The hooks of .pre-commit-hooks.yaml, run by the real pre-commit on the tree as it stands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+SLOW_STEP = """\
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, loader, optimizer, device):
+    correct = 0
+    model.cuda()
+    for images, labels in loader:
+        images, labels = images.cuda(), labels.cuda()
+        output = model(images)
+        loss = nn.functional.cross_entropy(output, labels)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        correct += (output.argmax(1) == labels).sum().item()
+    return correct
+"""
+CLEAN_STEP = SLOW_STEP.replace(".sum().item()", ".sum()")
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A git repository whose hooks come from a snapshot of this tree."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def git(self, *words: str) -> None:
+        subprocess.run(
+            ["git", *words], cwd=self.folder, env=self.environment, check=True, capture_output=True
+        )
+
+    def stage(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        self.git("add", "--", name)
+        return path
+
+    def hook(self, hook: str, *files: str) -> tuple[int, str]:
+        """Exit code and output of one hook on these staged files."""
+        done = subprocess.run(
+            [sys.executable, "-m", "pre_commit", "run", hook, "--color=never", "--files", *files],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+
+def environment(home: Path) -> dict[str, str]:
+    """This process's, without what a git hook or a user's configuration would add."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {
+        **inherited,
+        "PRE_COMMIT_HOME": str(home),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "test",
+        "GIT_AUTHOR_EMAIL": "test",
+        "GIT_COMMITTER_NAME": "test",
+        "GIT_COMMITTER_EMAIL": "test",
+    }
+
+
+def snapshot(folder: Path, env: dict[str, str]) -> str:
+    """Commits the tree, with uncommitted changes, into a repository of its own; its commit."""
+    git = ["git", f"--git-dir={folder}", f"--work-tree={ROOT}"]
+    subprocess.run(["git", "init", "--quiet", "--bare", str(folder)], env=env, check=True)
+    subprocess.run([*git, "add", "--all"], cwd=ROOT, env=env, check=True)
+    subprocess.run([*git, "commit", "--quiet", "-m", "The tree"], cwd=ROOT, env=env, check=True)
+    found = subprocess.run(
+        [*git, "rev-parse", "HEAD"], env=env, check=True, capture_output=True, text=True
+    )
+    return found.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """Both hooks share the environment that pre-commit installs, once."""
+    top = tmp_path_factory.mktemp("pre-commit")
+    env = environment(top / "home")
+    revision = snapshot(top / "torchlint", env)
+    folder = top / "project"
+    folder.mkdir()
+    made = Checkout(folder, env)
+    made.git("init", "--quiet")
+    config = f"""\
+        repos:
+          - repo: {top / "torchlint"}
+            rev: {revision}
+            hooks:
+              - id: torchlint-check
+              - id: torchlint-fix
+    """
+    made.stage(".pre-commit-config.yaml", dedent(config))
+    return made
+
+
+pytestmark = pytest.mark.slow
+
+
+def test_check_fails_on_a_slow_step(checkout: Checkout) -> None:
+    path = checkout.stage("slow.py", SLOW_STEP)
+    code, output = checkout.hook("torchlint-check", "slow.py")
+    assert code == 1
+    assert "slow.py:15:20: TL201 item-in-step-loop" in output
+    assert path.read_text(encoding="utf-8") == SLOW_STEP
+
+
+def test_check_passes_on_a_clean_step(checkout: Checkout) -> None:
+    checkout.stage("clean.py", CLEAN_STEP)
+    code, output = checkout.hook("torchlint-check", "clean.py")
+    assert (code, "Passed" in output) == (0, True), output
+
+
+def test_fix_rewrites_and_fails_once(checkout: Checkout) -> None:
+    path = checkout.stage("mended.py", SLOW_STEP)
+    code, output = checkout.hook("torchlint-fix", "mended.py")
+    assert code == 1
+    assert "files were modified by this hook" in output
+    assert path.read_text(encoding="utf-8") != SLOW_STEP
+    assert ".item()" not in path.read_text(encoding="utf-8")
+    assert checkout.hook("torchlint-fix", "mended.py")[0] == 0
+    assert checkout.hook("torchlint-check", "mended.py")[0] == 0
+
+
+@pytest.mark.parametrize("hook", ["torchlint-check", "torchlint-fix"])
+def test_only_python_files_are_handed_over(checkout: Checkout, hook: str) -> None:
+    checkout.stage("notes.md", SLOW_STEP)
+    checkout.stage("notebook.ipynb", "{}")
+    code, output = checkout.hook(hook, "notes.md", "notebook.ipynb")
+    assert (code, "no files to check" in output) == (0, True), output
