@@ -123,8 +123,6 @@ def _sometimes(node: cst.CSTNode, module: Module) -> bool:
 
 def _under_condition(node: cst.CSTNode, module: Module) -> bool:
     for above in module.ancestors(node):
-        if isinstance(above, cst.FunctionDef):
-            return False
         if isinstance(above, cst.If) and above is not module.main_guard:
             words = [each.value for each in module.within(above.test) if isinstance(each, cst.Name)]
             if not all(_ASKS_FOR_GPU.search(word.lower()) for word in words):

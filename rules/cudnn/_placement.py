@@ -99,15 +99,12 @@ def _starts_processes(module: Module) -> bool:
     )
 
 
-def _first_statement(module: Module) -> cst.BaseStatement | None:
+def _first_statement(module: Module) -> cst.BaseStatement | cst.BaseSmallStatement | None:
     """The first statement of `main()` if the main block calls it, else of the main block."""
     if module.main_guard is None:
         return None
     block = _main_function(module) or module.main_guard
-    body = block.body
-    if not isinstance(body, cst.IndentedBlock):
-        return None
-    statements = list(body.body)
+    statements = list(block.body.body)
     if isinstance(block, cst.FunctionDef) and block.get_docstring() is not None:
         statements = statements[1:]
     return statements[0] if statements else None

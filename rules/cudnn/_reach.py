@@ -90,7 +90,6 @@ def leads_to_training(
                     return True
                 for site in function.calls:
                     found.update((site.target.rpartition(".")[2].lstrip(":"), site.method))
-        found.discard("")
         known |= found
     return False
 

@@ -60,7 +60,7 @@ import libcst as cst
 
 from torchlint.lint.rule import Applicability, Edit, Finding, Fix, Rule, Tier
 from torchlint.syntax import edits
-from torchlint.syntax.array_evidence import looks_like_array
+from torchlint.syntax.array_evidence import is_parameter, looks_like_array
 from torchlint.syntax.array_sharing import (
     array_is_written,
     comes_from_environment,
@@ -109,18 +109,22 @@ def copies_an_array(call: cst.Call, module: Module) -> Iterator[Finding]:
     made = tensor_constructor(call, module)
     if made is None or made.shares:
         return
-    array = module.value(made.data.value)
+    node = made.data.value
+    array = module.value(node)
     if array.dtype in _NOT_NUMBERS:
         return
     if made.typed:
-        if _is_array(array) or looks_like_array(made.data.value, module):
+        if array.is_array or looks_like_array(node, module):
             yield _typed(made, array, module)
-    elif _is_array(array) and not array.has(Kind.SCALAR) and not needs_its_copy(call):
+    elif _is_array(node, array, module) and not array.has(Kind.SCALAR):
         yield from _copied(made, array, module)
 
 
-def _is_array(value: Value) -> bool:
-    return value.has(ARRAYS) and value.only(ARRAYS | Kind.SCALAR | Kind.PARAMETER)
+def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
+    """Whether it can be nothing else, by what it is computed from or by its annotation."""
+    if value.is_array:
+        return True
+    return value.has(ARRAYS) and value.only(ARRAYS | Kind.PARAMETER) and is_parameter(node, module)
 
 
 # torch.tensor ------------------------------------------------------------------------------
@@ -129,7 +133,7 @@ def _is_array(value: Value) -> bool:
 def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Finding]:
     node = made.data.value
     copy = copy_made(made, array, module)
-    if copy is Copy.FORCED or is_read_only(node, module):
+    if copy is Copy.FORCED or needs_its_copy(made.call) or is_read_only(node, module):
         return
     moved = moved_at_once(made.call, module)
     danger = _danger(made, module) if moved is not Copy.FORCED else ""

@@ -123,7 +123,7 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
         return f"nothing shows that `{dotted_text(owner)}` has torch's own `zero_grad`"
     if "#" in module.source(loop):
         return "the loop holds comments that would be lost"
-    if gradients.reads(module, ):
+    if gradients.reads(module, besides=loop):
         return "this file reads gradients without asking for None"
     if module.torch < _CAN_FREE:
         return "this project supports a torch whose `zero_grad` cannot free gradients"

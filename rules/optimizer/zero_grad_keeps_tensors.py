@@ -96,8 +96,6 @@ def fills_with_zeros(call: cst.Call, module: Module) -> Iterable[Said]:
 
 
 def _keeps_tensors(call: cst.Call, module: Module) -> bool:
-    if module.has_star_args(call) or module.has_star_kwargs(call):
-        return False
     if module.torch < _CAN_FREE:
         return False
     if not call.args:

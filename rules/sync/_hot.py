@@ -60,6 +60,7 @@ def report(
             "loops": tuple(str(module.loops.index(loop)) for loop in loops),
             "parameters": () if operand.sure else operand.parameters,
             "tensor": operand.tensor,
+            "rare": inner is None and module.loops.is_rare(around),
         },
     )
 
@@ -76,7 +77,10 @@ def settle_hot(waiting: Waiting, project: Project) -> Finding | None:
     heat = project.hot(finding.path, site)
     if heat is None or not project.uses_cuda(finding.path):
         return None
-    if heat.path == finding.path and project.step_loop(finding.path, site.loops) is not None:
+    in_a_step_loop = project.step_loop(finding.path, site.loops) is not None
+    if needs["rare"] and not in_a_step_loop:
+        return None
+    if heat.path == finding.path and in_a_step_loop:
         return finding
     if heat.loop or heat.position != finding.start:
         finding = replace(finding, related=(*finding.related, heat.related()))

@@ -243,6 +243,24 @@ HOT = {
         },
         ["train.py:10 TL201"],
     ),
+    "a guard around the whole loop around a step function": (
+        {
+            "train.py": """\
+                import torch
+                def step(model, x):
+                    loss = model(x.cuda()).sum()
+                    loss.backward()
+                    optimizer.step()
+                    return loss
+                def train(loader, epoch):
+                    if epoch % 2 == 0:
+                        for x in loader:
+                            loss = step(model, x)
+                            print(loss.item())
+            """
+        },
+        ["train.py:11 TL201"],
+    ),
     "the loop around a step function two calls away": (
         {
             "train.py": """\
@@ -278,6 +296,20 @@ HOT = {
         },
         ["module.py:9 TL201"],
     ),
+    "a number of what nobody knows, by what only tensors have": (
+        {
+            "train.py": train("note(mystery, 1)")
+            + "def note(output, target):\n    return output.eq(target).sum().item()\n"
+        },
+        ["train.py:13 TL201"],
+    ),
+    "a loop in the helper": (
+        {
+            "train.py": train("note([loss])")
+            + "def note(xs):\n    for x in xs:\n        print(x.item())\n"
+        },
+        ["train.py:14 TL201"],
+    ),
     "keywords name the parameters": (
         {
             "train.py": train("note(n=3, value=loss)")
@@ -301,6 +333,34 @@ HOT = {
 }
 
 COLD = {
+    "a guard around a loop in the helper": {
+        "train.py": train("note([loss], 1)")
+        + "def note(xs, step):\n    if step % 100 == 0:\n        for x in xs:\n"
+        + "            print(x.item())\n",
+    },
+    "a guard around a loop that calls the helper": {
+        "train.py": train("first([output], labels)")
+        + "def first(xs, t):\n    if step % 100 == 0:\n        for x in xs:\n"
+        + "            accuracy(x, t)\n"
+        + ACCURACY,
+    },
+    "a number of what nobody knows": {
+        "train.py": train("note(mystery)") + "def note(value):\n    return value.item()\n",
+    },
+    "a validation that shares the step": {
+        "train.py": """\
+            import torch
+            def step(x, train):
+                loss = model(x.cuda()).sum()
+                if train:
+                    loss.backward()
+                    optimizer.step()
+                return loss
+            def validate(loader):
+                for x in loader:
+                    print(step(x, False).item())
+        """
+    },
     "a helper that nobody calls": {
         "train.py": train("pass") + ACCURACY,
     },

@@ -21,6 +21,7 @@ IMPORTS = (
 CROP = "crop = transforms.CenterCrop(224)\n"
 CONVOLUTION = 'model = nn.Conv2d(3, 8, 3).to("cuda")\n'
 LOOP = "for x in loader:\n    model(x).sum().backward()\n    optimizer.step()\n"
+LIBRARY = IMPORTS.replace("import argparse\n", "") + CROP + CONVOLUTION
 SCRIPT = IMPORTS + CROP + CONVOLUTION + LOOP
 """A whole program at the top level of a file."""
 TRAIN = (
@@ -65,6 +66,16 @@ REPORTED: dict[str, dict[str, str]] = {
         + TRAIN
         + "for epoch in range(9):\n    train(model, loader, optimizer)\n"
     },
+    "no command line, and the loop goes over numbers": {
+        "main": LIBRARY + TRAIN + "for i in range(9):\n    train(model, loader, optimizer)\n"
+    },
+    "no command line, and the step is a method of something imported": {
+        "main": "from engine import Trainer\ntrainer = Trainer()\n"
+        "for x in loader:\n    trainer.step_once(x)\n",
+        "engine": LIBRARY
+        + "class Trainer:\n    def step_once(self, x):\n        model(x).sum().backward()\n",
+    },
+    "an action is drawn without chance": {"main": SCRIPT + "act(x, deterministic=True)\n"},
     "the function is handed to fire": {
         "main": "import fire\n" + IMPORTS + CROP + CONVOLUTION + TRAIN + "fire.Fire(train)\n"
     },
@@ -173,6 +184,9 @@ HINTS = {
     + "if args.seed is not None:\n    torch.backends.cudnn.benchmark = False\n",
     "the seed function is called only with a seed": SCRIPT
     + "def seed():\n    torch.use_deterministic_algorithms(True)\nif args.seed:\n    seed()\n",
+    "determinism unless a caller says no": SCRIPT
+    + "def seed(strict=True):\n    if strict:\n        torch.use_deterministic_algorithms(True)\n"
+    "seed()\n",
     "determinism as the command line says": SCRIPT
     + "torch.backends.cudnn.deterministic = args.deterministic\n",
     "cuDNN as the command line says": SCRIPT + "torch.backends.cudnn.enabled = args.cudnn\n",
@@ -197,6 +211,16 @@ def test_one_finding_per_script_on_the_line_that_starts_it() -> None:
 
 # left alone --------------------------------------------------------------------------------
 
+OTHER_METHODS = """
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x.cuda()).sum().backward()
+    def show(self):
+        print(model)
+
+if __name__ == "__main__":
+"""
 SELF_TEST = """
 class Trainer:
     def fit(self):
@@ -243,6 +267,10 @@ LEFT_ALONE: dict[str, dict[str, str]] = {
     "deterministic in a function that always runs": {
         "main": SCRIPT + "def seed():\n    torch.use_deterministic_algorithms(True)\nseed()\n"
     },
+    "deterministic in an imported function": {
+        "main": "from seeds import seed\nif args.seed:\n    seed()\n" + SCRIPT,
+        "seeds": "import torch\ndef seed():\n    torch.use_deterministic_algorithms(True)\n",
+    },
     "deterministic algorithms": {"main": SCRIPT + "torch.use_deterministic_algorithms(True)\n"},
     "a seed function is asked for determinism": {
         "main": SCRIPT + "from lib import seed_all\nseed_all(0, deterministic=True)\n"
@@ -250,6 +278,7 @@ LEFT_ALONE: dict[str, dict[str, str]] = {
     "cuDNN off": {"main": SCRIPT + "torch.backends.cudnn.enabled = False\n"},
     "a detector": {"main": SCRIPT + "from torchvision.models.detection import ssd300_vgg16\n"},
     "pooling over regions": {"main": SCRIPT + "from torchvision.ops import roi_align\n"},
+    "packed sequences": {"main": SCRIPT + "y = nn.utils.rnn.pack_padded_sequence(x, lengths)\n"},
     "padded sequences": {"main": SCRIPT + "from torch.nn.utils.rnn import pad_sequence\n"},
     "several scales": {"main": SCRIPT + "if opt.multi_scale:\n    resize()\n"},
     "a collate function that pads": {
@@ -278,6 +307,37 @@ LEFT_ALONE: dict[str, dict[str, str]] = {
         "main": IMPORTS + CROP + "model = nn.Conv2d(3, 8, 3)\n" + LOOP,
     },
     "nobody trains": {"main": IMPORTS + CROP + CONVOLUTION + "print(model(x))\n"},
+    "a library that lists its functions": {
+        "main": LIBRARY + TRAIN + "TRAINERS = {'plain': train}\n"
+    },
+    "a library that registers its functions in a loop": {
+        "main": LIBRARY + TRAIN + "for name in 'ab':\n    register(name, train)\n"
+    },
+    "a library with a type from argparse that calls something else": {
+        "main": IMPORTS + CROP + CONVOLUTION + TRAIN + "TRAINERS = {'plain': train}\nsetup()\n"
+    },
+    "a method that trains, of a class that is not used": {
+        "main": IMPORTS + CROP + CONVOLUTION + OTHER_METHODS + "    model.fit()\n"
+    },
+    "another method of the class that trains": {
+        "main": IMPORTS + CROP + CONVOLUTION + OTHER_METHODS + "    Trainer().show()\n"
+    },
+    "an import that uses a class of the same name": {
+        "main": IMPORTS
+        + CROP
+        + CONVOLUTION
+        + "from plots import plot\n"
+        + OTHER_METHODS
+        + "    plot()\n",
+        "plots": IMPORTS + "from curves import Trainer\n"
+        "def plot():\n    Trainer().fit()\nfor x in y:\n    x.backward()\n",
+    },
+    "a script that imports a function from a training script": {
+        "main": IMPORTS + CROP + "from engine import show\nif __name__ == '__main__':\n"
+        "    show()\n",
+        "engine": IMPORTS + CONVOLUTION + "def draw():\n    pass\ndef show():\n    draw()\n"
+        "if __name__ == '__main__':\n    for x in loader:\n        model(x).backward()\n",
+    },
     "a library": {"main": IMPORTS.replace("argparse", "math") + CROP + CONVOLUTION + TRAIN},
     "a main block that only tries the model": {"main": IMPORTS + CROP + CONVOLUTION + SELF_TEST},
     "a script that imports the network from a training script": {
@@ -345,6 +405,14 @@ FIXED = {
         "try:\n    from torch.backends import cudnn\nexcept ImportError:\n    pass\n"
         + program(guard=f"    {LINE}"),
     ),
+    "not by a name that is set twice": (
+        "from torch.backends import cudnn\ncudnn = wrap(cudnn)\n" + program(),
+        "from torch.backends import cudnn\ncudnn = wrap(cudnn)\n" + program(guard=f"    {LINE}"),
+    ),
+    "above the loop even if something is imported after it": (
+        SCRIPT + "import time\n",
+        IMPORTS + LINE + CROP + CONVOLUTION + LOOP + "import time\n",
+    ),
     "with an import where torch is not bound": (
         program().replace("import torch\n", ""),
         program(guard=f"    {LINE}")
@@ -366,9 +434,12 @@ def test_fixed(code: str, expected: str) -> None:
 def test_withheld_without_a_plain_place() -> None:
     lines = "".join(f"    {line}\n" for line in IMPORTS.splitlines())
     code = f"try:\n{lines}except ImportError:\n    raise\n" + CROP + CONVOLUTION + TRAIN
-    (finding,) = findings(code + 'if __name__ == "__main__": train(model, loader, optimizer)\n')
-    assert finding.fix is None
-    assert finding.withheld
+    one_line = 'if __name__ == "__main__": train(model, loader, optimizer)\n'
+    unbound = (IMPORTS + CROP + CONVOLUTION + TRAIN).replace("import torch\n", "")
+    for script in (code + one_line, unbound + one_line):
+        (finding,) = findings(script)
+        assert finding.fix is None
+        assert finding.withheld
 
 
 # whole programs ----------------------------------------------------------------------------

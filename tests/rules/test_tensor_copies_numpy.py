@@ -158,6 +158,10 @@ REPORTED = {
         Tier.HINT,
     ),
     "a typed constructor": ("x = torch.FloatTensor(np.random.normal(0, 1, (4, 4)))", Tier.HINT),
+    "a typed constructor with one of several arrays": (
+        "names, labels = np.unique(x, return_inverse=True)\ny = torch.LongTensor(labels)",
+        Tier.HINT,
+    ),
     "a typed constructor in a step loop": (
         """
         for batch in loader:
@@ -319,6 +323,7 @@ LEFT_ALONE = {
     "a GPU by its index": in_dataset("return torch.tensor(image, device=0)"),
     "a gradient": in_dataset("return torch.tensor(image, requires_grad=True)"),
     "pinned memory": in_dataset("return torch.tensor(image, pin_memory=True)"),
+    "a copy that is asked for": in_dataset("return torch.tensor(image, copy=True)"),
     "pinned memory, perhaps": in_dataset("return torch.tensor(image, pin_memory=self.pin)"),
     "the array is written afterwards": in_dataset(
         "x = torch.tensor(image)\n        image[0] = 0\n        return x"
@@ -411,6 +416,12 @@ LEFT_ALONE = {
     "the conversion of a tensor": "x = torch.zeros(3).type(torch.FloatTensor)",
     "as_tensor": in_dataset("return torch.as_tensor(image), torch.tensor(self.label)"),
     "from_numpy": in_dataset("return torch.from_numpy(image), torch.tensor(self.label)"),
+    "an array, or what the caller passed": """
+        def collate(batch=None):
+            if batch is None:
+                batch = np.zeros(3)
+            return torch.tensor(batch)
+        """,
     "an array or something else": in_dataset(
         "x = image if self.raw else self.feature\n        return torch.tensor(x)"
     ),

@@ -100,7 +100,8 @@ LEFT_ALONE = {
     "keywords that nobody sees": SGD + "optimizer.zero_grad(False, **options)",
     "something else with the method": "meter.zero_grad(set_to_none=False)",
     "a function of that name": "zero_grad(False)",
-    "another method of the optimizer": SGD + "optimizer.step(set_to_none=False)",
+    "another method of the optimizer": SGD
+    + "optimizer.step(set_to_none=False)\noptimizer.zero_grad()\n",
     "an optimizer from a package that nobody knows": """
         from fancy import FancyOptimizer
         optimizer = FancyOptimizer(ps)

@@ -189,6 +189,7 @@ class TestCalls:
             ("for i in r:\n  loss.backward()\n  if i % 9 == 0: f(t)", True),
             ("for i in r:\n  if i % 9 == 0: f(t)", True),
             ("if i % 9 == 0: f(t)", True),
+            ("if i % 9 == 0:\n  for x in y: f(t)", False),
             ("for i in r:\n  loss.backward()\n  net.eval()\n  f(t)", True),
             ("for i in r:\n  loss.backward()\n  if rank == 0: f(t)", False),
         ],
@@ -197,6 +198,21 @@ class TestCalls:
         self, summary_of: Callable[[str], Summary], text: str, quiet: bool
     ) -> None:
         assert only_call(summary_of(f"from utils import f\n{text}")).quiet is quiet
+
+    @pytest.mark.parametrize(
+        ("text", "rare"),
+        [
+            ("if i % 9 == 0:\n  for x in y: f(t)", True),
+            ("if i % 9 == 0:\n  for x in y:\n    for z in x: f(t)", True),
+            ("for x in y:\n  if i % 9 == 0:\n    for z in x: f(t)", False),
+            ("if i % 9 == 0:\n  for x in y:\n    loss.backward()\n    f(t)", False),
+            ("if i % 9 == 0: f(t)", False),
+        ],
+    )
+    def test_are_rare_when_the_outermost_loop_is_guarded(
+        self, summary_of: Callable[[str], Summary], text: str, rare: bool
+    ) -> None:
+        assert only_call(summary_of(f"from utils import f\n{text}")).rare is rare
 
     def test_name_the_loops_around_innermost_first(
         self, summary_of: Callable[[str], Summary]

@@ -55,6 +55,7 @@ NO_SYNCS = [
     "np.asarray(*t)",
     "mine.asarray(t)",
     "len(t)",
+    "(str if c else float)(t)",
 ]
 
 
@@ -99,6 +100,15 @@ OPERANDS = {
     "an array": ("t.cpu().numpy().item()", None),
     "an array or a device tensor, copied": ("u = t\nif x: u = np.zeros(3)\nu.tolist()", None),
     "a module": ("net.cpu()", None),
+    "a parameter that is a module": ("def f(model): model.cpu()", None),
+    "a CPU tensor or one nobody knows where": (
+        "u = torch.exp(x)\nif x: u = torch.zeros(3)\nu.item()",
+        None,
+    ),
+    "something unknown that is used as a tensor": (
+        "u = mystery()\nu.unsqueeze(0)\nu.item()",
+        None,
+    ),
     "something unknown": ("mystery.item()", None),
     "a parameter": ("def f(a): a.item()", Operand(False, False, ("a",))),
     "a parameter as a number": ("def f(a): float(a)", Operand(False, False, ("a",))),
@@ -173,6 +183,7 @@ ENDS = {
     "def f():\n  return t.item() < 1": False,
     "while c: t.item() > 1": False,
     "for x in y:\n  if check(t.item()): break": False,
+    "for x in y:\n  if c: log(t.item() < 1); break": False,
 }
 
 

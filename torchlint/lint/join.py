@@ -232,7 +232,7 @@ class Project:
             if heat.depth >= CALL_DEPTH:
                 continue
             for site in self.index.functions[key].calls:
-                if site.quiet:
+                if site.quiet or site.rare:
                     continue
                 for target in self._callees(key, site, wake=True):
                     if target != key:
@@ -409,15 +409,33 @@ class Project:
         _ = self._passed_objects, self.step_loops, self._heats
 
     def training_code(self) -> dict[str, set[str]]:
-        """The files in which training happens, each with the top-level names that do it."""
+        """The files in which training happens, each with the top-level names that do it: by
+        themselves, by calling such a name, or by inheriting from one."""
         found: dict[str, set[str]] = defaultdict(set)
         for key, function in self.index.functions.items():
             looped = any(
                 (key.path, loop) in self.step_loops for site in function.calls for loop in site.loops
             )
-            if key.name and (function.steps or looped):
+            if key.name and (function.steps or function.trains or looped):
                 found[key.path].add(key.name.partition(".")[0])
+        for _ in range(CALL_DEPTH):
+            self._spread(found)
         return found
+
+    def _spread(self, found: dict[str, set[str]]) -> None:
+        """Adds the names that use those in `found`."""
+        uses = [
+            (key, site.target)
+            for key, function in self.index.functions.items()
+            if key.name
+            for site in function.calls
+            if site.target != "self" and not site.target.startswith(("$", "self."))
+        ]
+        uses += [(key, base) for key, class_ in self.index.classes.items() for base in class_.bases]
+        for key, dotted in uses:
+            used = self.index.symbol(key.path, dotted)
+            if used is not None and used.name.partition(".")[0] in found.get(used.path, ()):
+                found[key.path].add(key.name.partition(".")[0])
 
 
 def _received(

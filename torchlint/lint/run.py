@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Memo, Target
 from torchlint.lint.finding import Diagnostic, Finding
-from torchlint.lint.gate import wanted_by
 from torchlint.lint.index import Locator
 from torchlint.lint.join import Project
 from torchlint.lint.mapping import MapResult
@@ -46,7 +45,6 @@ class Run:
         self._progress = progress
         self._memo: Memo = {} if memo is None else memo
         self._results: dict[str, MapResult] = {}
-        self._callers: dict[str, bool] = {}
 
     def findings(self) -> tuple[list[Finding], list[Diagnostic]]:
         """Every finding that holds, unsorted, and what went wrong on the way."""
@@ -120,16 +118,8 @@ class Run:
                 caller
                 for caller in project.importers(path)
                 if any(self._texts.mentions(caller, name) for name in names)
-                and self._may_train(caller)
             }
         return {path for path in found if path in self._targets} - set(project.summaries)
-
-    def _may_train(self, path: str) -> bool:
-        """Whether a file that imports code which trains has words to be looked at for."""
-        if path not in self._callers:
-            rules = all_rules().values()
-            self._callers[path] = bool(wanted_by(self._texts.data(path), rules, woken=True))
-        return self._callers[path]
 
     def _loaded(self, path: str) -> Target:
         return replace(self._targets[path], data=self._texts.data(path))

@@ -36,7 +36,7 @@ def elements_of(node: cst.BaseExpression, module: Module) -> Value:
 def _elements_of_name(node: cst.Name, module: Module) -> Value:
     found = NO_VALUE
     for binding in module.flow.reaching(node):
-        if binding.how is not How.ASSIGNMENT or binding.path or binding.value is None:
+        if binding.how is not How.ASSIGNMENT or binding.value is None:
             return NO_VALUE
         if isinstance(binding.value, cst.Name):
             return NO_VALUE

@@ -90,7 +90,8 @@ def _sources(node: cst.BaseExpression, module: Module) -> Iterator[cst.BaseExpre
 def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
     """The array that an expression is a view of."""
     if isinstance(node, cst.Subscript):
-        return node.value
+        inside = module.value(node.value).has(Kind.CONTAINER)
+        return None if inside else node.value
     if isinstance(node, cst.Attribute) and node.attr.value == "T":
         return node.value
     if isinstance(node, (cst.Name, cst.Attribute)):

@@ -355,6 +355,10 @@ class Loops:
             child = above
         return strongest
 
+    def is_rare(self, loop: Loop | None) -> bool:
+        """Whether a whole loop runs only now and then, each time that its function is called."""
+        return loop is not None and self.guard(loop, None) is Guard.PERIODIC
+
     def test_guard(self, test: cst.BaseExpression) -> Guard:
         """Whether the condition of an `if` holds on few steps, or in one process only."""
         words = list(_words(test))

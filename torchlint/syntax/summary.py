@@ -58,7 +58,8 @@ class CallSite:
 
     `target` is a dotted name as `Names.resolve` gives it, `$name` for a parameter, or `self`;
     `method` is the method called on it, `()` if the object itself is called.
-    `loops` are the indices (`Loops.index`) of the loops around it, innermost first.
+    `loops` are the indices (`Loops.index`) of the loops around it, innermost first; `quiet` says
+    that within them it is guarded or evaluates, `rare` that the outermost itself is guarded.
     """
 
     target: str
@@ -66,6 +67,7 @@ class CallSite:
     arguments: tuple[Passed, ...]
     loops: tuple[int, ...]
     quiet: bool
+    rare: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +79,14 @@ class LoopSummary:
 @dataclass(frozen=True, slots=True)
 class FunctionSummary:
     """`steps`: does a backward pass or optimizer step outside its own loops; `whole_step`: does
-    both; `hook`: a framework calls it on each step."""
+    both; `trains`: holds a step loop; `hook`: a framework calls it on each step."""
 
     name: str
     position: Position
     parameters: tuple[str, ...]
     steps: bool
     whole_step: bool
+    trains: bool
     hook: bool
     evaluation: bool
     calls: tuple[CallSite, ...]
@@ -161,7 +164,7 @@ class _Summarizer:
         module, loops = self._module, self._module.loops
         own = tuple(calls.get(node, ()))
         if node is None:
-            return FunctionSummary("", Position(1, 1), (), False, False, False, False, own)
+            return FunctionSummary("", Position(1, 1), (), False, False, False, False, False, own)
         parameters = [
             *node.params.posonly_params,
             *node.params.params,
@@ -180,6 +183,7 @@ class _Summarizer:
             parameters=tuple(names),
             steps=node in stepping,
             whole_step=stepping.get(node, False),
+            trains=any(module.function(loop) is node for loop in loops.step_loops),
             hook=loops.is_step_hook(node),
             evaluation=loops.is_evaluation(node),
             calls=own,
@@ -238,10 +242,11 @@ class _Summarizer:
                 module.loops.guard(call, inside or outermost) is Guard.PERIODIC
                 or module.loops.in_evaluation(call, inside=inside or outermost)
             )
+            rare = inside is None and module.loops.is_rare(outermost)
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)
             for target, method in targets:
-                site = CallSite(target, method, arguments, indices, quiet)
+                site = CallSite(target, method, arguments, indices, quiet, rare)
                 found.setdefault(module.function(call), []).append(site)
         return found
 

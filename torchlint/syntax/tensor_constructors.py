@@ -143,8 +143,8 @@ def names_gpu(device: cst.BaseExpression, module: Module) -> bool:
 
 
 def needs_its_copy(call: cst.Call) -> bool:
-    """Whether the call asks for what only a copy can have: a gradient, or pinned memory."""
-    options = (argument(call, "requires_grad"), argument(call, "pin_memory"))
+    """Whether the call asks for what only a copy can have, such as a gradient."""
+    options = (argument(call, name) for name in ("requires_grad", "pin_memory", "copy"))
     return any(each is not None and literal(each) is not False for each in options)
 
 
