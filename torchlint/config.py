@@ -232,5 +232,7 @@ def nearest(word: str, words: Iterable[str]) -> str:
     """The rest of a sentence about an unknown word: the known one that is most like it."""
     import difflib
 
-    close = difflib.get_close_matches(word[:100], list(words), n=1, cutoff=0.0)
+    known = list(words)
+    close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.4)
+    close = close or [each for each in known if word and word.lower() in each.lower()]
     return f"; the nearest known one is `{close[0]}`" if close else ""

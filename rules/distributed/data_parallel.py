@@ -131,11 +131,7 @@ def _evaluates(call: cst.Call, module: Module) -> bool:
 
 def _offers_ddp(module: Module) -> bool:
     """Whether the file also wraps models for one process per GPU: then this is a fallback."""
-    return any(
-        name.rpartition(".")[2] == "DistributedDataParallel"
-        for call in module.nodes(cst.Call)
-        for name in module.resolve(call.func)
-    )
+    return any(name.rpartition(".")[2] == "DistributedDataParallel" for name in module.called)
 
 
 def _has_one_device(call: cst.Call, module: Module) -> bool:

@@ -96,6 +96,8 @@ def fills_with_zeros(call: cst.Call, module: Module) -> Iterable[Said]:
 
 
 def _keeps_tensors(call: cst.Call, module: Module) -> bool:
+    if module.has_star_args(call) or module.has_star_kwargs(call):
+        return False
     if module.torch < _CAN_FREE:
         return False
     if not call.args:
@@ -106,11 +108,7 @@ def _keeps_tensors(call: cst.Call, module: Module) -> bool:
 
 def _needs_tensors(module: Module) -> bool:
     """Whether something in the file wants gradients to stay where they are in memory."""
-    return any(
-        name.startswith(_NEEDS_TENSORS)
-        for call in module.nodes(cst.Call)
-        for name in module.resolve(call.func)
-    )
+    return any(name.startswith(_NEEDS_TENSORS) for name in module.called)
 
 
 def _free(call: cst.Call, module: Module) -> Fix:

@@ -241,5 +241,5 @@ def test_a_folder_without_torch_is_checked_for_real(torchlint: Run, here: Path) 
     (here / "gone.py").symlink_to("nowhere")
     outcome = torchlint("check", ".", "gone.py")
     assert outcome.code == 2
-    assert outcome.text == "No problems found; 2 files checked, 1 error.\n"
+    assert outcome.text == "1 error, and no problems besides; 2 files checked.\n"
     assert outcome.err.startswith("gone.py: error: ")

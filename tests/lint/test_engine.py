@@ -420,3 +420,30 @@ def test_a_file_of_blank_lines_has_no_findings() -> None:
 def test_a_diagnostic_without_place_sorts_before_those_with_one() -> None:
     first = Diagnostic("a.py", "x")
     assert first.sort_key < Diagnostic("b.py", "a").sort_key
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("broken.py", b"x = (\n", "was never closed"),
+        ("two.py", b"print 'hello'\n", "Python 2"),
+        ("binary.py", b"\x7fELF\x00\x00", "NUL"),
+        ("latin.py", b"x = '\xe9'\n", "utf-8"),
+        ("notes.ipynb", b"{}", "Notebooks"),
+    ],
+)
+def test_a_named_file_that_is_no_python_is_an_error_though_no_rule_wants_it(
+    tmp_path: Path, name: str, text: bytes, says: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(text)
+    found = Target(str(path), Selection(), (2, 13))
+    (diagnostic,) = check([replace(found, named=True)]).diagnostics
+    assert says.lower() in diagnostic.message.lower()
+    assert check([found]).diagnostics == ()
+
+
+def test_a_named_file_may_use_any_grammar_that_some_python_reads(tmp_path: Path) -> None:
+    path = tmp_path / "new.py"
+    path.write_text("type Pair[T] = tuple[T, T]\n", encoding="utf-8")
+    assert check([Target(str(path), Selection(), (2, 13), named=True)]).diagnostics == ()

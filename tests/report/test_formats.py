@@ -151,7 +151,7 @@ SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
     ("fixes", "hints", "files", "errors", "expected"),
     [
         ([], 0, 0, 0, "No Python files to check; name a file or another folder."),
-        ([], 0, 0, 1, "No problems found; 0 files checked, 1 error."),
+        ([], 0, 0, 1, "1 error, and no problems besides; 0 files checked."),
         ([], 0, 1, 0, "No problems found; 1 file checked."),
         ([None], 0, 3, 0, "Found 1 problem in 1 file; 3 files checked."),
         (

@@ -54,7 +54,7 @@ def test_a_hint_is_marked(make_finding: MakeFinding) -> None:
 
 def test_the_way_from_the_loop_is_shown(make_finding: MakeFinding) -> None:
     loop = Related("main.py", Position(40, 9), "the loop over batches")
-    assert "\n    hot through: main.py:40: the loop over batches" in report(
+    assert "\n    see main.py:40: the loop over batches" in report(
         make_finding(related=(loop,))
     )
 

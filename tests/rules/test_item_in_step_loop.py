@@ -385,6 +385,33 @@ FIXED = {
             after="right = float(right)\n",
         ),
     ),
+    "a start that takes the place of another": (
+        Applicability.UNSAFE,
+        loop("total += loss.item()", before="total = 1\ntotal = 0\n"),
+        loop(
+            "total += loss.detach().float()",
+            before="total = 1\ntotal = 0\n",
+            after="total = float(total)\n",
+        ),
+    ),
+    **{
+        f"no count: {operand}": (
+            Applicability.UNSAFE,
+            loop(f"right += {operand}.item()", before="right = 0\n"),
+            loop(
+                f"right += {operand}.detach().float()",
+                before="right = 0\n",
+                after="right = float(right)\n",
+            ),
+        )
+        for operand in (
+            "(output > 0).sum(dtype=torch.float16)",
+            "(output > 0).all()",
+            "(output > 0).float().sum()",
+            "output.sum()",
+            "output[output > 0].sum()",
+        )
+    },
     "both zeros on one line": (
         Applicability.UNSAFE,
         loop("total += loss.item()", before="count, total = 0, 0.0\n"),
@@ -555,6 +582,10 @@ WITHHELD = {
         "goes elsewhere",
     ),
     "a sum without a start": (loop("total += loss.item()"), "does not start as a literal 0"),
+    "a sum that starts only after the loop": (
+        loop("total += loss.item()", after="total = 0\n"),
+        "does not start as a literal 0",
+    ),
     "a sum that starts elsewhere": (
         "total = 0.0\ndef train():\n    global total\n" + indent(loop("total += loss.item()"), "    "),
         "does not start as a literal 0",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.gate import mentions_torch
+from torchlint.lint.soundness import what_is_wrong
 from torchlint.project.source import SourceError, read_bytes
 
 if TYPE_CHECKING:
@@ -27,12 +28,15 @@ class Target:
         selection: which rules are on.
         torch: the oldest torch that the file must run with, as (major, minor).
         data: the content, if it does not come from disk.
+        named: the user named this very file, so that it is an error if it is not Python; a file
+            found in a folder is parsed only if its words concern a rule.
     """
 
     path: str
     selection: Selection
     torch: tuple[int, int]
     data: bytes | None = None
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,13 @@ def check(
             except SourceError as error:
                 diagnostics.append(error.diagnostic)
                 continue
+        wrong = what_is_wrong(target.path, data) if target.named else None
+        if wrong is not None:
+            diagnostics.append(wrong)
+            continue
         loaded.append(target)
         if mentions_torch(data):
-            relevant.append(Target(target.path, target.selection, target.torch, data))
+            relevant.append(replace(target, data=data))
     if progress is not None:
         progress(len(targets) - len(relevant), len(targets))
     findings: list[Finding] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchlint.config import NEWEST_TORCH, ConfigError, Selection, Settings, unknown_selector
@@ -73,7 +73,7 @@ def plan_text(data: bytes, filename: str | None, wishes: Wishes) -> Plan:
     if not planner.usable(settings):
         return Plan((), tuple(planner.diagnostics))
     target = planner.target(filename or "<stdin>", absolute, settings, data)
-    return Plan((target,), ())
+    return Plan((replace(target, named=True),), ())
 
 
 class _Planner:

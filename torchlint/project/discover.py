@@ -24,11 +24,13 @@ SUFFIX: Final = ".py"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file to check. `path` is relative to the working directory where it lies below it."""
+    """A file to check. `path` is relative to the working directory where it lies below it;
+    `named` tells a file that was asked for from one that was found in a folder."""
 
     path: str
     absolute: str
     settings: Settings
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class _Search:
             return
         settings = self._settings(os.path.dirname(absolute))
         if settings is not None:
-            self._take(shown, absolute, os.path.realpath(absolute), settings)
+            self._take(shown, absolute, os.path.realpath(absolute), settings, named=True)
 
     def _settings(self, folder: str) -> Settings | None:
         try:
@@ -91,10 +93,12 @@ class _Search:
                 self.problems.append(Problem(shown_path(source), message, "config"))
             return None
 
-    def _take(self, shown: str, absolute: str, real: str, settings: Settings) -> None:
+    def _take(
+        self, shown: str, absolute: str, real: str, settings: Settings, *, named: bool = False
+    ) -> None:
         if real not in self._seen:
             self._seen.add(real)
-            self.found.append(Found(shown, absolute, settings))
+            self.found.append(Found(shown, absolute, settings, named))
 
     def _walk(self, shown: str, absolute: str) -> None:
         root = os.path.realpath(absolute)

@@ -21,6 +21,9 @@ def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:
     checked = f"{plural(files, 'file')} checked{', ' + plural(errors, 'error') if errors else ''}."
     hints = sum(finding.tier is Tier.HINT for finding in findings)
     problems = len(findings) - hints
+    if not findings and errors:
+        found = plural(errors, "error")
+        return f"{found}, and no problems besides; {plural(files, 'file')} checked."
     if not findings:
         return f"No problems found; {checked}"
     counted = [plural(problems, "problem") if problems else "no problems"]

@@ -76,7 +76,7 @@ def _source(finding: Finding, excerpts: Excerpts, paint: Paint) -> Iterator[str]
 
 def _related(related: Related) -> str:
     where = f"{visible_path(related.path)}:{related.position.row}"
-    return f"hot through: {where}: {visible(related.message)}"
+    return f"see {where}: {visible(related.message)}"
 
 
 def _also(other: Finding, first: Finding) -> str:

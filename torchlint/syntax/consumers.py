@@ -92,10 +92,9 @@ def uses_of_result(sync: Sync, module: Module) -> Iterator[cst.Name]:
     scope = function.body if function is not None else module.tree
     if not targets:
         return
-    for name in module.nodes(cst.Name):
+    for name in (each for target in sorted(targets) for each in module.spelled(target)):
         if (
-            name.value in targets
-            and module.function(name) is function
+            module.function(name) is function
             and (function is None or scope in module.ancestors(name))
             and any(binding.node is statement for binding in module.flow.reaching(name))
         ):

@@ -47,10 +47,15 @@ def asks_for_none(test: cst.CSTNode) -> bool:
 
 
 def _unchecked(module: Module, besides: cst.CSTNode | None) -> Iterator[cst.Attribute]:
-    tests = filter(asks_for_none, module.nodes(cst.Comparison))
-    checked = {module.function(test) for test in tests}
-    for node in module.nodes(cst.Attribute):
-        if node.attr.value != "grad" or module.function(node) in checked:
+    grads = [
+        node
+        for name in module.spelled("grad")
+        if isinstance(node := module.parent(name), cst.Attribute) and node.attr is name
+    ]
+    tests = (module.enclosing(node, cst.Comparison) for node in grads)
+    checked = {module.function(test) for test in tests if test is not None and asks_for_none(test)}
+    for node in grads:
+        if module.function(node) in checked:
             continue
         if _is_called_or_set(node, module):
             continue

@@ -77,10 +77,9 @@ def _add_name(found: Spelled, node: cst.Name, module: Module, depth: int) -> boo
                 return False
         elif not (binding.how is How.UPDATE and _add_item(found, binding.node)):
             return False
-    uses = (each for each in module.nodes(cst.Name) if each.value == node.value)
     return all(
         _add_use(found, use, module, depth)
-        for use in uses
+        for use in module.spelled(node.value)
         if use is not node and module.names.lookup(use) is bindings
     )
 

@@ -183,8 +183,8 @@ def uses_of(call: cst.Call, module: Module) -> Iterator[cst.Name]:
     names = {
         target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
     }
-    for node in module.nodes(cst.Name):
-        if node.value not in names or isinstance(module.parent(node), cst.AssignTarget):
+    for node in (each for name in sorted(names) for each in module.spelled(name)):
+        if isinstance(module.parent(node), cst.AssignTarget):
             continue
         if isinstance(module.parent(node), (cst.Arg, cst.Attribute)) and _is_label(node, module):
             continue

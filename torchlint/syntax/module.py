@@ -67,6 +67,24 @@ class Module:
         """The place of `node` in source order."""
         return self._nodes.order(node)
 
+    def spelled(self, name: str) -> list[cst.Name]:
+        """Every `Name` node with this word, in source order, whatever it stands for."""
+        return self._spelled.get(name, [])
+
+    @cached_property
+    def _spelled(self) -> dict[str, list[cst.Name]]:
+        found: dict[str, list[cst.Name]] = {}
+        for node in self._nodes.nodes(cst.Name):
+            found.setdefault(node.value, []).append(node)
+        return found
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """Every dotted name that some call of the file can resolve to."""
+        return frozenset(
+            name for call in self.nodes(cst.Call) for name in self.resolve(call.func)
+        )
+
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._nodes.parent(node)
 
