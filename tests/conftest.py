@@ -99,9 +99,7 @@ def probed() -> Callable[..., Probed]:
 def _targets(files: Files, select: Iterable[str] = ("TL201", "TL202")) -> list[Target]:
     named = {"train.py": files} if isinstance(files, str) else files
     selection = Selection(select=tuple(select), ignore=())
-    return [
-        Target(path, selection, (2, 13), dedent(text).encode()) for path, text in named.items()
-    ]
+    return [Target(path, selection, (2, 13), dedent(text).encode()) for path, text in named.items()]
 
 
 @pytest.fixture

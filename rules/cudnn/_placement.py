@@ -104,7 +104,7 @@ def _first_statement(module: Module) -> cst.BaseStatement | cst.BaseSmallStateme
     if module.main_guard is None:
         return None
     block = _main_function(module) or module.main_guard
-    statements = list(block.body.body)
+    statements: list[cst.BaseStatement | cst.BaseSmallStatement] = list(block.body.body)
     if isinstance(block, cst.FunctionDef) and block.get_docstring() is not None:
         statements = statements[1:]
     return statements[0] if statements else None

@@ -41,7 +41,8 @@ def reach_of(module: Module) -> Reach:
     todo: list[cst.CSTNode] = [
         each for each in module.tree.body if not isinstance(each, _Definition)
     ]
-    while todo:
+    found: list[_Definition] | None = None
+    while found is None or found:
         for node in todo:
             names.update(each.value for each in module.within(node) if isinstance(each, cst.Name))
         found = [each for each in left if _can_run(each, names, seen, module)]

@@ -57,8 +57,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import libcst as cst
-from ._bias import argument_of_bias, has_bias, is_linear, same_features
-from ._constructed import may_have_biased_layer
 
 from torchlint.lint.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
 from torchlint.syntax.bias_initialization import bias_uses
@@ -71,6 +69,9 @@ from torchlint.syntax.normalization import (
     is_group_norm_per_channel,
     is_instance_norm,
 )
+
+from ._bias import argument_of_bias, has_bias, is_linear, same_features
+from ._constructed import may_have_biased_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -45,10 +45,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.lint.rule import Applicability, Fix, Rule
-from ._receiver import is_torchs
-from ._zeroing import sounds_like_parameters, zeroes_each
 from torchlint.syntax import edits, gradients
 from torchlint.syntax.names import dotted_text
+
+from ._receiver import is_torchs
+from ._zeroing import sounds_like_parameters, zeroes_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -48,8 +48,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.lint.rule import Applicability, Fix, Rule
-from ._receiver import is_torchs
 from torchlint.syntax import edits, gradients
+
+from ._receiver import is_torchs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -81,9 +81,7 @@ def _update_of(sync: Sync, module: Module) -> cst.AugAssign | None:
     return None
 
 
-def _summing_loop(
-    update: cst.AugAssign, name: str, module: Module
-) -> tuple[Loop | None, Literal]:
+def _summing_loop(update: cst.AugAssign, name: str, module: Module) -> tuple[Loop | None, Literal]:
     """The nearest loop around the update that a literal 0 precedes in its block, and that 0."""
     for loop in module.loops.loops_around(update):
         block = module.parent(loop)
@@ -102,7 +100,10 @@ def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]
     """What the assignments of a line put into a name."""
     parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
     for part in parts:
-        for target in part.targets if isinstance(part, cst.Assign) else ():
+        if not isinstance(part, cst.Assign):
+            continue
+        for target in part.targets:
+            pairs: list[tuple[cst.BaseExpression, cst.BaseExpression]]
             pairs = [(target.target, part.value)]
             if isinstance(target.target, cst.Tuple) and isinstance(part.value, cst.Tuple):
                 both = zip(target.target.elements, part.value.elements, strict=False)

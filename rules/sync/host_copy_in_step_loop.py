@@ -55,10 +55,11 @@ import libcst as cst
 
 from torchlint.lint.finding import Tier
 from torchlint.lint.rule import Rule, Waiting
-from ._hot import report, settle_hot
 from torchlint.syntax.consumers import consumer, is_action, is_stored, needs_host_tensor
 from torchlint.syntax.names import dotted_text
 from torchlint.syntax.syncs import Sync, sync_of
+
+from ._hot import report, settle_hot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,11 +91,7 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Sai
     sync = sync_of(call, module)
     if sync is None or sync.scalar:
         return
-    if (
-        is_action(sync, module)
-        or is_stored(sync, module)
-        or needs_host_tensor(sync, module)
-    ):
+    if is_action(sync, module) or is_stored(sync, module) or needs_host_tensor(sync, module):
         return
     taker = consumer(sync, module)
     outsider = taker is not None and _is_outsider(taker, module)

@@ -60,10 +60,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.lint.rule import Applicability, Rule, Waiting
-from ._accumulator import sum_on_device
-from ._hot import report, settle_hot
 from torchlint.syntax.consumers import decides_on_the_host, is_action
 from torchlint.syntax.syncs import Sync, sync_of
+
+from ._accumulator import sum_on_device
+from ._hot import report, settle_hot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

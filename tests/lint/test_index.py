@@ -119,9 +119,7 @@ def test_a_file_that_is_not_checked_imports_nothing() -> None:
 @pytest.fixture
 def index_of(module_of: Callable[..., object]) -> Callable[..., Index]:
     def build(files: dict[str, str], unparsed: tuple[tuple[str, str], ...] = ()) -> Index:
-        summaries = {
-            path: summarize(module_of(dedent(text), path)) for path, text in files.items()
-        }
+        summaries = {path: summarize(module_of(dedent(text), path)) for path, text in files.items()}
         texts = {**files, **dict(unparsed)}
         return Index(Locator(texts), summaries, lambda path, word: word in texts[path])
 

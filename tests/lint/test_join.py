@@ -77,7 +77,9 @@ HOT = {
     ),
     "a function of a package above": (
         {
-            "pkg/train/loop.py": train("accuracy(output, labels)", "from ..metrics import accuracy"),
+            "pkg/train/loop.py": train(
+                "accuracy(output, labels)", "from ..metrics import accuracy"
+            ),
             "pkg/metrics.py": ACCURACY,
         },
         ["pkg/metrics.py:2 TL201"],
@@ -418,9 +420,7 @@ COLD = {
         + "for x in loader:\n    y = predict(x)\n    print(y.item())\n",
     },
     "no accelerator anywhere": {
-        "train.py": train("accuracy(output, labels)")
-        .replace("cuda", "cpu")
-        + ACCURACY,
+        "train.py": train("accuracy(output, labels)").replace("cuda", "cpu") + ACCURACY,
     },
 }
 
@@ -487,7 +487,9 @@ class TestRelated:
         (finding,) = check_text(HOT["a helper of a helper"][0]).findings
         assert [each.position for each in finding.related] == [Position(5, 5)]
 
-    def test_a_framework_s_hook_stands_for_the_loop(self, check_text: Callable[..., object]) -> None:
+    def test_a_framework_s_hook_stands_for_the_loop(
+        self, check_text: Callable[..., object]
+    ) -> None:
         (finding,) = check_text(HOT["a helper of Lightning's training_step"][0]).findings
         (related,) = finding.related
         assert related.position == Position(4, 5)

@@ -36,7 +36,9 @@ SILENT = {
     "without a list, all of them": "bad()  # torchlint: ignore",
     "ALL": "bad()  # torchlint: ignore[ALL]",
     "without blanks": "bad()#torchlint:ignore[TL201]",
-    "with words before": "bad()  # read for the log; torchlint: ignore[TL201]".replace("; ", "  # "),
+    "with words before": "bad()  # read for the log; torchlint: ignore[TL201]".replace(
+        "; ", "  # "
+    ),
     "with words behind": "bad()  # torchlint: ignore[TL201] the log needs it",
     "noqa with the code": "bad()  # noqa: TL201",
     "noqa with other codes": "bad()  # noqa: E501,TL201",
@@ -46,9 +48,7 @@ SILENT = {
     "alone above, indented": "if x:\n    # torchlint: ignore[TL201]\n    bad()",
     "alone above a blank line": "# torchlint: ignore[TL201]\n\nbad()",
     "alone above other comments": "# torchlint: ignore[TL201]\n# why\nbad()",
-    "two alone above each other": (
-        "# torchlint: ignore[TL201]\n# torchlint: ignore[TL101]\nbad()"
-    ),
+    "two alone above each other": ("# torchlint: ignore[TL201]\n# torchlint: ignore[TL101]\nbad()"),
     "alone above a statement of several lines": (
         "# torchlint: ignore[TL201]\nf(\n    1,\n    bad(),\n)"
     ),
@@ -70,9 +70,7 @@ SILENT = {
     ),
     "above the header of `class`": "# torchlint: ignore[TL201]\nclass A(bad()):\n    pass",
     "above a decorator": "# torchlint: ignore[TL201]\n@bad()\ndef f():\n    pass",
-    "above several decorators": (
-        "# torchlint: ignore[TL201]\n@first\n@bad()\nclass A:\n    pass"
-    ),
+    "above several decorators": ("# torchlint: ignore[TL201]\n@first\n@bad()\nclass A:\n    pass"),
     "above a decorator, for the header": (
         "# torchlint: ignore[TL201]\n@first\ndef f(x=bad()):\n    pass"
     ),
@@ -113,9 +111,7 @@ LOUD = {
         "# torchlint: ignore[TL201]\nfor x in y:\n    bad()"
     ),
     "on the header, in the body": "for x in y:  # torchlint: ignore[TL201]\n    bad()",
-    "above a decorator, in the body": (
-        "# torchlint: ignore[TL201]\n@first\ndef f():\n    bad()"
-    ),
+    "above a decorator, in the body": ("# torchlint: ignore[TL201]\n@first\ndef f():\n    bad()"),
     "noqa alone above, which other tools do not heed": "# noqa: TL201\nbad()",
     "at the end of the block above": "if x:\n    pass\n    # torchlint: ignore[TL202]\nbad()",
 }

@@ -54,9 +54,7 @@ def test_a_hint_is_marked(make_finding: MakeFinding) -> None:
 
 def test_the_way_from_the_loop_is_shown(make_finding: MakeFinding) -> None:
     loop = Related("main.py", Position(40, 9), "the loop over batches")
-    assert "\n    see main.py:40: the loop over batches" in report(
-        make_finding(related=(loop,))
-    )
+    assert "\n    see main.py:40: the loop over batches" in report(make_finding(related=(loop,)))
 
 
 def test_findings_of_one_loop_are_folded_at_the_first(make_finding: MakeFinding) -> None:

@@ -21,6 +21,8 @@ IMPORTS = (
 CROP = "crop = transforms.CenterCrop(224)\n"
 CONVOLUTION = 'model = nn.Conv2d(3, 8, 3).to("cuda")\n'
 LOOP = "for x in loader:\n    model(x).sum().backward()\n    optimizer.step()\n"
+READ = "print(torch.backends.cudnn.version())\n"
+"""Makes a script worth reading whatever it imports."""
 LIBRARY = IMPORTS.replace("import argparse\n", "") + CROP + CONVOLUTION
 SCRIPT = IMPORTS + CROP + CONVOLUTION + LOOP
 """A whole program at the top level of a file."""
@@ -31,6 +33,17 @@ TRAIN = (
     "        optimizer.step()\n"
 )
 MAIN = 'if __name__ == "__main__":\n    train(model, loader, optimizer)\n'
+
+OTHER_METHODS = """
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x.cuda()).sum().backward()
+    def show(self):
+        print(model)
+
+if __name__ == "__main__":
+"""
 
 
 def program(*, before: str = "", guard: str = "", train: str = TRAIN) -> str:
@@ -79,9 +92,16 @@ REPORTED: dict[str, dict[str, str]] = {
     "the function is handed to fire": {
         "main": "import fire\n" + IMPORTS + CROP + CONVOLUTION + TRAIN + "fire.Fire(train)\n"
     },
+    "a method of a class that does nothing else": {
+        "main": IMPORTS + CROP + CONVOLUTION + OTHER_METHODS + "    Trainer().fit()\n"
+    },
     "the training loop is imported": {
         "main": IMPORTS + CROP + CONVOLUTION + "from engine import train\n" + MAIN,
         "engine": "import torch\n" + TRAIN,
+    },
+    "the training loop is imported with everything else": {
+        "main": "from engine import *\nif __name__ == '__main__':\n    train(x, y, z)\n",
+        "engine": LIBRARY + TRAIN,
     },
     "the script itself never says torch": {
         "main": "from engine import Trainer\nif __name__ == '__main__':\n    Trainer().fit()\n",
@@ -211,16 +231,6 @@ def test_one_finding_per_script_on_the_line_that_starts_it() -> None:
 
 # left alone --------------------------------------------------------------------------------
 
-OTHER_METHODS = """
-class Trainer:
-    def fit(self):
-        for x in loader:
-            model(x.cuda()).sum().backward()
-    def show(self):
-        print(model)
-
-if __name__ == "__main__":
-"""
 SELF_TEST = """
 class Trainer:
     def fit(self):
@@ -333,7 +343,7 @@ LEFT_ALONE: dict[str, dict[str, str]] = {
         "def plot():\n    Trainer().fit()\nfor x in y:\n    x.backward()\n",
     },
     "a script that imports a function from a training script": {
-        "main": IMPORTS + CROP + "from engine import show\nif __name__ == '__main__':\n"
+        "main": IMPORTS + CROP + "from engine import show\n" + READ + "if __name__ == '__main__':\n"
         "    show()\n",
         "engine": IMPORTS + CONVOLUTION + "def draw():\n    pass\ndef show():\n    draw()\n"
         "if __name__ == '__main__':\n    for x in loader:\n        model(x).backward()\n",
@@ -346,7 +356,7 @@ LEFT_ALONE: dict[str, dict[str, str]] = {
         "engine": IMPORTS + CONVOLUTION + "class Net:\n    pass\n" + TRAIN,
     },
     "a method of the same name in another class": {
-        "main": IMPORTS + CROP + "from engine import Net\nif __name__ == '__main__':\n"
+        "main": IMPORTS + CROP + "from engine import Net\n" + READ + "if __name__ == '__main__':\n"
         "    Net().cuda().fit()\n",
         "engine": IMPORTS + CONVOLUTION + "class Net:\n    pass\nclass Trainer:\n"
         "    def fit(self):\n        for x in loader:\n            model(x).backward()\n",

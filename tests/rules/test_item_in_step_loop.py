@@ -125,7 +125,8 @@ ALONE = {
         "for epoch in range(9):\n" + indent(loop("pass"), "    ") + "    print(loss.item())\n"
     ),
     "a scheduler after each epoch": (
-        "for epoch in range(9):\n" + indent(loop("pass"), "    ")
+        "for epoch in range(9):\n"
+        + indent(loop("pass"), "    ")
         + "    scheduler.step(loss.item())\n"
     ),
     "a loop that does not train": "for images, labels in loader:\n    print(model(images).item())\n",
@@ -139,9 +140,7 @@ ALONE = {
     "on the last step": loop("if step == len(loader) - 1:\n    print(loss.item())"),
     "when the loss broke": loop("if torch.isnan(loss):\n    raise E(loss.item())"),
     "after skipping most rounds": loop("if step % 100: continue\nprint(loss.item())"),
-    "in an `except` block": loop(
-        "try:\n    f()\nexcept RuntimeError:\n    print(loss.item())"
-    ),
+    "in an `except` block": loop("try:\n    f()\nexcept RuntimeError:\n    print(loss.item())"),
     "an LBFGS closure": """
         for images, labels in loader:
             def closure():
@@ -152,7 +151,8 @@ ALONE = {
                 return loss
             optimizer.step(closure)
     """,
-    "a validation loop": loop("pass") + """
+    "a validation loop": loop("pass")
+    + """
 with torch.no_grad():
     for images, labels in loader:
         loss = criterion(model(images.to(device)), labels.to(device))
@@ -288,7 +288,9 @@ FIXED = {
     ),
     "a count by `eq` with a shape between": (
         Applicability.SAFE,
-        loop("right += output.eq(labels.view_as(output)).view(-1).sum().item()", before="right = 0\n"),
+        loop(
+            "right += output.eq(labels.view_as(output)).view(-1).sum().item()", before="right = 0\n"
+        ),
         loop(
             "right += output.eq(labels.view_as(output)).view(-1).sum()",
             before="right = 0\n",
@@ -587,7 +589,8 @@ WITHHELD = {
         "does not start as a literal 0",
     ),
     "a sum that starts elsewhere": (
-        "total = 0.0\ndef train():\n    global total\n" + indent(loop("total += loss.item()"), "    "),
+        "total = 0.0\ndef train():\n    global total\n"
+        + indent(loop("total += loss.item()"), "    "),
         "does not start as a literal 0",
     ),
     "a sum that starts at something": (
@@ -603,9 +606,7 @@ WITHHELD = {
         "does not start as a literal 0",
     ),
     "a sum that is reset inside": (
-        loop(
-            "total += loss.item()\nif step % 100 == 0:\n    total = 0.0", before="total = 0.0\n"
-        ),
+        loop("total += loss.item()\nif step % 100 == 0:\n    total = 0.0", before="total = 0.0\n"),
         "also set inside the loop",
     ),
     "a sum that is scaled inside": (
@@ -633,9 +634,7 @@ WITHHELD = {
         "read on every step",
     ),
     "a sum that is passed on": (
-        loop(
-            "total += loss.item()\nif step % 100 == 0:\n    log(total)", before="total = 0.0\n"
-        ),
+        loop("total += loss.item()\nif step % 100 == 0:\n    log(total)", before="total = 0.0\n"),
         "must be a number",
     ),
     "a sum that is printed without format": (

@@ -51,7 +51,10 @@ SEEN = {
     "an item beside what it goes into": ("x = 1\nx[0] = 2\nprobe(x)", ["1", "2"]),
     "not an update that a new start hides": ("x = 1\nx += 2\nx = 3\nprobe(x)", ["3"]),
     "the loop's own target": ("x = 1\nfor x in r:\n  probe(x)", ["r"]),
-    "the loop's target after it, if it ever ran": ("x = 1\nfor x in r:\n  pass\nprobe(x)", ["1", "r"]),
+    "the loop's target after it, if it ever ran": (
+        "x = 1\nfor x in r:\n  pass\nprobe(x)",
+        ["1", "r"],
+    ),
     "not the target in the loop's own iterable": ("x = 1\nfor x in probe(x):\n  pass", ["1"]),
     "the name of the `with` around": ("x = 1\nwith c as x:\n  probe(x)", ["c"]),
     "a walrus in the condition": ("x = 1\nif (x := 2):\n  probe(x)", ["2"]),
@@ -66,7 +69,10 @@ SEEN = {
         ["1", "2"],
     ),
     "the target of its comprehension": ("x = 1\n[probe(x) for x in r]", ["r"]),
-    "one of another function: not at all": ("def f():\n  x = 1\ndef g():\n  x = 2\n  probe(x)", ["2"]),
+    "one of another function: not at all": (
+        "def f():\n  x = 1\ndef g():\n  x = 2\n  probe(x)",
+        ["2"],
+    ),
     "nothing, if it is bound nowhere": ("probe(x)", []),
 }
 

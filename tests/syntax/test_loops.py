@@ -86,7 +86,9 @@ class TestStepLoop:
         assert asked.module.step_loop(asked.call) is None
 
     def test_is_the_innermost_that_trains(self, probed: Callable[..., object]) -> None:
-        asked = probed("for e in r:\n  opt.step()\n  for x in data:\n    loss.backward()\n    probe(x)")
+        asked = probed(
+            "for e in r:\n  opt.step()\n  for x in data:\n    loss.backward()\n    probe(x)"
+        )
         loop = asked.module.step_loop(asked.call)
         assert asked.module.span(loop.node)[0].row == 3
         assert asked.module.source(loop.anchor) == "loss.backward()"
@@ -349,13 +351,21 @@ EVALUATES = {
     "before eval()": ("for x in data: probe(x)\nnet.eval()", False),
     "eval() in another branch": ("if a:\n  net.eval()\nfor x in data: probe(x)", False),
     "a function called evaluate": ("def evaluate(): probe(x)", True),
-    "a method called validate_one_epoch": ("class T:\n  def validate_one_epoch(self): probe(x)", True),
+    "a method called validate_one_epoch": (
+        "class T:\n  def validate_one_epoch(self): probe(x)",
+        True,
+    ),
     "a function in camel case": ("def runValidation(): probe(x)", True),
-    "a function that tests and trains": ("def test(): probe(x)\n  loss.backward()".replace(
-        ": probe", ":\n  probe"), False),
+    "a function that tests and trains": (
+        "def test(): probe(x)\n  loss.backward()".replace(": probe", ":\n  probe"),
+        False,
+    ),
     "a function called contest": ("def contest(): probe(x)", False),
     "a function that starts with eval()": ("def f(m):\n  m.eval()\n  probe(x)", True),
-    "a function that starts with train()": ("def f(m):\n  m.train()\n  probe(x)\n  m.eval()", False),
+    "a function that starts with train()": (
+        "def f(m):\n  m.train()\n  probe(x)\n  m.eval()",
+        False,
+    ),
     "a decorated function over a loader": (
         "import torch\n@torch.no_grad()\ndef f(loader):\n  for x in loader: probe(x)",
         True,

@@ -63,7 +63,10 @@ ALIASES = {
     ),
     "Fabric's top level": ("import lightning as L\nprobe(L.Fabric)", ["lightning.fabric.Fabric"]),
     "one dot": ("from . import utils\nprobe(utils.accuracy)", [".utils.accuracy"]),
-    "two dots and a module": ("from ..utils import accuracy\nprobe(accuracy)", ["..utils.accuracy"]),
+    "two dots and a module": (
+        "from ..utils import accuracy\nprobe(accuracy)",
+        ["..utils.accuracy"],
+    ),
     "a function of this file": ("def f(): pass\nprobe(f)", [":f"]),
     "a method of this file": ("class A:\n  def f(self): pass\nprobe(A.f)", [":A.f"]),
     "a builtin": ("probe(float)", ["builtins.float"]),
@@ -381,13 +384,17 @@ class TestBindings:
     ) -> None:
         assert "x" not in module_of("x: int\n").names.module.bindings
 
-    def test_they_come_in_source_order_whatever_binds(self, module_of: Callable[..., object]) -> None:
+    def test_they_come_in_source_order_whatever_binds(
+        self, module_of: Callable[..., object]
+    ) -> None:
         module = module_of("for x in a: pass\nx = 1\nimport x\nx += 1\n")
         found = [binding.how for binding in module.names.module.bindings["x"]]
         assert found == [How.ITERATION, How.ASSIGNMENT, How.IMPORT, How.UPDATE]
 
 
-def test_a_method_is_named_after_its_classes_and_functions(module_of: Callable[..., object]) -> None:
+def test_a_method_is_named_after_its_classes_and_functions(
+    module_of: Callable[..., object],
+) -> None:
     module = module_of("class A:\n  class B:\n    def f(self):\n      def g(): pass\n")
     names = [module.qualified_name(node) for node in module.nodes(cst.FunctionDef)]
     assert names == ["A.B.f", "A.B.f.g"]

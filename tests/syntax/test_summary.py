@@ -170,9 +170,7 @@ class TestCalls:
         site = only_call(summary_of(f"from utils import f\nf({arguments})"))
         assert [(each.name, each.device, each.host) for each in site.arguments] == passed
 
-    def test_say_which_parameters_they_hand_on(
-        self, summary_of: Callable[[str], Summary]
-    ) -> None:
+    def test_say_which_parameters_they_hand_on(self, summary_of: Callable[[str], Summary]) -> None:
         summary = summary_of("from utils import f\ndef g(a, b): f(a.mean() + b.mean(), b, 3)")
         site = next(each for each in function(summary, "g").calls if each.target == "utils.f")
         assert [each.parameters for each in site.arguments] == [("a", "b"), ("b",), ()]

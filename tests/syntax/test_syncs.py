@@ -163,9 +163,7 @@ ACTIONS = {
 
 
 @pytest.mark.parametrize(("text", "action"), ACTIONS.items(), ids=list(ACTIONS))
-def test_the_value_is_an_action(
-    module_of: Callable[..., Module], text: str, action: bool
-) -> None:
+def test_the_value_is_an_action(module_of: Callable[..., Module], text: str, action: bool) -> None:
     module = module_of(HEADER + text)
     assert is_action(first_sync(module), module) is action
 
@@ -188,9 +186,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize(("text", "ends"), ENDS.items(), ids=list(ENDS))
-def test_the_number_ends_the_loop(
-    module_of: Callable[..., Module], text: str, ends: bool
-) -> None:
+def test_the_number_ends_the_loop(module_of: Callable[..., Module], text: str, ends: bool) -> None:
     module = module_of(HEADER + text)
     assert decides_on_the_host(first_sync(module), module) is ends
 
@@ -209,14 +205,10 @@ CONSUMERS = {
 
 
 @pytest.mark.parametrize(("text", "name"), CONSUMERS.items(), ids=list(CONSUMERS))
-def test_who_takes_the_value(
-    module_of: Callable[..., Module], text: str, name: str | None
-) -> None:
+def test_who_takes_the_value(module_of: Callable[..., Module], text: str, name: str | None) -> None:
     module = module_of(HEADER + text)
     calls = module.nodes(cst.Call)
-    sync = next(
-        sync for call in calls if (sync := sync_of(call, module)) and sync.how == ".cpu()"
-    )
+    sync = next(sync for call in calls if (sync := sync_of(call, module)) and sync.how == ".cpu()")
     found = consumer(sync, module)
     assert (found and module.source(found.func)) == name
 

@@ -126,9 +126,7 @@ class TestEnclosing:
     @pytest.mark.parametrize(
         ("name", "function"), [("c", "g"), ("d", "f"), ("A", None), ("e", None)]
     )
-    def test_finds_the_nearest_function(
-        self, tree: Tree, name: str, function: str | None
-    ) -> None:
+    def test_finds_the_nearest_function(self, tree: Tree, name: str, function: str | None) -> None:
         node = next(node for node in tree.nodes(cst.Name) if node.value == name)
         found = tree.enclosing(node, cst.FunctionDef)
         assert (found and found.name.value) == function

@@ -269,7 +269,9 @@ def test_an_object_of_a_class_of_another_file_names_it(probed: Callable[..., obj
         "class A(B): pass\nclass B(A): pass\nprobe(A())",
         "for x in x: probe(x)",
         "probe(" + " + ".join(["a"] * 300) + ")",
-        "\n".join(["x0 = 1", *(f"x{i} = x{i - 1} + x{i - 1}" for i in range(1, 200)), "probe(x199)"]),
+        "\n".join(
+            ["x0 = 1", *(f"x{i} = x{i - 1} + x{i - 1}" for i in range(1, 200)), "probe(x199)"]
+        ),
     ],
     ids=["itself", "recursion", "mutual", "names", "attribute", "bases", "loop", "wide", "long"],
 )
@@ -300,7 +302,9 @@ class TestLoopsOverBatches:
         (loop,) = module.nodes(cst.For)
         assert module.values.iterates_loader(loop)
 
-    @pytest.mark.parametrize("source", ["range(10)", "files", "enumerate(files)", "net.parameters()"])
+    @pytest.mark.parametrize(
+        "source", ["range(10)", "files", "enumerate(files)", "net.parameters()"]
+    )
     def test_goes_over_something_else(self, module_of: Callable[..., object], source: str) -> None:
         module = module_of(HEADER + f"for batch in {source}: pass\n")
         (loop,) = module.nodes(cst.For)
@@ -309,7 +313,8 @@ class TestLoopsOverBatches:
 
 class TestWords:
     @pytest.mark.parametrize(
-        "name", ["model", "net", "netD", "net_g", "G_net", "my_encoder", "discriminator", "ddp_model"]
+        "name",
+        ["model", "net", "netD", "net_g", "G_net", "my_encoder", "discriminator", "ddp_model"],
     )
     def test_of_modules(self, name: str) -> None:
         assert sounds_like_module(name)
@@ -318,7 +323,9 @@ class TestWords:
     def test_not_of_modules(self, name: str) -> None:
         assert not sounds_like_module(name)
 
-    @pytest.mark.parametrize("name", ["criterion", "loss_fn", "loss_func", "criterion_ce", "criterionGAN"])
+    @pytest.mark.parametrize(
+        "name", ["criterion", "loss_fn", "loss_func", "criterion_ce", "criterionGAN"]
+    )
     def test_of_losses(self, name: str) -> None:
         assert sounds_like_loss(name)
 
@@ -326,7 +333,9 @@ class TestWords:
     def test_not_of_losses_but_of_their_values(self, name: str) -> None:
         assert not sounds_like_loss(name)
 
-    @pytest.mark.parametrize("name", ["optimizer", "optim", "opt", "opt_g", "D_optimizer", "solver"])
+    @pytest.mark.parametrize(
+        "name", ["optimizer", "optim", "opt", "opt_g", "D_optimizer", "solver"]
+    )
     def test_of_optimizers(self, name: str) -> None:
         assert sounds_like_optimizer(name)
 

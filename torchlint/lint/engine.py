@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.gate import mentions_torch
 from torchlint.lint.soundness import what_is_wrong
 from torchlint.project.source import SourceError, read_bytes
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torchlint.config import Selection
+    from torchlint.lint.finding import Diagnostic, Finding
     from torchlint.lint.mapping import MapResult
 
 Memo = dict[tuple[object, ...], "MapResult"]

@@ -212,9 +212,7 @@ class Index:
             return owner if isinstance(owner, _Asleep) else None
         return self._starred(file, summary, rest[0], depth)
 
-    def _starred(
-        self, file: str, summary: Summary, name: str, depth: int
-    ) -> Key | _Asleep | None:
+    def _starred(self, file: str, summary: Summary, name: str, depth: int) -> Key | _Asleep | None:
         asleep: _Asleep | None = None
         for star in summary.stars:
             found = self._symbol(file, f"{star}.{name}", depth + 1)
@@ -223,9 +221,7 @@ class Index:
             asleep = asleep or found
         return asleep
 
-    def method(
-        self, class_: Key, name: str, depth: int = 0, *, wake: bool = False
-    ) -> Key | None:
+    def method(self, class_: Key, name: str, depth: int = 0, *, wake: bool = False) -> Key | None:
         """The function that a method call on an object of a class runs, through its bases."""
         own = Key(class_.path, f"{class_.name}.{name}")
         if own in self.functions:

@@ -165,9 +165,10 @@ class Project:
             if loop.steps
         }
         for key, site in self._sites():
-            if site.loops and not site.quiet and (key.path, site.loops[0]) not in found:
-                if any(self.does_step(target) for target in self._callees(key, site)):
-                    found.add((key.path, site.loops[0]))
+            if not site.loops or site.quiet or (key.path, site.loops[0]) in found:
+                continue
+            if any(self.does_step(target) for target in self._callees(key, site)):
+                found.add((key.path, site.loops[0]))
         return found
 
     def trains(self, path: str) -> bool:
@@ -248,9 +249,7 @@ class Project:
                     return self._passed_heat(site, key, loop, None, 0)
         return Heat(key.path, function.position, 0, frozenset(), frozenset(), loop=False)
 
-    def _warm(
-        self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat
-    ) -> None:
+    def _warm(self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat) -> None:
         function = self.index.functions.get(key)
         if function is None or function.evaluation:
             return
@@ -260,11 +259,16 @@ class Project:
             queue.append(key)
             return
         device, host = old.device | heat.device, old.host & heat.host
-        nearer = old if (old.depth, old.path, old.position) <= (
-            heat.depth,
-            heat.path,
-            heat.position,
-        ) else heat
+        nearer = (
+            old
+            if (old.depth, old.path, old.position)
+            <= (
+                heat.depth,
+                heat.path,
+                heat.position,
+            )
+            else heat
+        )
         merged = Heat(nearer.path, nearer.position, nearer.depth, device, host, nearer.loop)
         if merged != old:
             heats[key] = merged
@@ -414,7 +418,9 @@ class Project:
         found: dict[str, set[str]] = defaultdict(set)
         for key, function in self.index.functions.items():
             looped = any(
-                (key.path, loop) in self.step_loops for site in function.calls for loop in site.loops
+                (key.path, loop) in self.step_loops
+                for site in function.calls
+                for loop in site.loops
             )
             if key.name and (function.steps or function.trains or looped):
                 found[key.path].add(key.name.partition(".")[0])

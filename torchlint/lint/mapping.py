@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.lint.debug import debugging
@@ -93,9 +94,9 @@ def _all_said(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> list
     found: list[Said] = []
     for types, check in rule.checks:
         for node in module.nodes(*types):
-            found += _guarded(lambda: check(node, module), rule.code, module, diagnostics)  # noqa: B023
+            found += _guarded(partial(check, node, module), rule.code, module, diagnostics)
     for check in rule.module_checks:
-        found += _guarded(lambda: check(module), rule.code, module, diagnostics)  # noqa: B023
+        found += _guarded(partial(check, module), rule.code, module, diagnostics)
     return found
 
 

@@ -102,4 +102,4 @@ def _of_group(atom: str) -> Needles:
     if body.startswith("?P<"):
         return needles(body.partition(">")[2])
     flags, colon, rest = body.partition(":")
-    return needles(rest) if colon and flags[1:].isalpha() or flags == "?" else None
+    return needles(rest) if (colon and flags[1:].isalpha()) or flags == "?" else None

@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.lint.debug import debugging
-from torchlint.lint.engine import Memo, Target
 from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.index import Locator
 from torchlint.lint.join import Project
-from torchlint.lint.mapping import MapResult
 from torchlint.lint.registry import all_rules
 from torchlint.lint.texts import Texts
 from torchlint.project.workers import map_targets
@@ -19,6 +17,8 @@ from torchlint.project.workers import map_targets
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from torchlint.lint.engine import Memo, Target
+    from torchlint.lint.mapping import MapResult
     from torchlint.lint.rule import Waiting
 
 _MOST_ROUNDS = 10
@@ -106,7 +106,9 @@ class Run:
             facts=[fact for result in self._results.values() for fact in result.facts],
             locator=self._locator,
             texts=self._texts,
-            clues={name: text for rule in all_rules().values() for name, text in rule.clues.items()},
+            clues={
+                name: text for rule in all_rules().values() for name, text in rule.clues.items()
+            },
         )
 
     def _sleepers(self, project: Project) -> set[str]:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.syntax.kinds import NO_VALUE, UNKNOWN_VALUE, Value
 from torchlint.syntax.names import How
+from torchlint.syntax.occurrences import methods_called_on
 
 if TYPE_CHECKING:
     from torchlint.syntax.module import Module
@@ -41,25 +42,17 @@ def _elements_of_name(node: cst.Name, module: Module) -> Value:
         if isinstance(binding.value, cst.Name):
             return NO_VALUE
         found |= elements_of(binding.value, module)
-    for call in module.nodes(cst.Call):
-        func = call.func
-        if isinstance(func, cst.Attribute) and _is_same(func.value, node, module):
-            found |= _grown(func.attr.value, call, module)
+    for call in methods_called_on(node.value, module):
+        if module.function(call) is module.function(node):
+            found |= _grown(call, module)
     return found
 
 
-def _grown(method: str, call: cst.Call, module: Module) -> Value:
+def _grown(call: cst.Call, module: Module) -> Value:
     """What a method call adds to a list."""
+    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     if method == "append" and len(call.args) == 1:
         return module.value(call.args[0].value)
     if method in ("extend", "insert"):
         return UNKNOWN_VALUE
     return NO_VALUE
-
-
-def _is_same(other: cst.BaseExpression, node: cst.Name, module: Module) -> bool:
-    return (
-        isinstance(other, cst.Name)
-        and other.value == node.value
-        and module.function(other) is module.function(node)
-    )

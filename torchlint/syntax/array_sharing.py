@@ -8,8 +8,9 @@ import libcst as cst
 
 from torchlint.syntax.environments import observed
 from torchlint.syntax.kinds import Kind
-from torchlint.syntax.literals import argument
+from torchlint.syntax.literals import argument, argument_node
 from torchlint.syntax.names import How, dotted_text
+from torchlint.syntax.occurrences import methods_called_on, occurrences, with_items
 from torchlint.syntax.tensor_constructors import method_behind
 
 if TYPE_CHECKING:
@@ -173,31 +174,29 @@ def _bound_in_loop(read: cst.CSTNode, module: Module) -> bool:
 
 def _writes(spelled: str, module: Module) -> Iterator[cst.CSTNode]:
     """The places that write into the array of that name."""
-    for target in module.nodes(cst.AssignTarget):
-        if isinstance(target.target, cst.Subscript) and _base(target.target) == spelled:
-            yield target
-    for update in module.nodes(cst.AugAssign):
-        if _base(update.target) == spelled:
-            yield update
-    for call in module.nodes(cst.Call):
-        if _method(call) in _WRITING_METHODS and _owner(call) == spelled:
+    for node in occurrences(spelled, module):
+        item = with_items(node, module)
+        above = module.parent(item)
+        if isinstance(above, cst.AssignTarget):
+            if isinstance(item, cst.Subscript):
+                yield above
+        elif isinstance(above, cst.AugAssign):
+            if above.target is item:
+                yield above
+        elif isinstance(above, cst.Arg):
+            call = module.parent(above)
+            if isinstance(call, cst.Call) and _is_output(above, call, module):
+                yield call
+    for call in methods_called_on(spelled, module):
+        if _method(call) in _WRITING_METHODS:
             yield call
-        first = argument(call, "dst", 0)
-        if first is not None and _base(first) == spelled and module.calls(call, "numpy.copyto"):
-            yield call
-        out = argument(call, "out")
-        if out is not None and _base(out) == spelled:
-            yield call
 
 
-def _base(node: cst.CSTNode) -> str:
-    while isinstance(node, cst.Subscript):
-        node = node.value
-    return dotted_text(node)
-
-
-def _owner(call: cst.Call) -> str:
-    return _base(call.func.value) if isinstance(call.func, cst.Attribute) else ""
+def _is_output(arg: cst.Arg, call: cst.Call, module: Module) -> bool:
+    """Whether a function of NumPy writes into what it is given: `out=x`, `np.copyto(x, …)`."""
+    if arg.keyword is not None and arg.keyword.value == "out":
+        return True
+    return argument_node(call, "dst", 0) is arg and module.calls(call, "numpy.copyto")
 
 
 def tensor_is_written(call: cst.Call, module: Module) -> bool:
@@ -240,9 +239,7 @@ def _assigned_to(call: cst.Call, module: Module) -> str:
 
 
 def _in_place_calls(spelled: str, module: Module) -> Iterator[cst.Call]:
-    for call in module.nodes(cst.Call):
-        if _writes_in_place(call) and _owner(call) == spelled:
-            yield call
+    return (call for call in methods_called_on(spelled, module) if _writes_in_place(call))
 
 
 def _writes_in_place(call: cst.Call | None) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.syntax.environments import plays_environment
-from torchlint.syntax.literals import argument
 from torchlint.syntax.loops import Guard
 
 if TYPE_CHECKING:
@@ -43,11 +42,14 @@ def collates(function: cst.FunctionDef, module: Module) -> bool:
     class_ = module.class_(function)
     if class_ is not None and function.name.value == "__call__":
         return bool(_COLLATE.search(class_.name.value))
-    for call in module.nodes(cst.Call):
-        given = argument(call, "collate_fn")
-        if isinstance(given, cst.Name) and given.value == function.name.value:
-            return True
-    return False
+    return any(
+        isinstance(arg, cst.Arg)
+        and arg.keyword is word
+        and isinstance(arg.value, cst.Name)
+        and arg.value.value == function.name.value
+        for word in module.spelled("collate_fn")
+        if (arg := module.parent(word)) is not None
+    )
 
 
 def _plays(loop: cst.For | cst.While, module: Module) -> bool:

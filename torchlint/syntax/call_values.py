@@ -222,9 +222,11 @@ class CallValues:
         """An object of a class that this file defines."""
         kind = Kind.NOTHING
         for base in self.bases(class_):
-            if base == "torch.nn.Module" or base.startswith(("torch.nn.", "torchvision.models.")):
-                kind |= Kind.MODULE
-            elif base.endswith("LightningModule") or base.endswith("PreTrainedModel"):
+            if (
+                base == "torch.nn.Module"
+                or base.startswith(("torch.nn.", "torchvision.models."))
+                or base.endswith(("LightningModule", "PreTrainedModel"))
+            ):
                 kind |= Kind.MODULE
             elif base in torch_api.DATASETS or base.startswith("torchvision.datasets."):
                 kind |= Kind.DATASET
@@ -467,9 +469,9 @@ class CallValues:
         """The `index`-th of the values that an expression unpacks to."""
         if isinstance(source, cst.Call):
             func = source.func
-            if isinstance(func, cst.Attribute) and frameworks.unwraps(func.attr.value):
-                if index < len(source.args):
-                    return self._prepared(self._values.value(source.args[index].value))
+            prepares = isinstance(func, cst.Attribute) and frameworks.unwraps(func.attr.value)
+            if prepares and index < len(source.args):
+                return self._prepared(self._values.value(source.args[index].value))
             names = self._values.names.resolve(func)
             special = self._returned_part(source, index, names)
             if special is not None:
@@ -483,9 +485,7 @@ class CallValues:
             return value.element or UNKNOWN_VALUE
         return value
 
-    def _returned_part(
-        self, source: cst.Call, index: int, names: tuple[str, ...]
-    ) -> Value | None:
+    def _returned_part(self, source: cst.Call, index: int, names: tuple[str, ...]) -> Value | None:
         """One of several values that a function returns, where they differ in kind."""
         array = array_libraries.array_of_several(names[0]) if names else None
         if array is not None:
@@ -537,8 +537,7 @@ class CallValues:
             return None
         first = source.args[0].value
         if names == ("builtins.enumerate",):
-            inner = values.iterated(first, values.value(first))
-            return inner
+            return values.iterated(first, values.value(first))
         if names == ("builtins.zip",):
             found: Value | None = None
             for arg in source.args:

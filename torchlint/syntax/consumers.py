@@ -84,9 +84,7 @@ def uses_of_result(sync: Sync, module: Module) -> Iterator[cst.Name]:
     if not isinstance(statement, cst.Assign):
         return
     targets = {
-        target.target.value
-        for target in statement.targets
-        if isinstance(target.target, cst.Name)
+        target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
     }
     function = module.function(sync.call)
     scope = function.body if function is not None else module.tree
@@ -141,4 +139,3 @@ def _names(node: cst.CSTNode, module: Module) -> Iterator[str]:
     for inner in module.within(node):
         if isinstance(inner, cst.Name):
             yield inner.value
-

@@ -12,6 +12,7 @@ from torchlint.syntax.dataset_classes import Cost, Dataset, dataset_class
 from torchlint.syntax.kinds import ARRAYS, TENSORS, Kind
 from torchlint.syntax.literals import argument, literal
 from torchlint.syntax.names import Binding, How
+from torchlint.syntax.occurrences import calls_spelled
 from torchlint.syntax.worker_processes import holds_local_function
 
 if TYPE_CHECKING:
@@ -160,11 +161,7 @@ def _callers(function: cst.FunctionDef, module: Module) -> Iterator[cst.Call]:
     class_ = module.class_(function)
     name = function.name.value
     wanted = class_.name.value if class_ is not None and name == "__init__" else name
-    for call in module.nodes(cst.Call):
-        func = call.func
-        spelled = func.attr if isinstance(func, cst.Attribute) else func
-        if isinstance(spelled, cst.Name) and spelled.value == wanted:
-            yield call
+    return calls_spelled(wanted, module)
 
 
 def _attribute_bindings(node: cst.Attribute, module: Module) -> list[Binding]:

@@ -10,7 +10,8 @@ import libcst as cst
 
 from torchlint.syntax.keyword_dicts import spelled_out
 from torchlint.syntax.literals import argument, has_star_args, literal
-from torchlint.syntax.names import How, dotted_text
+from torchlint.syntax.names import How
+from torchlint.syntax.occurrences import calls_spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,33 +229,26 @@ def runs_when_imported(loader: Loader, module: Module) -> bool:
     loader: there is no `if __name__ == "__main__"` before it."""
     if module.has_main_guard:
         return False
-    at_import = _functions_run_at_import(module)
     function = module.function(loader.call)
     if function is not None:
-        return function in at_import
+        return _runs_at_import(function, module, set())
     return any(
-        module.function(use) is None or module.function(use) in at_import
-        for use in uses_of(loader.call, module)
+        _runs_at_import(module.function(use), module, set()) for use in uses_of(loader.call, module)
     )
 
 
-def _functions_run_at_import(module: Module) -> set[cst.FunctionDef]:
-    called: dict[cst.FunctionDef | None, set[str]] = {}
-    for call in module.nodes(cst.Call):
-        name = dotted_text(call.func).rpartition(".")[2]
-        called.setdefault(module.function(call), set()).add(name)
-    named: dict[str, list[cst.FunctionDef]] = {}
-    for function in module.nodes(cst.FunctionDef):
-        class_ = module.class_(function)
-        name = function.name.value
-        named.setdefault(class_.name.value if class_ and name == "__init__" else name, []).append(
-            function
-        )
-    found: set[cst.FunctionDef] = set()
-    waiting = sorted(called.get(None, ()))
-    while waiting:
-        for function in named.get(waiting.pop(), ()):
-            if function not in found:
-                found.add(function)
-                waiting += sorted(called.get(function, ()))
-    return found
+def _runs_at_import(
+    function: cst.FunctionDef | None, module: Module, seen: set[cst.FunctionDef]
+) -> bool:
+    """Whether a function is called at the top level, directly or through other functions."""
+    if function is None:
+        return True
+    if function in seen:
+        return False
+    seen.add(function)
+    class_ = module.class_(function)
+    made = class_ is not None and function.name.value == "__init__"
+    name = class_.name.value if class_ is not None and made else function.name.value
+    return any(
+        _runs_at_import(module.function(call), module, seen) for call in calls_spelled(name, module)
+    )

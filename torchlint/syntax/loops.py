@@ -84,9 +84,9 @@ class Loops:
         found = []
         for call in self._tree.nodes(cst.Call):
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if name in ("backward", "manual_backward") and not self._is_super(call):
-                found.append(call)
-            elif isinstance(call.func, cst.Name) and self._is_loss_scaler(call):
+            if (name in ("backward", "manual_backward") and not self._is_super(call)) or (
+                isinstance(call.func, cst.Name) and self._is_loss_scaler(call)
+            ):
                 found.append(call)
         return found
 
@@ -154,9 +154,9 @@ class Loops:
         for above in self._tree.ancestors(node):
             if isinstance(above, _CALLABLES) and child is not getattr(above, "params", None):
                 return
-            if isinstance(above, LOOPS) and child is above.body:
-                yield above
-            elif isinstance(above, cst.While) and child is above.test:
+            if (isinstance(above, LOOPS) and child is above.body) or (
+                isinstance(above, cst.While) and child is above.test
+            ):
                 yield above
             child = above
 
@@ -302,9 +302,9 @@ class Loops:
         over a loader with gradients off; never if it does a backward pass."""
         if function in self._functions_with_anchor:
             return False
-        if any(self.turns_grad_off(item.decorator) for item in function.decorators):
-            if function in self._functions_over_loaders:
-                return True
+        grad_off = any(self.turns_grad_off(item.decorator) for item in function.decorators)
+        if grad_off and function in self._functions_over_loaders:
+            return True
         if frameworks.is_evaluation_hook(function.name.value):
             return True
         if _EVALUATION_NAME.search(_snake(function.name.value)):
@@ -341,9 +341,9 @@ class Loops:
                 return Guard.PERIODIC
             if child in around_step and isinstance(above, (cst.If, *_BLOCKS)):
                 pass  # the step itself is under the same condition
-            elif isinstance(above, cst.If) and child is above.body:
-                strongest = _stronger(strongest, self.test_guard(above.test))
-            elif isinstance(above, cst.IfExp) and child is above.body:
+            elif (isinstance(above, cst.If) and child is above.body) or (
+                isinstance(above, cst.IfExp) and child is above.body
+            ):
                 strongest = _stronger(strongest, self.test_guard(above.test))
             elif isinstance(above, _BLOCKS) and self._skipped_before(above, child):
                 return Guard.PERIODIC
@@ -368,11 +368,10 @@ class Loops:
             return Guard.PERIODIC
         if any(_PERIODIC_WORDS.search(_snake(word)) for word in words):
             return Guard.PERIODIC
-        if _compares(test) and any(_COUNTER_WORDS.search(_snake(word)) for word in words):
-            if not any(_RANK_WORDS.search(_snake(word)) for word in words):
-                return Guard.PERIODIC
         if any(_RANK_WORDS.search(_snake(word)) for word in words):
             return Guard.RANK
+        if _compares(test) and any(_COUNTER_WORDS.search(_snake(word)) for word in words):
+            return Guard.PERIODIC
         return Guard.NONE
 
     def _skipped_before(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:

@@ -11,7 +11,6 @@ import libcst as cst
 from torchlint.project.source import LineIndex
 from torchlint.syntax import literals
 from torchlint.syntax.flow import Flow
-from torchlint.syntax.literals import Literal
 from torchlint.syntax.loops import Guard, Loops, StepLoop
 from torchlint.syntax.names import Names, dotted_text, qualified_name
 from torchlint.syntax.positions import Positions
@@ -24,12 +23,15 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Position
     from torchlint.project.source import Source
     from torchlint.syntax.kinds import Value
+    from torchlint.syntax.literals import Literal
 
 _N = TypeVar("_N", bound=cst.CSTNode)
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
 _TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
-_ENTRY_IMPORTS = frozenset({"argparse", "hydra", "click", "fire", "absl", "tyro", "typer", "jsonargparse"})
+_ENTRY_IMPORTS = frozenset(
+    {"argparse", "hydra", "click", "fire", "absl", "tyro", "typer", "jsonargparse"}
+)
 
 
 class Module:
@@ -81,9 +83,7 @@ class Module:
     @cached_property
     def called(self) -> frozenset[str]:
         """Every dotted name that some call of the file can resolve to."""
-        return frozenset(
-            name for call in self.nodes(cst.Call) for name in self.resolve(call.func)
-        )
+        return frozenset(name for call in self.nodes(cst.Call) for name in self.resolve(call.func))
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._nodes.parent(node)
@@ -252,7 +252,9 @@ class Module:
         """A script that somebody starts: a main guard, a command line, or training at top level."""
         if self.main_guard is not None:
             return True
-        imported = [dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names]
+        imported = [
+            dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names
+        ]
         imported += [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
         if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in imported):
             return True
@@ -266,11 +268,11 @@ class Module:
     def _cuda_evidence(self) -> Iterator[cst.CSTNode]:
         for call in self.nodes(cst.Call):
             method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if method == "cuda":
-                yield call
-            elif method == "to" and self._moves_to_device(call):
-                yield call
-            elif any(_names_accelerator(name) for name in self.resolve(call.func)):
+            if (
+                method == "cuda"
+                or (method == "to" and self._moves_to_device(call))
+                or any(_names_accelerator(name) for name in self.resolve(call.func))
+            ):
                 yield call
         for text in self.nodes(cst.SimpleString):
             if text.value.strip("\"'").startswith("cuda"):

@@ -97,9 +97,11 @@ def dotted_text(node: cst.CSTNode | None) -> str:
 def qualified_name(tree: Tree, node: cst.FunctionDef | cst.ClassDef) -> str:
     """`Trainer.step` for a method, without `<locals>`."""
     names = [node.name.value]
-    for above in tree.ancestors(node):
-        if isinstance(above, (cst.FunctionDef, cst.ClassDef)):
-            names.append(above.name.value)
+    names += [
+        above.name.value
+        for above in tree.ancestors(node)
+        if isinstance(above, (cst.FunctionDef, cst.ClassDef))
+    ]
     return ".".join(reversed(names))
 
 
@@ -275,9 +277,7 @@ def _collect_definitions(names: Names, tree: Tree) -> None:
         )
     for class_ in tree.nodes(cst.ClassDef):
         dotted = ":" + qualified_name(tree, class_)
-        _add(
-            names.scope(class_), Binding(class_.name.value, How.DEFINITION, class_, dotted=dotted)
-        )
+        _add(names.scope(class_), Binding(class_.name.value, How.DEFINITION, class_, dotted=dotted))
     for parameters in tree.nodes(cst.Parameters):
         owner = tree.parent(parameters)
         if owner is not None:
@@ -314,9 +314,7 @@ def _collect_assignments(names: Names, tree: Tree) -> None:
             _bind_target(names, target.target, How.ASSIGNMENT, assign, assign.value, ())
     for annotated in tree.nodes(cst.AnnAssign):
         if annotated.value is not None:
-            _bind_target(
-                names, annotated.target, How.ASSIGNMENT, annotated, annotated.value, ()
-            )
+            _bind_target(names, annotated.target, How.ASSIGNMENT, annotated, annotated.value, ())
     for walrus in tree.nodes(cst.NamedExpr):
         _bind_target(names, walrus.target, How.ASSIGNMENT, walrus, walrus.value, ())
     for update in tree.nodes(cst.AugAssign):

@@ -71,7 +71,7 @@ class _Recorder(CodegenState):
         self.spans: dict[cst.CSTNode, tuple[int, int]] = {}
         self._open: list[int] = []
 
-    def before_codegen(self, node: cst.CSTNode) -> None:  # noqa: ARG002
+    def before_codegen(self, node: cst.CSTNode) -> None:
         self._open.append(len(self.tokens))
 
     def after_codegen(self, node: cst.CSTNode) -> None:

@@ -217,7 +217,9 @@ class _Summarizer:
             names = module.resolve(node.func)
             inside = [name for name in names if not name.startswith(_OUTSIDE)]
             if inside:
-                return [name for name in inside if name.rpartition(".")[2].lstrip(":")[:1].isupper()]
+                return [
+                    name for name in inside if name.rpartition(".")[2].lstrip(":")[:1].isupper()
+                ]
             if names and node.args:
                 node = node.args[0].value
             elif isinstance(node.func, cst.Attribute):
@@ -238,10 +240,9 @@ class _Summarizer:
             loops = list(module.loops.loops_around(call))
             inside = next((loop for loop in loops if loop in module.loops.step_loops), None)
             outermost = loops[-1] if loops else None
-            quiet = (
-                module.loops.guard(call, inside or outermost) is Guard.PERIODIC
-                or module.loops.in_evaluation(call, inside=inside or outermost)
-            )
+            quiet = module.loops.guard(
+                call, inside or outermost
+            ) is Guard.PERIODIC or module.loops.in_evaluation(call, inside=inside or outermost)
             rare = inside is None and module.loops.is_rare(outermost)
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)
@@ -301,12 +302,14 @@ class _Summarizer:
         self, source: cst.BaseExpression | None, path: tuple[int, ...]
     ) -> list[str]:
         """`model, opt = accelerator.prepare(model, opt)` keeps the classes."""
-        if isinstance(source, cst.Call) and len(path) == 1 and path[0] < len(source.args):
-            if isinstance(source.func, cst.Attribute) and source.func.attr.value in (
-                "prepare",
-                "setup",
-            ):
-                return self._classes(source.args[path[0]].value)
+        if (
+            isinstance(source, cst.Call)
+            and len(path) == 1
+            and path[0] < len(source.args)
+            and isinstance(source.func, cst.Attribute)
+            and source.func.attr.value in ("prepare", "setup")
+        ):
+            return self._classes(source.args[path[0]].value)
         return []
 
     def _arguments(self, call: cst.Call) -> tuple[Passed, ...]:
@@ -331,7 +334,9 @@ class _Summarizer:
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
             parameters=tuple(sorted(_tensor_parameters(inner))),
-            classes=tuple(self._classes(node)) if isinstance(node, (cst.Name, cst.Call, cst.Attribute)) else (),
+            classes=tuple(self._classes(node))
+            if isinstance(node, (cst.Name, cst.Call, cst.Attribute))
+            else (),
         )
 
 

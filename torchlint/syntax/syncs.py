@@ -85,10 +85,10 @@ def operand_of(sync: Sync, module: Module) -> Operand | None:
         return None if value.has(ARRAYS) and not sync.scalar else Operand(True, True, ())
     if value.has(Kind.LIKELY):
         return None if unspelled else Operand(True, True, ())
-    return _undecided(value, sync)
+    return _undecided(value)
 
 
-def _undecided(value: Value, sync: Sync) -> Operand | None:
+def _undecided(value: Value) -> Operand | None:
     parameters = tuple(sorted(value.parameters))
     if value.has(Kind.PARAMETER) and parameters:
         return Operand(False, value.has(Kind.TENSOR), parameters)

@@ -61,7 +61,7 @@ _LEAVES = (cst.Name, cst.Integer, cst.Float, cst.Imaginary, cst.SimpleString)
 def _child_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     names = [
         field.name
-        for field in fields(kind)  # type: ignore[arg-type]
+        for field in fields(kind)
         if not field.name.startswith(_PUNCTUATION)
         and not field.name.endswith(("_whitespace", "encoding"))
         and field.name not in _SCALARS

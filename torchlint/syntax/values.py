@@ -143,7 +143,11 @@ class Values:
             return UNKNOWN_VALUE
         found = NO_VALUE
         for binding in bindings:
-            if binding.how is How.UPDATE and found.is_array and isinstance(binding.node, cst.Assign):
+            if (
+                binding.how is How.UPDATE
+                and found.is_array
+                and isinstance(binding.node, cst.Assign)
+            ):
                 continue  # `array[0] = x` leaves it an array, whatever x is
             found |= self._binding(binding)
         if found.kind and not found.has(Kind.UNKNOWN | Kind.PARAMETER):
