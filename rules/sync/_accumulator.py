@@ -139,7 +139,7 @@ def _other_use(update: cst.AugAssign, name: str, loop: Loop, module: Module) -> 
         inside = loop in module.ancestors(binding.node)
         if inside and not isinstance(binding.node, cst.AugAssign):
             return f"`{name}` is also set inside the loop"
-    for use in module.spelled(name):
+    for use in module.spelled(name, near=loop):
         if loop in module.ancestors(use) and not _only_named(use, module):
             reason = _why_a_number(use, loop, scope, module)
             if reason is not None:

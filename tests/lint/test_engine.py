@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from torchlint.lint.join import Project
     from torchlint.syntax.module import Module
 
-Check = "Callable[..., Report]"
 LOOP = """\
 import torch
 from utils import accuracy

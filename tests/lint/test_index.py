@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -117,7 +117,7 @@ def test_a_file_that_is_not_checked_imports_nothing() -> None:
 
 
 @pytest.fixture
-def index_of(module_of: Callable[..., object]) -> Callable[..., Index]:
+def index_of(module_of: Callable[..., Any]) -> Callable[..., Index]:
     def build(files: dict[str, str], unparsed: tuple[tuple[str, str], ...] = ()) -> Index:
         summaries = {path: summarize(module_of(dedent(text), path)) for path, text in files.items()}
         texts = {**files, **dict(unparsed)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import dedent, indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,8 +11,6 @@ from torchlint.lint.finding import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-FoundIn = "Callable[..., list[str]]"
 
 TRAIN = """\
 import torch
@@ -151,7 +149,10 @@ HOT = {
     "the `__call__` of a loss of this file": (
         {
             "train.py": train("mine(output)")
-            + "class Mine:\n    def __call__(self, x):\n        return x.max().item()\nmine = Mine()\n"
+            + (
+                "class Mine:\n    def __call__(self, x):\n        return x.max().item()\n"
+                "mine = Mine()\n"
+            )
         },
         ["train.py:14 TL201"],
     ),
@@ -390,6 +391,15 @@ COLD = {
         "train.py": train("if ready: validate(output)")
         + "def validate(output):\n    return output.sum().item()\n",
     },
+    "a helper of a callee that evaluates": {
+        "train.py": train("if ready: validate(output)")
+        + "def validate(output):\n    return accuracy(output, 1)\n"
+        + ACCURACY,
+    },
+    "a tensor on the CPU, used as only tensors are": {
+        "train.py": train("note(lengths)", "lengths = torch.zeros(3)")
+        + "def note(value):\n    return value.eq(1).sum().item()\n",
+    },
     "a callee under eval()": {
         "train.py": train("model.eval()\naccuracy(output, labels)\nmodel.train()") + ACCURACY,
     },
@@ -477,31 +487,29 @@ def test_a_value_handed_on_by_a_helper_keeps_where_it_lies(
 class TestRelated:
     """The finding points at the helper's line and names the loop that makes it hot."""
 
-    def test_a_helper_elsewhere_names_the_loop(self, check_text: Callable[..., object]) -> None:
+    def test_a_helper_elsewhere_names_the_loop(self, check_text: Callable[..., Any]) -> None:
         (finding,) = check_text(HOT["a function of another file"][0]).findings
         (related,) = finding.related
         assert (related.path, related.position) == ("train.py", Position(5, 5))
         assert "loop" in related.message
 
-    def test_a_helper_of_a_helper_names_the_loop(self, check_text: Callable[..., object]) -> None:
+    def test_a_helper_of_a_helper_names_the_loop(self, check_text: Callable[..., Any]) -> None:
         (finding,) = check_text(HOT["a helper of a helper"][0]).findings
         assert [each.position for each in finding.related] == [Position(5, 5)]
 
-    def test_a_framework_s_hook_stands_for_the_loop(
-        self, check_text: Callable[..., object]
-    ) -> None:
+    def test_a_framework_s_hook_stands_for_the_loop(self, check_text: Callable[..., Any]) -> None:
         (finding,) = check_text(HOT["a helper of Lightning's training_step"][0]).findings
         (related,) = finding.related
         assert related.position == Position(4, 5)
         assert "framework" in related.message
 
     def test_a_finding_in_the_loop_itself_needs_no_other_place(
-        self, check_text: Callable[..., object]
+        self, check_text: Callable[..., Any]
     ) -> None:
         (finding,) = check_text(train("print(loss.item())")).findings
         assert finding.related == ()
 
-    def test_the_nearest_of_two_loops_is_named(self, check_text: Callable[..., object]) -> None:
+    def test_the_nearest_of_two_loops_is_named(self, check_text: Callable[..., Any]) -> None:
         report = check_text(
             {
                 "far.py": train("first(output, labels)", "from utils import first"),

@@ -57,7 +57,9 @@ SILENT = {
     "on the last line of what is reported": "f(bad(\n    1))  # torchlint: ignore[TL201]",
     "on a line between": "bad(\n    1,  # torchlint: ignore[TL201]\n    2)",
     "alone inside what is reported": "bad(\n    # torchlint: ignore[TL201]\n    2)",
-    "on the header of a compound statement": "for x in bad():  # torchlint: ignore[TL201]\n    pass",
+    "on the header of a compound statement": (
+        "for x in bad():  # torchlint: ignore[TL201]\n    pass"
+    ),
     "above the header of `for`": "# torchlint: ignore[TL201]\nfor x in bad():\n    pass",
     "above the header of `while`": "# torchlint: ignore[TL201]\nwhile bad():\n    pass",
     "above the header of `if`": "# torchlint: ignore[TL201]\nif bad():\n    pass",

@@ -43,8 +43,10 @@ class Pool:
     def submit(
         self, work: Callable[..., list[MapResult]], share: list[Target], woken: bool
     ) -> Future[list[MapResult]]:
+        if self.broken:
+            raise BrokenProcessPool("died before")
         future: Future[list[MapResult]] = Future()
-        self.broken = self.broken or any(each.data == DEADLY for each in share)
+        self.broken = any(each.data == DEADLY for each in share)
         if self.broken:
             future.set_exception(BrokenProcessPool("died"))
         else:

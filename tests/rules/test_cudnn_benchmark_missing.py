@@ -410,6 +410,12 @@ FIXED = {
         "from torch.backends import cudnn\n" + program(),
         "from torch.backends import cudnn\n" + program(guard="    cudnn.benchmark = True\n"),
     ),
+    "by the name that the file gives torch": (
+        program().replace("import torch\n", "import torch as th\n"),
+        program(guard="    th.backends.cudnn.benchmark = True\n").replace(
+            "import torch\n", "import torch as th\n"
+        ),
+    ),
     "not by a name that is imported now and then": (
         "try:\n    from torch.backends import cudnn\nexcept ImportError:\n    pass\n" + program(),
         "try:\n    from torch.backends import cudnn\nexcept ImportError:\n    pass\n"
@@ -439,6 +445,21 @@ def test_fixed(code: str, expected: str) -> None:
     assert finding.fix.applicability is Applicability.UNSAFE
     assert fixed(code) == expected
     assert findings(expected) == []
+
+
+def test_a_script_on_disk_that_never_says_torch_is_fixed(tmp_path: Path) -> None:
+    main = "from engine import Trainer\n\nif __name__ == '__main__':\n    Trainer().fit()\n"
+    body = (
+        "class Trainer:\n    def fit(self):\n        for x in y:\n            model(x).backward()\n"
+    )
+    (tmp_path / "main.py").write_text(main)
+    (tmp_path / "engine.py").write_text(LIBRARY + body)
+    targets = [Target(str(path), ONLY, (2, 13)) for path in sorted(tmp_path.iterdir())]
+    report = fix_targets(targets, unsafe=True)
+    assert not report.diagnostics
+    (file,) = report.files
+    after = main.replace("Trainer\n\n", "Trainer\nimport torch\n\n")
+    assert file.after.decode() == after.replace("    Trainer()", f"    {LINE}    Trainer()")
 
 
 def test_withheld_without_a_plain_place() -> None:

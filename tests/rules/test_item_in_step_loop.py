@@ -129,7 +129,9 @@ ALONE = {
         + indent(loop("pass"), "    ")
         + "    scheduler.step(loss.item())\n"
     ),
-    "a loop that does not train": "for images, labels in loader:\n    print(model(images).item())\n",
+    "a loop that does not train": (
+        "for images, labels in loader:\n    print(model(images).item())\n"
+    ),
     "every so many steps": loop("if step % log_every == 0:\n    print(loss.item())"),
     "every so many steps, in the main process": loop(
         "if step % log_interval == 0 and master_process:\n    print(loss.item())"
@@ -465,7 +467,8 @@ FIXED = {
             before="total = 0.0\n",
         ),
         loop(
-            "total += loss.detach().float()\nif step % 100 == 0:\n    print('{:.3f}'.format(total))",
+            "total += loss.detach().float()\nif step % 100 == 0:\n"
+            "    print('{:.3f}'.format(total))",
             before="total = 0.0\n",
             after="total = float(total)\n",
         ),
@@ -510,7 +513,8 @@ def test_the_fix_of(applicability: Applicability, before: str, after: str) -> No
 
 def test_several_sums_of_one_loop_are_all_fixed() -> None:
     before = loop(
-        "total += loss.item()\nright += (output.argmax(1) == labels).sum().item()\nseen += len(images)",
+        "total += loss.item()\nright += (output.argmax(1) == labels).sum().item()\n"
+        "seen += len(images)",
         before="total, right, seen = 0.0, 0, 0\n",
         after="print(total, right / seen)\n",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 import pytest
@@ -78,7 +78,7 @@ SEEN = {
 
 
 @pytest.mark.parametrize(("text", "values"), SEEN.values(), ids=list(SEEN))
-def test_a_use_sees(probed: Callable[..., object], text: str, values: list[str]) -> None:
+def test_a_use_sees(probed: Callable[..., Any], text: str, values: list[str]) -> None:
     asked = probed(text)
     name = asked.asked
     assert isinstance(name, cst.Name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 import pytest
@@ -88,7 +88,8 @@ REBOUND = {
         ["torch.nn.functional.relu"],
     ),
     "one of two by a condition": (
-        "import torch\nTensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor\nprobe(Tensor)",
+        "import torch\nTensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor\n"
+        "probe(Tensor)",
         ["torch.cuda.FloatTensor", "torch.FloatTensor"],
     ),
     "a default after `or`": (
@@ -288,12 +289,12 @@ NOT_SHADOWED = {
         for reason, case in table.items()
     ],
 )
-def test_a_name_stands_for(probed: Callable[..., object], text: str, names: list[str]) -> None:
+def test_a_name_stands_for(probed: Callable[..., Any], text: str, names: list[str]) -> None:
     asked = probed(text)
     assert list(asked.module.resolve(asked.asked)) == names
 
 
-def test_a_name_declared_global_is_bound_in_the_module(probed: Callable[..., object]) -> None:
+def test_a_name_declared_global_is_bound_in_the_module(probed: Callable[..., Any]) -> None:
     asked = probed(
         """
         from torch import nn
@@ -308,7 +309,7 @@ def test_a_name_declared_global_is_bound_in_the_module(probed: Callable[..., obj
 
 
 def test_a_name_declared_nonlocal_is_bound_in_the_function_around(
-    probed: Callable[..., object],
+    probed: Callable[..., Any],
 ) -> None:
     asked = probed(
         """
@@ -324,7 +325,7 @@ def test_a_name_declared_nonlocal_is_bound_in_the_function_around(
     assert asked.module.resolve(asked.asked) == ("torch.nn.Linear", "torch.nn.Conv2d")
 
 
-def test_many_candidates_are_cut_to_the_first_eight(probed: Callable[..., object]) -> None:
+def test_many_candidates_are_cut_to_the_first_eight(probed: Callable[..., Any]) -> None:
     lines = [f"if x == {i}: from m{i} import f" for i in range(12)]
     asked = probed("\n".join([*lines, "probe(f)"]))
     assert asked.module.resolve(asked.asked) == tuple(f"m{i}.f" for i in range(8))
@@ -359,7 +360,7 @@ class TestBindings:
     )
     def test_of_one_statement(
         self,
-        module_of: Callable[..., object],
+        module_of: Callable[..., Any],
         text: str,
         how: How,
         value: str | None,
@@ -370,7 +371,7 @@ class TestBindings:
         shown = module.source(binding.value) if binding.value is not None else None
         assert (binding.how, shown, binding.path) == (how, value, path)
 
-    def test_a_parameter_with_its_default_and_stars(self, module_of: Callable[..., object]) -> None:
+    def test_a_parameter_with_its_default_and_stars(self, module_of: Callable[..., Any]) -> None:
         module = module_of("def f(a, b=1, *c, d, **e): pass\n")
         scope = module.names.scope(module.nodes(cst.FunctionDef)[0].body.body[0])
         found = {name: bindings[0] for name, bindings in scope.bindings.items()}
@@ -379,21 +380,17 @@ class TestBindings:
         assert module.source(found["b"].value) == "1"
         assert [found[name].starred for name in "ace"] == ["", "*", "**"]
 
-    def test_a_declaration_without_value_binds_nothing(
-        self, module_of: Callable[..., object]
-    ) -> None:
+    def test_a_declaration_without_value_binds_nothing(self, module_of: Callable[..., Any]) -> None:
         assert "x" not in module_of("x: int\n").names.module.bindings
 
-    def test_they_come_in_source_order_whatever_binds(
-        self, module_of: Callable[..., object]
-    ) -> None:
+    def test_they_come_in_source_order_whatever_binds(self, module_of: Callable[..., Any]) -> None:
         module = module_of("for x in a: pass\nx = 1\nimport x\nx += 1\n")
         found = [binding.how for binding in module.names.module.bindings["x"]]
         assert found == [How.ITERATION, How.ASSIGNMENT, How.IMPORT, How.UPDATE]
 
 
 def test_a_method_is_named_after_its_classes_and_functions(
-    module_of: Callable[..., object],
+    module_of: Callable[..., Any],
 ) -> None:
     module = module_of("class A:\n  class B:\n    def f(self):\n      def g(): pass\n")
     names = [module.qualified_name(node) for node in module.nodes(cst.FunctionDef)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 import pytest
@@ -69,15 +69,20 @@ DEVICE = {
     "a name for it": "y = net(x)\nprobe(y)",
     "part of several results": "y, z = net(x)\nprobe(z)",
     "a name that the loop moves": "for x in data:\n  x = x.to(device)\n  probe(x)",
-    "what backward is called on": "def f(mystery):\n  loss = mystery()\n  loss.backward()\n  probe(loss)",
+    "what backward is called on": (
+        "def f(mystery):\n  loss = mystery()\n  loss.backward()\n  probe(loss)"
+    ),
     "what Accelerate goes backward from": "loss = f()\naccelerator.backward(loss)\nprobe(loss)",
     "what is scaled before backward": "loss = f()\nscaler.scale(loss).backward()\nprobe(loss)",
     "a loss held by self": (
-        "class T:\n  def f(self):\n    self.loss = g()\n    self.loss.backward()\n    probe(self.loss)"
+        "class T:\n  def f(self):\n    self.loss = g()\n    self.loss.backward()\n"
+        "    probe(self.loss)"
     ),
     "what a function of this file returns": "def f(x):\n  return net(x)\nprobe(f(1))",
     "what a function returns of a device argument": "def f(a):\n  return a.sum()\nprobe(f(net(x)))",
-    "one of several that a function returns": "def f(x):\n  return 1, net(x)\na, b = f(2)\nprobe(b)",
+    "one of several that a function returns": (
+        "def f(x):\n  return 1, net(x)\na, b = f(2)\nprobe(b)"
+    ),
     "what a method of self returns": (
         "class T:\n  def g(self):\n    return net(1)\n  def f(self):\n    probe(self.g())"
     ),
@@ -89,7 +94,8 @@ DEVICE = {
     "what a comprehension makes": "xs = [net(x) for x in y]\nprobe(xs[0])",
     "`sum` of a list of them": "probe(sum([net(x), net(y)]))",
     "a registered buffer": (
-        "class M(nn.Module):\n  def __init__(self):\n    self.register_buffer('q', torch.zeros(1))\n"
+        "class M(nn.Module):\n  def __init__(self):\n"
+        "    self.register_buffer('q', torch.zeros(1))\n"
         "  def forward(self): probe(self.q)"
     ),
     "a parameter of a module": "for p in net.parameters(): probe(p)",
@@ -230,30 +236,30 @@ OTHERS = {
         for reason, case in table.items()
     ],
 )
-def test_the_kind_of(probed: Callable[..., object], text: str, kind: Kind) -> None:
+def test_the_kind_of(probed: Callable[..., Any], text: str, kind: Kind) -> None:
     asked = probed(HEADER + text)
     assert asked.module.value(asked.asked).kind == kind
 
 
 @pytest.mark.parametrize("text", ARRAY.values(), ids=list(ARRAY))
-def test_arrays_are_no_tensors(probed: Callable[..., object], text: str) -> None:
+def test_arrays_are_no_tensors(probed: Callable[..., Any], text: str) -> None:
     asked = probed(HEADER + text)
     value = asked.module.value(asked.asked)
     assert value.has(Kind.ARRAY | Kind.FRESH)
     assert not value.has(Kind.DEVICE | Kind.CPU | Kind.TENSOR | Kind.LIKELY)
 
 
-def test_a_value_names_the_parameters_that_it_comes_from(probed: Callable[..., object]) -> None:
+def test_a_value_names_the_parameters_that_it_comes_from(probed: Callable[..., Any]) -> None:
     asked = probed("def f(a, b, c):\n  d = a.mean() + b.sum()\n  probe(d)")
     assert asked.module.value(asked.asked).parameters == {"a", "b"}
 
 
-def test_an_object_names_its_class(probed: Callable[..., object]) -> None:
+def test_an_object_names_its_class(probed: Callable[..., Any]) -> None:
     asked = probed("class Meter:\n  pass\nmeter = Meter()\nprobe(meter)")
     assert asked.module.value(asked.asked).classes == (":Meter",)
 
 
-def test_an_object_of_a_class_of_another_file_names_it(probed: Callable[..., object]) -> None:
+def test_an_object_of_a_class_of_another_file_names_it(probed: Callable[..., Any]) -> None:
     asked = probed("from utils import Meter\nmeter = Meter(1)\nprobe(meter)")
     assert asked.module.value(asked.asked).classes == ("utils.Meter",)
 
@@ -276,7 +282,7 @@ def test_an_object_of_a_class_of_another_file_names_it(probed: Callable[..., obj
     ids=["itself", "recursion", "mutual", "names", "attribute", "bases", "loop", "wide", "long"],
 )
 def test_definitions_that_go_in_circles_or_on_and_on_end(
-    probed: Callable[..., object], text: str
+    probed: Callable[..., Any], text: str
 ) -> None:
     asked = probed(text)
     assert not asked.module.value(asked.asked).on_device
@@ -297,7 +303,7 @@ class TestLoopsOverBatches:
             "islice(data, 10)",
         ],
     )
-    def test_goes_over_the_loader(self, module_of: Callable[..., object], source: str) -> None:
+    def test_goes_over_the_loader(self, module_of: Callable[..., Any], source: str) -> None:
         module = module_of(HEADER + f"for batch in {source}: pass\n")
         (loop,) = module.nodes(cst.For)
         assert module.values.iterates_loader(loop)
@@ -305,7 +311,7 @@ class TestLoopsOverBatches:
     @pytest.mark.parametrize(
         "source", ["range(10)", "files", "enumerate(files)", "net.parameters()"]
     )
-    def test_goes_over_something_else(self, module_of: Callable[..., object], source: str) -> None:
+    def test_goes_over_something_else(self, module_of: Callable[..., Any], source: str) -> None:
         module = module_of(HEADER + f"for batch in {source}: pass\n")
         (loop,) = module.nodes(cst.For)
         assert not module.values.iterates_loader(loop)

@@ -159,7 +159,11 @@ class _Run:
     def _file(self, path: str) -> _File | None:
         """The file of a finding, or None if it cannot be written back as it is."""
         if path not in self._files:
-            source = decode(path, self._targets[path].data or b"")
+            data = self._targets[path].data
+            if data is None:  # it never says torch, yet starts a training
+                data = read_bytes(path)
+                self._targets[path] = replace(self._targets[path], data=data)
+            source = decode(path, data)
             self._files[path] = _File(source, source)
             if encode(source, source.text) != source.data:
                 self._files[path] = None

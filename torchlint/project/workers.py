@@ -53,7 +53,12 @@ def _in_processes(
     shares = _shares(targets, jobs * 8)
     lost: list[Target] = []
     with ProcessPoolExecutor(max_workers=jobs) as pool:
-        futures = {pool.submit(map_share, share, woken): share for share in shares}
+        futures = {}
+        for share in shares:
+            try:
+                futures[pool.submit(map_share, share, woken)] = share
+            except BrokenProcessPool:  # a worker died while shares were still handed out
+                lost += share
         for future in as_completed(futures):
             share = futures[future]
             try:

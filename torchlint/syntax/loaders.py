@@ -184,7 +184,7 @@ def uses_of(call: cst.Call, module: Module) -> Iterator[cst.Name]:
     names = {
         target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
     }
-    for node in (each for name in sorted(names) for each in module.spelled(name)):
+    for node in (each for name in sorted(names) for each in module.spelled(name, near=call)):
         if isinstance(module.parent(node), cst.AssignTarget):
             continue
         if isinstance(module.parent(node), (cst.Arg, cst.Attribute)) and _is_label(node, module):

@@ -14,6 +14,7 @@ from torchlint.syntax import frameworks
 from torchlint.syntax.kinds import Kind, sounds_like_optimizer
 from torchlint.syntax.literals import argument, literal
 from torchlint.syntax.names import dotted_text
+from torchlint.syntax.tree import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -399,7 +400,7 @@ def _skips_most(test: cst.BaseExpression) -> bool:
     """Whether a condition to `continue` holds on most steps: `step % 100`, `not time_to_log`.
     One that only skips a warm-up, `step < 500`, leaves the rest of the loop hot."""
     return any(isinstance(node, cst.Modulo) for node in _operators(test)) or any(
-        isinstance(node, (cst.Not, cst.NotEqual)) for node in _within(test)
+        isinstance(node, (cst.Not, cst.NotEqual)) for node in within(test)
     )
 
 
@@ -418,22 +419,14 @@ def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:
             yield from _target_names(element.value)
 
 
-def _within(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    stack: list[cst.CSTNode] = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(current.children)
-
-
 def _words(test: cst.CSTNode) -> Iterator[str]:
-    for node in _within(test):
+    for node in within(test):
         if isinstance(node, cst.Name):
             yield node.value
 
 
 def _operators(test: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    for node in _within(test):
+    for node in within(test):
         if isinstance(node, cst.BinaryOperation):
             yield node.operator
 
@@ -450,7 +443,7 @@ def _compares(test: cst.CSTNode) -> bool:
     )
     return any(
         isinstance(node, cst.ComparisonTarget) and isinstance(node.operator, numeric)
-        for node in _within(test)
+        for node in within(test)
     )
 
 

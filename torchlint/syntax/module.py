@@ -14,7 +14,7 @@ from torchlint.syntax.flow import Flow
 from torchlint.syntax.loops import Guard, Loops, StepLoop
 from torchlint.syntax.names import Names, dotted_text, qualified_name
 from torchlint.syntax.positions import Positions
-from torchlint.syntax.tree import Tree
+from torchlint.syntax.tree import Tree, within
 from torchlint.syntax.values import Values
 
 if TYPE_CHECKING:
@@ -69,15 +69,28 @@ class Module:
         """The place of `node` in source order."""
         return self._nodes.order(node)
 
-    def spelled(self, name: str) -> list[cst.Name]:
-        """Every `Name` node with this word, in source order, whatever it stands for."""
-        return self._spelled.get(name, [])
+    def spelled(self, name: str, near: cst.CSTNode | None = None) -> list[cst.Name]:
+        """Every `Name` node with this word, in source order, whatever it stands for.
+
+        With `near`, only those in the outermost function around that node, if there is one.
+        """
+        around = None if near is None else self._outermost_function(near)
+        return self._spelled.get((around, name), [])
 
     @cached_property
-    def _spelled(self) -> dict[str, list[cst.Name]]:
-        found: dict[str, list[cst.Name]] = {}
+    def _spelled(self) -> dict[tuple[cst.FunctionDef | None, str], list[cst.Name]]:
+        found: dict[tuple[cst.FunctionDef | None, str], list[cst.Name]] = {}
         for node in self._nodes.nodes(cst.Name):
-            found.setdefault(node.value, []).append(node)
+            found.setdefault((None, node.value), []).append(node)
+            around = self._outermost_function(node)
+            if around is not None:
+                found.setdefault((around, node.value), []).append(node)
+        return found
+
+    def _outermost_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        found = node if isinstance(node, cst.FunctionDef) else self.function(node)
+        while found is not None and (above := self.function(found)) is not None:
+            found = above
         return found
 
     @cached_property
@@ -98,11 +111,7 @@ class Module:
 
     def within(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """`node` and all that it is made of, in no order to rely on."""
-        stack = [node]
-        while stack:
-            current = stack.pop()
-            yield current
-            stack.extend(child for child in current.children if child in self._nodes)
+        return within(node)
 
     def statement(self, node: cst.CSTNode) -> cst.BaseStatement | None:
         """The line or compound statement that holds `node`."""

@@ -73,6 +73,29 @@ def _child_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: _SOURCE_ORDER.get(name, 0)))
 
 
+def _children(node: cst.CSTNode, names: tuple[str, ...]) -> list[cst.CSTNode]:
+    children: list[cst.CSTNode] = []
+    for name in names:
+        value = getattr(node, name)
+        kind = value.__class__
+        if kind is list or kind is tuple:
+            children.extend([item for item in value if isinstance(item, cst.CSTNode)])
+        elif kind not in _NO_NODES:
+            children.append(value)
+    return children
+
+
+def within(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """`node` and all that it is made of, without whitespace, in no order to rely on."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        names = _child_fields(current.__class__)
+        if names:
+            stack += _children(current, names)
+
+
 @cache
 def _concrete(kind: type[cst.CSTNode]) -> tuple[type[cst.CSTNode], ...]:
     """The type and all its subclasses: `BaseStatement` stands for every statement."""
@@ -116,14 +139,7 @@ class Tree:
             names = child_fields[kind]
             if not names:
                 continue
-            children: list[cst.CSTNode] = []
-            for name in names:
-                value = getattr(node, name)
-                value_kind = value.__class__
-                if value_kind is list or value_kind is tuple:
-                    children.extend([item for item in value if isinstance(item, cst.CSTNode)])
-                elif value_kind not in _NO_NODES:
-                    children.append(value)
+            children = _children(node, names)
             for child in children:
                 parents[id(child)] = node
             children.reverse()
