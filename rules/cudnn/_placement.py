@@ -12,7 +12,6 @@ from torchlint.syntax import edits
 from torchlint.syntax.names import How, dotted_text
 
 if TYPE_CHECKING:
-    from torchlint.lint.finding import Edit
     from torchlint.syntax.module import Module
 
 _CUDNN = "torch.backends.cudnn"
@@ -76,10 +75,10 @@ def _of_project(call: cst.Call, module: Module) -> bool:
 def switch_on(module: Module) -> Fix | None:
     """The fix that sets `cudnn.benchmark` when the script starts; None if it has no place."""
     first = None if _starts_processes(module) else _first_statement(module)
-    line = f"{_alias(module)}.benchmark = True"
-    imports: tuple[Edit, ...] = ()
-    if line.startswith(_CUDNN) and not _binds_torch(module):
-        imports = edits.add_import(module, "torch")
+    namespace = _bound(_CUDNN, module)
+    torch = _bound("torch", module)
+    line = f"{namespace or (torch or 'torch') + '.backends.cudnn'}.benchmark = True"
+    imports = () if namespace or torch else edits.add_import(module, "torch")
     edit = edits.insert_before(module, first, line) if first is not None else None
     if edit is None:
         last = _last_import(module)
@@ -121,26 +120,17 @@ def _main_function(module: Module) -> cst.FunctionDef | None:
     return None
 
 
-def _alias(module: Module) -> str:
-    """What the file calls `torch.backends.cudnn` at its top level."""
-    for bindings in module.names.module.bindings.values():
-        for binding in bindings:
-            if (
-                len(bindings) == 1
-                and binding.dotted == _CUDNN
-                and _unconditional(binding.node, module)
-            ):
-                return binding.name
-    return _CUDNN
-
-
-def _binds_torch(module: Module) -> bool:
-    return any(
-        binding.how is How.IMPORT
-        and binding.dotted == "torch"
-        and _unconditional(binding.node, module)
-        for binding in module.names.module.bindings.get("torch", ())
-    )
+def _bound(dotted: str, module: Module) -> str | None:
+    """What the file calls a module at its top level, if nothing else has that name."""
+    for name, bindings in module.names.module.bindings.items():
+        if all(
+            binding.how is How.IMPORT
+            and binding.dotted == dotted
+            and _unconditional(binding.node, module)
+            for binding in bindings
+        ):
+            return name
+    return None
 
 
 def _unconditional(node: cst.CSTNode, module: Module) -> bool:

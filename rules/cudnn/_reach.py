@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.lint.calls import CALL_DEPTH
 from torchlint.lint.index import Key
-from torchlint.lint.join import CALL_DEPTH
 from torchlint.syntax.names import How, dotted_text
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import libcst as cst
 
 from torchlint.lint.finding import Applicability, Fix
 from torchlint.syntax import edits
+from torchlint.syntax.guards import Guard
 from torchlint.syntax.kinds import Kind
 from torchlint.syntax.literals import UNKNOWN
-from torchlint.syntax.loops import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

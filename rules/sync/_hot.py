@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.lint.finding import Tier
 from torchlint.lint.join import SyncNeeds
 from torchlint.lint.rule import Waiting
-from torchlint.syntax.loops import Guard
+from torchlint.syntax.guards import Guard
 from torchlint.syntax.syncs import operand_of
 
 if TYPE_CHECKING:

@@ -73,6 +73,9 @@ UNKNOWN = {
     "a union": "d = {}\nd |= other\nprobe(f(**d))",
     "another method": "d = {}\nd.setdefault('a', 1)\nprobe(f(**d))",
     "a dict that somebody else gets": "d = {}\nfill(d)\nprobe(f(**d))",
+    "a dict of the module that another function fills": (
+        "d = {}\ndef g():\n  d.update(other)\ndef h():\n  probe(f(**d))"
+    ),
     "a dict that is kept": "d = {}\nkept = [d]\nprobe(f(**d))",
     "either of two, one unknown": "probe(f(**({'a': 1} if c else other)))",
     "a dict of itself": "d = {**d}\nprobe(f(**d))",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 import pytest
 
-from torchlint.syntax.loops import Guard
+from torchlint.syntax.guards import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable

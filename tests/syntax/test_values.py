@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 import pytest
 
+from torchlint.syntax.combine import arithmetic, container
 from torchlint.syntax.kinds import (
     CPU_VALUE,
     DEVICE_VALUE,
@@ -19,7 +20,6 @@ from torchlint.syntax.kinds import (
     sounds_like_module,
     sounds_like_optimizer,
 )
-from torchlint.syntax.values import arithmetic, container
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torchlint.lint.calls import CALL_DEPTH, Calls, received
 from torchlint.lint.finding import Position, Related
 from torchlint.lint.index import Index, Key, Locator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from torchlint.lint.rule import Fact
     from torchlint.lint.texts import Texts
-    from torchlint.syntax.summary import CallSite, FunctionSummary, Passed, Summary
+    from torchlint.syntax.summary import CallSite, FunctionSummary, Summary
 
-CALL_DEPTH = 3
 _STEP_DEPTH = 2
 
 
@@ -68,6 +68,7 @@ class Project:
         for fact in facts:
             self._facts[fact.name].append(fact)
         self.index = Index(locator, summaries, texts.mentions)
+        self.calls = Calls(self.index)
 
     # imports -----------------------------------------------------------------------------
 
@@ -151,7 +152,7 @@ class Project:
             self.does_step(target, depth + 1)
             for site in function.calls
             if not site.loops
-            for target in self._callees(key, site)
+            for target in self.calls.callees(key, site)
             if target != key
         )
 
@@ -164,10 +165,10 @@ class Project:
             for index, loop in summary.loops.items()
             if loop.steps
         }
-        for key, site in self._sites():
+        for key, site in self.calls.sites():
             if not site.loops or site.quiet or (key.path, site.loops[0]) in found:
                 continue
-            if any(self.does_step(target) for target in self._callees(key, site)):
+            if any(self.does_step(target) for target in self.calls.callees(key, site)):
                 found.add((key.path, site.loops[0]))
         return found
 
@@ -222,10 +223,10 @@ class Project:
         for key, function in self.index.functions.items():
             if function.hook or (function.whole_step and not function.evaluation):
                 self._warm(heats, queue, key, self._own_heat(key, function))
-        for key, site in self._sites():
+        for key, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
-                for target in self._callees(key, site, wake=True):
+                for target in self.calls.callees(key, site, wake=True):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
         while queue:
             key = queue.popleft()
@@ -235,14 +236,14 @@ class Project:
             for site in self.index.functions[key].calls:
                 if site.quiet or site.rare:
                     continue
-                for target in self._callees(key, site, wake=True):
+                for target in self.calls.callees(key, site, wake=True):
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
         return heats
 
     def _own_heat(self, key: Key, function: FunctionSummary) -> Heat:
-        for caller, site in self._called_from.get(key, ()):
+        for caller, site in self.calls.called_from.get(key, ()):
             if site.loops:
                 loop = self.step_loop(caller.path, site.loops[:1])
                 if loop is not None:
@@ -283,7 +284,7 @@ class Project:
         depth: int | None = None,
     ) -> Heat:
         device, host = set(), set()
-        for parameter, passed in _received(self.index.functions[target], site.arguments):
+        for parameter, passed in received(self.index.functions[target], site.arguments):
             given = caller.device if caller else frozenset()
             known_host = caller.host if caller else frozenset()
             if passed.device or any(name in given for name in passed.parameters):
@@ -296,121 +297,9 @@ class Project:
             depth = loop.depth + 1
         return Heat(loop.path, loop.position, depth, frozenset(device), frozenset(host), loop.loop)
 
-    # calls -------------------------------------------------------------------------------
-
-    def _sites(self) -> Iterator[tuple[Key, CallSite]]:
-        for key, function in self.index.functions.items():
-            for site in function.calls:
-                yield key, site
-
-    @cached_property
-    def _called_from(self) -> dict[Key, list[tuple[Key, CallSite]]]:
-        found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
-        for key, site in self._sites():
-            for target in self._callees(key, site):
-                found[target].append((key, site))
-        return found
-
-    def _callees(self, caller: Key, site: CallSite, *, wake: bool = False) -> list[Key]:
-        """The functions of the project that a call can run.
-
-        With `wake`, files that the call leads to and that nobody parsed are asked for.
-        """
-        known = self._resolved.get((id(site), wake))
-        if known is None:
-            found = self._resolve_site(caller, site, wake)
-            known = [key for key in found if key in self.index.functions]
-            self._resolved[id(site), wake] = known
-        return known
-
-    @cached_property
-    def _resolved(self) -> dict[tuple[int, bool], list[Key]]:
-        """By the identity of a call site, each of which belongs to one function."""
-        return {}
-
-    def _resolve_site(self, caller: Key, site: CallSite, wake: bool) -> list[Key]:
-        if site.target == "self":
-            owner = self._owner(caller)
-            found = self.index.method(owner, site.method, wake=wake) if owner else None
-            return [found] if found else []
-        if not site.method:
-            symbol = self.index.symbol(caller.path, site.target, wake=wake)
-            if symbol is None:
-                return []
-            if symbol in self.index.classes:
-                init = self.index.method(symbol, "__init__", wake=wake)
-                return [init] if init else []
-            return [symbol]
-        methods = []
-        for class_ in self._classes_of(caller, site.target, wake=wake):
-            if site.method == "()":
-                method = self.index.callable(class_, wake=wake)
-            else:
-                method = self.index.method(class_, site.method, wake=wake)
-            if method is not None:
-                methods.append(method)
-        return methods
-
-    def _owner(self, function: Key) -> Key | None:
-        """The class that a method belongs to."""
-        owner = Key(function.path, function.name.rpartition(".")[0])
-        return owner if owner in self.index.classes else None
-
-    def _classes_of(
-        self, caller: Key, target: str, depth: int = 0, *, wake: bool = False
-    ) -> list[Key]:
-        """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
-        if depth > CALL_DEPTH + 1:
-            return []
-        if target.startswith("$"):
-            found = {
-                class_
-                for origin, name in self._passed_objects.get((caller, target[1:]), ())
-                for class_ in self._classes_of(origin, name, depth + 1, wake=wake)
-            }
-            return sorted(found, key=lambda key: (key.path, key.name))
-        if target.startswith("self."):
-            owner = self._owner(caller)
-            if owner is None:
-                return []
-            init = Key(owner.path, f"{owner.name}.__init__")
-            return [
-                key
-                for held in self.index.attribute(owner, target[5:])
-                for key in self._classes_of(init, held, depth + 1, wake=wake)
-            ]
-        symbol = self.index.symbol(caller.path, target, wake=wake)
-        return [symbol] if symbol is not None and symbol in self.index.classes else []
-
-    @cached_property
-    def _passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, str]]]:
-        """For each parameter, the objects that some call passes to it: the caller, and how it
-        names the object's class there."""
-        found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
-        self.__dict__["_passed_objects"] = found
-        sites = [
-            (key, site)
-            for key, site in self._sites()
-            if any(passed.classes for passed in site.arguments)
-        ]
-        before = -1
-        while sum(map(len, found.values())) != before:
-            before = sum(map(len, found.values()))
-            self._resolved.clear()
-            for key, site in sites:
-                for target in self._callees(key, site):
-                    function = self.index.functions[target]
-                    for parameter, passed in _received(function, site.arguments):
-                        known = found[target, parameter]
-                        known += [
-                            (key, name) for name in passed.classes if (key, name) not in known
-                        ]
-        self._resolved.clear()
-        return found
-
     def warm_up(self) -> None:
         """Answers the costly questions now; `index.missing` then names the files they lack."""
-        _ = self._passed_objects, self.step_loops, self._heats
+        _ = self.calls.passed_objects, self.step_loops, self._heats
 
     def training_code(self) -> dict[str, set[str]]:
         """The files in which training happens, each with the top-level names that do it: by
@@ -442,23 +331,6 @@ class Project:
             used = self.index.symbol(key.path, dotted)
             if used is not None and used.name.partition(".")[0] in found.get(used.path, ()):
                 found[key.path].add(key.name.partition(".")[0])
-
-
-def _received(
-    function: FunctionSummary, arguments: tuple[Passed, ...]
-) -> Iterator[tuple[str, Passed]]:
-    """Each argument with the parameter that receives it."""
-    names = function.parameters
-    catch_all = next((name[2:] for name in names if name.startswith("**")), None)
-    for passed in arguments:
-        if passed.name.startswith("#"):
-            index = int(passed.name[1:])
-            if index < len(names) and not names[index].startswith("**"):
-                yield names[index], passed
-        elif passed.name in names:
-            yield passed.name, passed
-        elif catch_all is not None and passed.name != "*":
-            yield catch_all, passed
 
 
 def _reachable(starts: Iterable[str], graph: Mapping[str, set[str]]) -> set[str]:

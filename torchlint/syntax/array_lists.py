@@ -42,7 +42,7 @@ def _elements_of_name(node: cst.Name, module: Module) -> Value:
         if isinstance(binding.value, cst.Name):
             return NO_VALUE
         found |= elements_of(binding.value, module)
-    for call in methods_called_on(node.value, module):
+    for call in methods_called_on(node, module):
         if module.function(call) is module.function(node):
             found |= _grown(call, module)
     return found

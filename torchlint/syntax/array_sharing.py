@@ -138,17 +138,13 @@ def array_is_written(node: cst.BaseExpression, module: Module) -> bool:
     """Whether the array behind an expression is written in place: after it was read, or
     anywhere if it is an attribute of an object, such as a replay buffer."""
     root = root_of(node, module)
-    spelled = dotted_text(root)
-    if isinstance(root, cst.Name):
-        return any(
-            _comes_after(write, node, module)
-            for write in _writes(spelled, module)
-            if module.function(write) is module.function(node)
-        )
-    if spelled.startswith("self."):
-        class_ = module.class_(node)
-        return any(module.class_(write) is class_ for write in _writes(spelled, module))
-    return False
+    if not isinstance(root, cst.Name):
+        return any(True for _ in _writes(root, module))
+    return any(
+        _comes_after(write, node, module)
+        for write in _writes(root, module)
+        if module.function(write) is module.function(node)
+    )
 
 
 def _comes_after(write: cst.CSTNode, read: cst.CSTNode, module: Module) -> bool:
@@ -172,9 +168,9 @@ def _bound_in_loop(read: cst.CSTNode, module: Module) -> bool:
     )
 
 
-def _writes(spelled: str, module: Module) -> Iterator[cst.CSTNode]:
-    """The places that write into the array of that name."""
-    for node in occurrences(spelled, module):
+def _writes(array: cst.BaseExpression, module: Module) -> Iterator[cst.CSTNode]:
+    """The places that write into the array of a name or an attribute."""
+    for node in occurrences(array, module):
         item = with_items(node, module)
         above = module.parent(item)
         if isinstance(above, cst.AssignTarget):
@@ -187,7 +183,7 @@ def _writes(spelled: str, module: Module) -> Iterator[cst.CSTNode]:
             call = module.parent(above)
             if isinstance(call, cst.Call) and _is_output(above, call, module):
                 yield call
-    for call in methods_called_on(spelled, module):
+    for call in methods_called_on(array, module):
         if _method(call) in _WRITING_METHODS:
             yield call
 
@@ -203,13 +199,13 @@ def tensor_is_written(call: cst.Call, module: Module) -> bool:
     """Whether the tensor that a call makes is written in place: `t[0] = 1`, `t.add_(…)`."""
     if _writes_in_place(method_behind(call, module)):
         return True
-    spelled = _assigned_to(call, module)
-    if not spelled:
+    target = _assigned_to(call, module)
+    if target is None:
         return False
     function = module.function(call)
     return any(
         module.function(node) is function and module.order(node) > module.order(call)
-        for node in (*_writes(spelled, module), *_in_place_calls(spelled, module))
+        for node in (*_writes(target, module), *_in_place_calls(target, module))
     )
 
 
@@ -218,13 +214,13 @@ def is_resized(call: cst.Call, module: Module) -> bool:
     behind = method_behind(call, module)
     if behind is not None and _method(behind) == "resize_":
         return True
-    spelled = _assigned_to(call, module)
-    return bool(spelled) and any(
-        _method(each) == "resize_" for each in _in_place_calls(spelled, module)
+    target = _assigned_to(call, module)
+    return target is not None and any(
+        _method(each) == "resize_" for each in _in_place_calls(target, module)
     )
 
 
-def _assigned_to(call: cst.Call, module: Module) -> str:
+def _assigned_to(call: cst.Call, module: Module) -> cst.BaseExpression | None:
     """The name or attribute that a tensor, or the end of a chain of methods on it, goes to."""
     node: cst.CSTNode = call
     while isinstance(node, cst.Call):
@@ -234,12 +230,12 @@ def _assigned_to(call: cst.Call, module: Module) -> str:
         node = behind
     statement = module.parent(node)
     if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
-        return dotted_text(statement.targets[0].target)
-    return ""
+        return statement.targets[0].target
+    return None
 
 
-def _in_place_calls(spelled: str, module: Module) -> Iterator[cst.Call]:
-    return (call for call in methods_called_on(spelled, module) if _writes_in_place(call))
+def _in_place_calls(tensor: cst.BaseExpression, module: Module) -> Iterator[cst.Call]:
+    return (call for call in methods_called_on(tensor, module) if _writes_in_place(call))
 
 
 def _writes_in_place(call: cst.Call | None) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.syntax.environments import plays_environment
-from torchlint.syntax.loops import Guard
+from torchlint.syntax.guards import Guard
 
 if TYPE_CHECKING:
     from torchlint.syntax.module import Module

@@ -90,7 +90,9 @@ def uses_of_result(sync: Sync, module: Module) -> Iterator[cst.Name]:
     scope = function.body if function is not None else module.tree
     if not targets:
         return
-    for name in (each for target in sorted(targets) for each in module.spelled(target, near=sync.call)):
+    for name in (
+        each for target in sorted(targets) for each in module.spelled(target, near=sync.call)
+    ):
         if (
             module.function(name) is function
             and (function is None or scope in module.ancestors(name))

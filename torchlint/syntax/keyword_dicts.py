@@ -77,9 +77,10 @@ def _add_name(found: Spelled, node: cst.Name, module: Module, depth: int) -> boo
                 return False
         elif not (binding.how is How.UPDATE and _add_item(found, binding.node)):
             return False
+    shared = module.function(bindings[0].node) is None
     return all(
         _add_use(found, use, module, depth)
-        for use in module.spelled(node.value)
+        for use in module.spelled(node.value, near=None if shared else node)
         if use is not node and module.names.lookup(use) is bindings
     )
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.syntax import frameworks
+from torchlint.syntax.guards import Guard, guard_of, leaves_round, skips_most, snake, stronger
 from torchlint.syntax.kinds import Kind, sounds_like_optimizer
 from torchlint.syntax.literals import argument, literal
 from torchlint.syntax.names import dotted_text
-from torchlint.syntax.tree import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,39 +26,12 @@ LOOPS = (cst.For, cst.While)
 _CALLABLES = (cst.FunctionDef, cst.Lambda)
 _BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
 
-_PERIODIC_WORDS = re.compile(
-    r"(?:^|_)(?:log|logs|logging|print|verbose|debug|save|saving|best|every|interval|freq|"
-    r"frequency|first|last|warmup|warmed|eval|evaluate|validate|val|test|plot|display|vis|"
-    r"visuali[sz]e|report|snapshot|checkpoint|ckpt|dump|profile|summary|done)(?:_|\d|$)",
-    re.IGNORECASE,
-)
-_COUNTER_WORDS = re.compile(
-    r"^[ijktnT]$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|idx|index|tick|nimg|"
-    r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w+_i$|_idx$|_num$",
-    re.IGNORECASE,
-)
-_RANK_WORDS = re.compile(
-    r"(?:^|_)(?:rank|main_process|is_main|is_master|master|master_process|local_rank|"
-    r"is_rank0|rank_zero|is_global_zero)(?:_|$|\d)",
-    re.IGNORECASE,
-)
-_BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
 _EVALUATION_NAME = re.compile(
     r"(?:^|_)(?:eval|evaluate|evaluation|valid|validate|validation|val|test|testing|infer|"
     r"inference|predict|prediction|sample|sampling|generate|visuali[sz]e|visuali[sz]ation|"
     r"translate|benchmark_inference)(?:_|\d|$)"
 )
 _GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
-
-
-class Guard(Enum):
-    """What keeps code in a step loop from running on every step."""
-
-    NONE = "none"
-    RANK = "rank"
-    """Runs on every step, but in one process only."""
-    PERIODIC = "periodic"
-    """Runs now and then: every so many steps, when logging, when something broke."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -308,7 +280,7 @@ class Loops:
             return True
         if frameworks.is_evaluation_hook(function.name.value):
             return True
-        if _EVALUATION_NAME.search(_snake(function.name.value)):
+        if _EVALUATION_NAME.search(snake(function.name.value)):
             return True
         modes = [
             self._mode_calls[statement]
@@ -345,7 +317,7 @@ class Loops:
             elif (isinstance(above, cst.If) and child is above.body) or (
                 isinstance(above, cst.IfExp) and child is above.body
             ):
-                strongest = _stronger(strongest, self.test_guard(above.test))
+                strongest = stronger(strongest, guard_of(above.test))
             elif isinstance(above, _BLOCKS) and self._skipped_before(above, child):
                 return Guard.PERIODIC
             if strongest is Guard.PERIODIC or above is loop:
@@ -360,21 +332,6 @@ class Loops:
         """Whether a whole loop runs only now and then, each time that its function is called."""
         return loop is not None and self.guard(loop, None) is Guard.PERIODIC
 
-    def test_guard(self, test: cst.BaseExpression) -> Guard:
-        """Whether the condition of an `if` holds on few steps, or in one process only."""
-        words = list(_words(test))
-        if any(isinstance(node, cst.Modulo) for node in _operators(test)):
-            return Guard.PERIODIC
-        if any(_BROKEN_WORDS.search(word) for word in words):
-            return Guard.PERIODIC
-        if any(_PERIODIC_WORDS.search(_snake(word)) for word in words):
-            return Guard.PERIODIC
-        if any(_RANK_WORDS.search(_snake(word)) for word in words):
-            return Guard.RANK
-        if _compares(test) and any(_COUNTER_WORDS.search(_snake(word)) for word in words):
-            return Guard.PERIODIC
-        return Guard.NONE
-
     def _skipped_before(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:
         """Whether an earlier `if step % 100: continue` in the block skips `child`."""
         for statement in getattr(block, "body", ()):
@@ -383,32 +340,12 @@ class Loops:
             if (
                 isinstance(statement, cst.If)
                 and statement.orelse is None
-                and _leaves_round(statement.body)
-                and self.test_guard(statement.test) is Guard.PERIODIC
-                and _skips_most(statement.test)
+                and leaves_round(statement.body)
+                and guard_of(statement.test) is Guard.PERIODIC
+                and skips_most(statement.test)
             ):
                 return True
         return False
-
-
-def _stronger(first: Guard, second: Guard) -> Guard:
-    order = list(Guard)
-    return max(first, second, key=order.index)
-
-
-def _skips_most(test: cst.BaseExpression) -> bool:
-    """Whether a condition to `continue` holds on most steps: `step % 100`, `not time_to_log`.
-    One that only skips a warm-up, `step < 500`, leaves the rest of the loop hot."""
-    return any(isinstance(node, cst.Modulo) for node in _operators(test)) or any(
-        isinstance(node, (cst.Not, cst.NotEqual)) for node in within(test)
-    )
-
-
-def _leaves_round(body: cst.BaseSuite) -> bool:
-    last = body.body[-1] if body.body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
-    return isinstance(last, cst.Continue)
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:
@@ -417,36 +354,3 @@ def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:
     elif isinstance(target, (cst.Tuple, cst.List)):
         for element in target.elements:
             yield from _target_names(element.value)
-
-
-def _words(test: cst.CSTNode) -> Iterator[str]:
-    for node in within(test):
-        if isinstance(node, cst.Name):
-            yield node.value
-
-
-def _operators(test: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    for node in within(test):
-        if isinstance(node, cst.BinaryOperation):
-            yield node.operator
-
-
-def _compares(test: cst.CSTNode) -> bool:
-    """Whether a condition compares numbers, rather than asking `is None` or `in`."""
-    numeric = (
-        cst.Equal,
-        cst.NotEqual,
-        cst.LessThan,
-        cst.LessThanEqual,
-        cst.GreaterThan,
-        cst.GreaterThanEqual,
-    )
-    return any(
-        isinstance(node, cst.ComparisonTarget) and isinstance(node.operator, numeric)
-        for node in within(test)
-    )
-
-
-def _snake(name: str) -> str:
-    """`isMainProcess` → `is_main_process`, so that words can be found in it."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

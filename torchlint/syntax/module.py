@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.project.source import LineIndex
 from torchlint.syntax import literals
 from torchlint.syntax.flow import Flow
-from torchlint.syntax.loops import Guard, Loops, StepLoop
+from torchlint.syntax.loops import Loops, StepLoop
 from torchlint.syntax.names import Names, dotted_text, qualified_name
 from torchlint.syntax.positions import Positions
 from torchlint.syntax.tree import Tree, within
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from torchlint.lint.finding import Position
     from torchlint.project.source import Source
+    from torchlint.syntax.guards import Guard
     from torchlint.syntax.kinds import Value
     from torchlint.syntax.literals import Literal
 

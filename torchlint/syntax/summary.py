@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.lint.finding import Position
+from torchlint.syntax.guards import Guard
 from torchlint.syntax.kinds import ON_HOST, TENSORS, Kind, Value
-from torchlint.syntax.loops import Guard
 from torchlint.syntax.names import How, dotted_text, qualified_name
 
 if TYPE_CHECKING:

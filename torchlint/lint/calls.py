@@ -1,0 +1,150 @@
+"""Which functions of the project a call can run, and what flows into their parameters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from torchlint.lint.index import Index, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.syntax.summary import CallSite, FunctionSummary, Passed
+
+CALL_DEPTH = 3
+
+
+class Calls:
+    """The calls of all parsed files, resolved on demand."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def sites(self) -> Iterator[tuple[Key, CallSite]]:
+        for key, function in self._index.functions.items():
+            for site in function.calls:
+                yield key, site
+
+    @cached_property
+    def called_from(self) -> dict[Key, list[tuple[Key, CallSite]]]:
+        found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
+        for key, site in self.sites():
+            for target in self.callees(key, site):
+                found[target].append((key, site))
+        return found
+
+    def callees(self, caller: Key, site: CallSite, *, wake: bool = False) -> list[Key]:
+        """The functions of the project that a call can run.
+
+        With `wake`, files that the call leads to and that nobody parsed are asked for.
+        """
+        known = self._resolved.get((id(site), wake))
+        if known is None:
+            found = self._resolve_site(caller, site, wake)
+            known = [key for key in found if key in self._index.functions]
+            self._resolved[id(site), wake] = known
+        return known
+
+    @cached_property
+    def _resolved(self) -> dict[tuple[int, bool], list[Key]]:
+        """By the identity of a call site, each of which belongs to one function."""
+        return {}
+
+    def _resolve_site(self, caller: Key, site: CallSite, wake: bool) -> list[Key]:
+        if site.target == "self":
+            owner = self._owner(caller)
+            found = self._index.method(owner, site.method, wake=wake) if owner else None
+            return [found] if found else []
+        if not site.method:
+            symbol = self._index.symbol(caller.path, site.target, wake=wake)
+            if symbol is None:
+                return []
+            if symbol in self._index.classes:
+                init = self._index.method(symbol, "__init__", wake=wake)
+                return [init] if init else []
+            return [symbol]
+        methods = []
+        for class_ in self._classes_of(caller, site.target, wake=wake):
+            if site.method == "()":
+                method = self._index.callable(class_, wake=wake)
+            else:
+                method = self._index.method(class_, site.method, wake=wake)
+            if method is not None:
+                methods.append(method)
+        return methods
+
+    def _owner(self, function: Key) -> Key | None:
+        """The class that a method belongs to."""
+        owner = Key(function.path, function.name.rpartition(".")[0])
+        return owner if owner in self._index.classes else None
+
+    def _classes_of(
+        self, caller: Key, target: str, depth: int = 0, *, wake: bool = False
+    ) -> list[Key]:
+        """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
+        if depth > CALL_DEPTH + 1:
+            return []
+        if target.startswith("$"):
+            found = {
+                class_
+                for origin, name in self.passed_objects.get((caller, target[1:]), ())
+                for class_ in self._classes_of(origin, name, depth + 1, wake=wake)
+            }
+            return sorted(found, key=lambda key: (key.path, key.name))
+        if target.startswith("self."):
+            owner = self._owner(caller)
+            if owner is None:
+                return []
+            init = Key(owner.path, f"{owner.name}.__init__")
+            return [
+                key
+                for held in self._index.attribute(owner, target[5:])
+                for key in self._classes_of(init, held, depth + 1, wake=wake)
+            ]
+        symbol = self._index.symbol(caller.path, target, wake=wake)
+        return [symbol] if symbol is not None and symbol in self._index.classes else []
+
+    @cached_property
+    def passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, str]]]:
+        """For each parameter, the objects that some call passes to it: the caller, and how it
+        names the object's class there."""
+        found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
+        self.__dict__["passed_objects"] = found
+        sites = [
+            (key, site)
+            for key, site in self.sites()
+            if any(passed.classes for passed in site.arguments)
+        ]
+        before = -1
+        while sum(map(len, found.values())) != before:
+            before = sum(map(len, found.values()))
+            self._resolved.clear()
+            for key, site in sites:
+                for target in self.callees(key, site):
+                    function = self._index.functions[target]
+                    for parameter, passed in received(function, site.arguments):
+                        known = found[target, parameter]
+                        known += [
+                            (key, name) for name in passed.classes if (key, name) not in known
+                        ]
+        self._resolved.clear()
+        return found
+
+
+def received(
+    function: FunctionSummary, arguments: tuple[Passed, ...]
+) -> Iterator[tuple[str, Passed]]:
+    """Each argument with the parameter that receives it."""
+    names = function.parameters
+    catch_all = next((name[2:] for name in names if name.startswith("**")), None)
+    for passed in arguments:
+        if passed.name.startswith("#"):
+            index = int(passed.name[1:])
+            if index < len(names) and not names[index].startswith("**"):
+                yield names[index], passed
+        elif passed.name in names:
+            yield passed.name, passed
+        elif catch_all is not None and passed.name != "*":
+            yield catch_all, passed
