@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from torchlint.lint.rule import Rule
 
-_MENTION = re.compile(rb"torch|lightning|accelerate")
+_MENTION = re.compile(rb"torch|lightning|accelerate|\.backward\(")
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))",
     re.MULTILINE,

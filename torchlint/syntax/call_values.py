@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +13,7 @@ from torchlint.syntax import (
     frameworks,
     torch_api,
 )
+from torchlint.syntax.iteration import is_items
 from torchlint.syntax.kinds import (
     ARRAYS,
     CPU_VALUE,
@@ -24,10 +24,9 @@ from torchlint.syntax.kinds import (
     UNKNOWN_VALUE,
     Kind,
     Value,
-    sounds_like_loader,
 )
 from torchlint.syntax.literals import argument, literal
-from torchlint.syntax.names import dotted_text, qualified_name
+from torchlint.syntax.own_code import OwnCode
 
 if TYPE_CHECKING:
     from torchlint.syntax.values import Values
@@ -82,6 +81,7 @@ class CallValues:
 
     def __init__(self, values: Values) -> None:
         self._values = values
+        self.own = OwnCode(values)
 
     def call(self, node: cst.Call) -> Value:
         values = self._values
@@ -209,9 +209,9 @@ class CallValues:
 
     def _own(self, name: str, node: cst.Call) -> Value | None:
         """A class or function of this file."""
-        target = self._definitions.get(name[1:])
+        target = self.own.definitions.get(name[1:])
         if isinstance(target, cst.ClassDef):
-            if node.args and any(map(environments.wraps_environment, self.bases(target))):
+            if node.args and any(map(environments.wraps_environment, self.own.bases(target))):
                 return Value(Kind.UNKNOWN, classes=self._values.value(node.args[0].value).classes)
             return self.instance(name, target)
         if isinstance(target, cst.FunctionDef):
@@ -221,7 +221,7 @@ class CallValues:
     def instance(self, name: str, class_: cst.ClassDef) -> Value:
         """An object of a class that this file defines."""
         kind = Kind.NOTHING
-        for base in self.bases(class_):
+        for base in self.own.bases(class_):
             if (
                 base == "torch.nn.Module"
                 or base.startswith(("torch.nn.", "torchvision.models."))
@@ -238,61 +238,10 @@ class CallValues:
                 kind |= Kind.MODULE
         return Value(kind or Kind.UNKNOWN, classes=(name,))
 
-    def bases(self, class_: cst.ClassDef, depth: int = 0) -> list[str]:
-        """The dotted names of a class's bases, through bases that this file defines."""
-        found: list[str] = []
-        for base in class_.bases:
-            for name in self._values.names.resolve(base.value):
-                own = self._definitions.get(name[1:]) if name.startswith(":") else None
-                if isinstance(own, cst.ClassDef) and own is not class_ and depth < 8:
-                    found += self.bases(own, depth + 1)
-                found.append(name)
-        return found
-
-    def own_bases(self, class_: cst.ClassDef, depth: int = 0) -> list[cst.ClassDef]:
-        """The bases of a class that this file defines, nearest first, with theirs."""
-        found: list[cst.ClassDef] = []
-        for base in class_.bases:
-            for name in self._values.names.resolve(base.value):
-                own = self.own_class(name)
-                if own is not None and own is not class_ and depth < 8:
-                    found += [own, *self.own_bases(own, depth + 1)]
-        return found
-
-    def own_class(self, name: str) -> cst.ClassDef | None:
-        own = self._definitions.get(name[1:]) if name.startswith(":") else None
-        return own if isinstance(own, cst.ClassDef) else None
-
-    def callee(self, node: cst.Call) -> cst.FunctionDef | None:
-        """The function or method of this file that a call runs."""
-        return self._callee(node, self._values.names.resolve(node.func))
-
-    def returns(self, function: cst.FunctionDef) -> list[cst.Return]:
-        return self._returns.get(function, [])
-
-    @cached_property
-    def _definitions(self) -> dict[str, cst.ClassDef | cst.FunctionDef]:
-        tree = self._values.tree
-        nodes: list[cst.ClassDef | cst.FunctionDef] = [
-            *tree.nodes(cst.ClassDef),
-            *tree.nodes(cst.FunctionDef),
-        ]
-        return {qualified_name(tree, node): node for node in nodes}
-
-    @cached_property
-    def _returns(self) -> dict[cst.FunctionDef, list[cst.Return]]:
-        tree = self._values.tree
-        found: dict[cst.FunctionDef, list[cst.Return]] = {}
-        for node in tree.nodes(cst.Return):
-            owner = tree.enclosing(node, cst.FunctionDef)
-            if owner is not None:
-                found.setdefault(owner, []).append(node)
-        return found
-
     def _returned(self, function: cst.FunctionDef, node: cst.Call) -> Value:
         """What a function of this file returns, given the arguments of a call."""
         found = NO_VALUE
-        for statement in self._returns.get(function, ()):
+        for statement in self.own.returns(function):
             value = self._values.value(statement.value)
             if not value.only(Kind.HOST) or not isinstance(statement.value, cst.Name):
                 found |= value
@@ -325,7 +274,7 @@ class CallValues:
         values = self._values
         name = func.attr.value
         owner = values.value(func.value)
-        own = self._own_method(func)
+        own = self.own.method(func)
         if own is not None:
             return self._returned(own, node)
         if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip", "split"):
@@ -357,25 +306,6 @@ class CallValues:
         if frameworks.unwraps(name) and node.args:
             return self._prepared(values.value(node.args[0].value))
         return self._unknown_function(node)
-
-    def _own_method(self, func: cst.Attribute) -> cst.FunctionDef | None:
-        """The method that is called, on `self` or an object of a class of this file."""
-        class_ = self.class_of(func.value)
-        if class_ is None:
-            return None
-        name = f"{qualified_name(self._values.tree, class_)}.{func.attr.value}"
-        method = self._definitions.get(name)
-        return method if isinstance(method, cst.FunctionDef) else None
-
-    def class_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
-        """The class of this file that an expression is an object of: `self`, or an instance."""
-        if isinstance(node, cst.Name) and node.value == "self":
-            return self._values.tree.enclosing(node, cst.ClassDef)
-        classes = self._values.value(node).classes
-        if len(classes) != 1 or not classes[0].startswith(":"):
-            return None
-        own = self._definitions.get(classes[0][1:])
-        return own if isinstance(own, cst.ClassDef) else None
 
     def _tensor_method(self, name: str, node: cst.Call, owner: Value) -> Value:
         if name in ("item", "tolist"):
@@ -476,7 +406,7 @@ class CallValues:
             special = self._returned_part(source, index, names)
             if special is not None:
                 return special
-            if index == 0 and (names == ("builtins.enumerate",) or _is_items(func)):
+            if index == 0 and (names == ("builtins.enumerate",) or is_items(func)):
                 return HOST_VALUE
             if names == ("builtins.zip",) and index < len(source.args):
                 arg = source.args[index].value
@@ -490,11 +420,11 @@ class CallValues:
         array = array_libraries.array_of_several(names[0]) if names else None
         if array is not None:
             return Value(Kind.FRESH) if index == array else HOST_VALUE
-        function = self._callee(source, names)
+        function = self.own.callee(source)
         if function is None:
             return environments.observed(source, index, self._values)
         found = NO_VALUE
-        for statement in self._returns.get(function, ()):
+        for statement in self.own.returns(function):
             if not isinstance(statement.value, cst.Tuple):
                 return None
             elements = statement.value.elements
@@ -505,72 +435,12 @@ class CallValues:
             found |= self._values.value(elements[index].value)
         return self._substituted(found, function, source) if found.kind else None
 
-    def _callee(self, node: cst.Call, names: tuple[str, ...]) -> cst.FunctionDef | None:
-        """The function or method of this file that a call runs."""
-        for name in names:
-            own = self._definitions.get(name[1:]) if name.startswith(":") else None
-            if isinstance(own, cst.FunctionDef):
-                return own
-        return self._own_method(node.func) if isinstance(node.func, cst.Attribute) else None
-
     @staticmethod
     def _prepared(value: Value) -> Value:
         """What Accelerate or Fabric hands back: a loader that moves its batches."""
         if value.has(Kind.LOADER):
             return Value(Kind.LOADER, element=DEVICE_VALUE)
         return value
-
-    def iterated_call(self, source: cst.Call) -> Value | None:
-        """What a loop over a call hands out, where the callee is an iteration helper."""
-        values = self._values
-        names = values.names.resolve(source.func)
-        if not source.args:
-            if isinstance(source.func, cst.Attribute) and source.func.attr.value in (
-                "items",
-                "values",
-            ):
-                owner = values.value(source.func.value)
-                if owner.has(Kind.CONTAINER):
-                    return owner.element
-                kept = owner.kind & (Kind.PARAMETER | Kind.LIKELY | TENSORS)
-                return Value(kept or Kind.UNKNOWN, owner.parameters)
-            return None
-        first = source.args[0].value
-        if names == ("builtins.enumerate",):
-            return values.iterated(first, values.value(first))
-        if names == ("builtins.zip",):
-            found: Value | None = None
-            for arg in source.args:
-                part = values.iterated(arg.value, values.value(arg.value))
-                found = part if found is None else found | part
-            return found
-        if names == ("builtins.range",):
-            return HOST_VALUE
-        value = values.value(source)
-        if value.has(Kind.LOADER | Kind.CONTAINER | TENSORS | ARRAYS):
-            return None
-        for arg in source.args:
-            if self.is_over_loader(arg.value):
-                return values.iterated(arg.value, values.value(arg.value) | Value(Kind.LOADER))
-        return None
-
-    def unwrapped(self, source: cst.BaseExpression | None) -> cst.BaseExpression | None:
-        """The iterable inside a progress bar: `enumerate(loader)` of `tqdm(enumerate(loader))`."""
-        while isinstance(source, cst.Call) and source.args:
-            names = self._values.names.resolve(source.func)
-            if not any(name.rpartition(".")[2] in ("tqdm", "trange", "track") for name in names):
-                break
-            source = source.args[0].value
-        return source
-
-    def is_over_loader(self, source: cst.BaseExpression) -> bool:
-        """Whether iterating over an expression goes over the batches of a loader."""
-        if isinstance(source, cst.Call) and not self._values.value(source).has(Kind.LOADER):
-            return any(self.is_over_loader(arg.value) for arg in source.args)
-        text = dotted_text(source).rpartition(".")[2]
-        if text and sounds_like_loader(text):
-            return True
-        return self._values.value(source).has(Kind.LOADER)
 
     def framework_batch(self, param: cst.CSTNode) -> Value | None:
         """The batch that a framework passes to its step hook, already on the device."""
@@ -579,14 +449,12 @@ class CallValues:
         if function is None or not isinstance(param, cst.Param):
             return None
         class_ = tree.enclosing(function, cst.ClassDef)
-        if class_ is None or not frameworks.is_step_hook(function.name.value, self.bases(class_)):
+        if class_ is None or not frameworks.is_step_hook(
+            function.name.value, self.own.bases(class_)
+        ):
             return None
         if param.name.value in ("batch_idx", "batch_nb", "optimizer_idx", "dataloader_idx"):
             return HOST_VALUE
         if param.name.value in ("model",):
             return Value(Kind.MODULE)
         return DEVICE_VALUE
-
-
-def _is_items(func: cst.CSTNode) -> bool:
-    return isinstance(func, cst.Attribute) and func.attr.value == "items"

@@ -220,7 +220,8 @@ class Module:
         return self.loops.step_loop(node)
 
     def in_evaluation(self, node: cst.CSTNode) -> bool:
-        """Whether gradients are off or the model evaluates where `node` runs.
+        """Whether the model evaluates where `node` runs: after `.eval()`, in a loop under
+        `torch.no_grad()`, in a function that evaluates.
 
         Inside a step loop only the loop's own body is looked at.
         """

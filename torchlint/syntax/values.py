@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax import frameworks, torch_api
+from torchlint.syntax import frameworks
 from torchlint.syntax.array_values import item_of_array
 from torchlint.syntax.call_values import CallValues
 from torchlint.syntax.combine import arithmetic, container, shared
 from torchlint.syntax.environments import is_bound_of_space, observed
+from torchlint.syntax.evidence import Evidence
 from torchlint.syntax.hooks import registered_hooks
+from torchlint.syntax.iteration import Iteration
 from torchlint.syntax.kinds import (
     ARRAYS,
     DEVICE_VALUE,
@@ -39,9 +41,6 @@ if TYPE_CHECKING:
 _DEEPEST = 40
 _SAME_TENSOR = frozenset({"data", "grad", "T", "mT", "H", "real", "imag"})
 _ON_HOST = frozenset({"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "itemsize"})
-_MODULE_ONLY = frozenset(
-    {"parameters", "named_parameters", "eval", "train", "state_dict", "load_state_dict", "modules"}
-)
 _ANNOTATIONS = {
     "torch.Tensor": Value(Kind.TENSOR),
     "numpy.ndarray": Value(Kind.ARRAY),
@@ -67,6 +66,8 @@ class Values:
         self._known: dict[int, Value] = {}
         self._depth = 0
         self._calls = CallValues(self)
+        self._iteration = Iteration(self)
+        self._evidence = Evidence(tree)
 
     def release(self) -> None:
         """Breaks the circle with the part that deals with calls."""
@@ -156,17 +157,21 @@ class Values:
 
     def _with_evidence(self, found: Value, name: str, node: cst.CSTNode) -> Value:
         """Adds what the way a name is used, or its words, say where its origin says nothing."""
-        if name in self.backward_names:
+        if name in self._evidence.backward_names:
             return Value(Kind.DEVICE, found.parameters, found.classes)
         if found.has(TENSORS):
             return found
-        if name in self.module_names or sounds_like_module(name) or sounds_like_loss(name):
+        if (
+            name in self._evidence.module_names
+            or sounds_like_module(name)
+            or sounds_like_loss(name)
+        ):
             return Value(Kind.MODULE | Kind.PARAMETER, found.parameters, found.classes)
         if sounds_like_optimizer(name):
             return Value(Kind.OPTIMIZER, found.parameters, found.classes)
         if sounds_like_loader(name):
             return Value(Kind.LOADER, found.parameters, found.classes, element=found.element)
-        if name in self.tensor_names(node):
+        if name in self._evidence.tensor_names(node):
             return found | Value(Kind.TENSOR)
         return found
 
@@ -177,7 +182,7 @@ class Values:
             return UNKNOWN_VALUE
         value = self.value(binding.value)
         if binding.how is How.ITERATION:
-            value = self.iterated(self._calls.unwrapped(binding.value), value)
+            value = self.iterated(self._iteration.unwrapped(binding.value), value)
         elif binding.how is How.CONTEXT and not binding.path:
             return UNKNOWN_VALUE
         elif binding.how is How.UPDATE:
@@ -187,7 +192,7 @@ class Values:
     def _unpacked(self, binding: Binding, value: Value) -> Value:
         source = binding.value
         if binding.how is How.ITERATION:
-            source = self._calls.unwrapped(source)
+            source = self._iteration.unwrapped(source)
         for index in binding.path:
             if (
                 isinstance(source, (cst.Tuple, cst.List))
@@ -223,7 +228,7 @@ class Values:
     def iterated(self, source: cst.CSTNode | None, value: Value) -> Value:
         """What a loop over `source` hands out."""
         if isinstance(source, cst.Call):
-            special = self._calls.iterated_call(source)
+            special = self._iteration.iterated_call(source)
             if special is not None:
                 return special
         if value.has(Kind.LOADER):
@@ -237,7 +242,7 @@ class Values:
     def iterates_loader(self, loop: cst.For) -> bool:
         """Whether a loop goes over the batches of a loader, through `tqdm`, `enumerate`, `zip`
         or a wrapper that is given one."""
-        return self._calls.is_over_loader(loop.iter)
+        return self._iteration.is_over_loader(loop.iter)
 
     # attributes and items ----------------------------------------------------------------
 
@@ -254,10 +259,14 @@ class Values:
             return Value(Kind.ARRAY, dtype=owner.dtype)
         if is_bound_of_space(node):
             return Value(Kind.ARRAY)
-        class_ = self._calls.class_of(node.value)
+        class_ = self._calls.own.class_of(node.value)
         if class_ is not None and name in self.attributes.get(class_, {}):
             return self._held(class_, name)
-        if sounds_like_module(name) or sounds_like_loss(name) or name in self.module_names:
+        if (
+            sounds_like_module(name)
+            or sounds_like_loss(name)
+            or name in self._evidence.module_names
+        ):
             return Value(Kind.MODULE)
         if sounds_like_optimizer(name):
             return Value(Kind.OPTIMIZER)
@@ -275,9 +284,9 @@ class Values:
             found = self._held(class_, name)
         if found.kind and not found.only(Kind.UNKNOWN):
             return found
-        if f"self.{name}" in self.backward_names:
+        if f"self.{name}" in self._evidence.backward_names:
             return DEVICE_VALUE
-        if f"self.{name}" in self.module_names or sounds_like_module(name):
+        if f"self.{name}" in self._evidence.module_names or sounds_like_module(name):
             return Value(Kind.MODULE, classes=found.classes)
         if sounds_like_loss(name):
             return Value(Kind.MODULE, classes=found.classes)
@@ -316,27 +325,27 @@ class Values:
 
     def class_bases(self, class_: cst.ClassDef) -> list[str]:
         """The dotted names of a class's bases, through bases that this file defines."""
-        return self._calls.bases(class_)
+        return self._calls.own.bases(class_)
 
     def class_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
         """The class of this file that an expression is an object of: `self`, or an instance."""
-        return self._calls.class_of(node)
+        return self._calls.own.class_of(node)
 
     def own_bases(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
         """The bases of a class that this file defines, nearest first, with theirs."""
-        return self._calls.own_bases(class_)
+        return self._calls.own.own_bases(class_)
 
     def own_function(self, call: cst.Call) -> cst.FunctionDef | None:
         """The function or method of this file that a call runs."""
-        return self._calls.callee(call)
+        return self._calls.own.callee(call)
 
     def own_class(self, name: str) -> cst.ClassDef | None:
         """The class of this file that a name such as `:Net` stands for."""
-        return self._calls.own_class(name)
+        return self._calls.own.own_class(name)
 
     def returns(self, function: cst.FunctionDef) -> list[cst.Return]:
         """The return statements of a function, in source order."""
-        return self._calls.returns(function)
+        return self._calls.own.returns(function)
 
     def is_cpu(self, device: cst.BaseExpression) -> bool:
         """Whether a device expression is the CPU for certain."""
@@ -403,50 +412,3 @@ class Values:
             self._known[id(call)] = DEVICE_VALUE
             binding = Binding(text, How.ASSIGNMENT, call, call)
             found.setdefault(class_, {}).setdefault(text, []).append(binding)
-
-    @cached_property
-    def backward_names(self) -> frozenset[str]:
-        """Names and `self.` attributes that somebody calls backward on: losses."""
-        found: set[str] = set()
-        for call in self.tree.nodes(cst.Call):
-            if not isinstance(call.func, cst.Attribute):
-                continue
-            owner = call.func.value
-            if call.func.attr.value == "backward":
-                found.add(dotted_text(owner))
-                if call.args:
-                    found.add(dotted_text(call.args[0].value))
-                if isinstance(owner, cst.Call) and owner.args:
-                    found.add(dotted_text(owner.args[0].value))
-            elif call.func.attr.value == "manual_backward" and call.args:
-                found.add(dotted_text(call.args[0].value))
-        return frozenset(found - {""})
-
-    @cached_property
-    def module_names(self) -> frozenset[str]:
-        """Names on which somebody calls what only modules have: `parameters`, `eval`."""
-        found: set[str] = set()
-        for call in self.tree.nodes(cst.Call):
-            if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MODULE_ONLY:
-                found.add(dotted_text(call.func.value))
-        optimizers = {name for name in found if sounds_like_optimizer(name)}
-        return frozenset(found - optimizers - {"", "self"})
-
-    def tensor_names(self, node: cst.CSTNode) -> frozenset[str]:
-        """Names of the enclosing function that tensor-only methods are called on."""
-        function = self.tree.enclosing(node, cst.FunctionDef)
-        return self._tensor_names.get(function, frozenset())
-
-    @cached_property
-    def _tensor_names(self) -> dict[cst.FunctionDef | None, frozenset[str]]:
-        found: dict[cst.FunctionDef | None, set[str]] = {}
-        for call in self.tree.nodes(cst.Call):
-            func = call.func
-            if (
-                isinstance(func, cst.Attribute)
-                and isinstance(func.value, cst.Name)
-                and func.attr.value in torch_api.TENSOR_METHODS
-            ):
-                function = self.tree.enclosing(call, cst.FunctionDef)
-                found.setdefault(function, set()).add(func.value.value)
-        return {function: frozenset(names) for function, names in found.items()}
