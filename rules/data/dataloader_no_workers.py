@@ -3,7 +3,8 @@
 ## What it does
 Reports a `DataLoader` that has `num_workers` missing or 0. Where the code shows that each sample
 costs work (a file is read, an image decoded, a transform or a tokenizer applied) the finding
-counts; where nothing is known of the dataset it is a hint.
+counts; where nothing is known of the dataset it is a hint, and so is
+`TrainingArguments(dataloader_num_workers=0)`.
 
 ## Why it is slow
 With `num_workers=0` the training process builds each batch itself, between two steps: the GPU

@@ -752,6 +752,12 @@ OFFERED = {
             for batch in loader:
                 print(batch)
         """,
+    "only the function itself calls the function": """
+        def train(rounds):
+            for batch in DataLoader(datasets.MNIST(".")):
+                print(batch)
+            train(rounds - 1)
+        """,
     "the loader is only made on import": "loader = DataLoader(datasets.MNIST('.'))",
     "a function of the module collates": """
         def collate(batch):

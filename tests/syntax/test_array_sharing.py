@@ -94,6 +94,7 @@ WRITTEN = {
     "an item, afterwards": ("a = np.zeros(3)\nprobe(a)\na[0] = 1", True),
     "an item, before": ("a = np.zeros(3)\na[0] = 1\nprobe(a)", False),
     "all of it, afterwards": ("a = np.zeros(3)\nprobe(a)\na += 1", True),
+    "another that it is added to": ("a = np.zeros(3)\nprobe(a)\nb += a", False),
     "by a method": ("a = np.zeros(3)\nprobe(a)\na.sort()", True),
     "by a method that copies": ("a = np.zeros(3)\nprobe(a)\nb = a.copy()", False),
     "as an output": ("a = np.zeros(3)\nprobe(a)\nnp.exp(b, out=a)", True),

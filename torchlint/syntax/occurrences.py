@@ -47,7 +47,7 @@ def calls_spelled(name: str, module: Module) -> Iterator[cst.Call]:
         parent = module.parent(node)
         func = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
         call = module.parent(func)
-        if isinstance(call, cst.Call) and call.func is func:
+        if isinstance(call, cst.Call):
             yield call
 
 
