@@ -59,7 +59,7 @@ from torchlint.syntax.consumers import consumer, is_action, is_stored, needs_hos
 from torchlint.syntax.names import dotted_text
 from torchlint.syntax.syncs import Sync, sync_of
 
-from ._hot import report, settle_hot
+from ._hot import TRAINS, report, settle_hot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,10 +75,7 @@ rule = Rule(
     family="sync",
     summary="a tensor is copied to the host on every training step",
     fix=None,
-    triggers=(
-        r"backward\(|\w*(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler|"
-        r"ITERATION_|hooks\[",
-    ),
+    triggers=(TRAINS,),
     wakes=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|asarray\(|np\.array\(",),
     joins=True,
 )

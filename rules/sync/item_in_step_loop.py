@@ -64,7 +64,7 @@ from torchlint.syntax.consumers import decides_on_the_host, is_action
 from torchlint.syntax.syncs import Sync, sync_of
 
 from ._accumulator import sum_on_device
-from ._hot import report, settle_hot
+from ._hot import TRAINS, report, settle_hot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,10 +80,7 @@ rule = Rule(
     family="sync",
     summary="a number is read from the device on every training step",
     fix=Applicability.SAFE,
-    triggers=(
-        r"backward\(|\w*(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler|"
-        r"ITERATION_|hooks\[",
-    ),
+    triggers=(TRAINS,),
     wakes=(r"\.item\(\)|\bfloat\(|\bint\(",),
     joins=True,
 )

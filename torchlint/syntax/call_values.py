@@ -62,7 +62,6 @@ _COMPUTING_METHODS = frozenset(
     "data repeat add mul sub div index_add reduce softmax sigmoid".split()
 )
 """Methods of tensors and arrays alike: the result is of the caller's kind."""
-_FORWARDING = frozenset({"detach", "clone", "contiguous", "requires_grad_"})
 _WRAPPERS = frozenset(
     {
         "torch.nn.DataParallel",

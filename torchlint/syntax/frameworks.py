@@ -58,6 +58,3 @@ ENGINE_HOOKS = frozenset({"on_sample", "on_forward", "on_backward"})
 
 ENGINE_STATE_TENSORS = frozenset({"loss", "output"})
 """What such an engine keeps in the `state` that it passes: device tensors under these keys."""
-
-OWN_CUDNN = ("lightning.", "fastai.", "mmcv.", "mmengine.", "detectron2.")
-"""Frameworks that set `cudnn.benchmark` by a switch of their own."""

@@ -45,7 +45,6 @@ class Module:
     """
 
     def __init__(self, source: Source, root: cst.Module, torch: tuple[int, int]) -> None:
-        self.source_file = source
         self.path = source.path
         self.text = source.text
         self.torch = torch
