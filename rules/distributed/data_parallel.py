@@ -79,6 +79,7 @@ rule = Rule(
     triggers=(r"(?<!Distributed)(?<!Sharded)DataParallel\b|data_parallel\(|'dp'|\"dp\"",),
     clues={"trains": r"(?m)^[^#\n]*(?:backward\(|\btraining_step\b|\bcompute_loss\b)"},
     off_in_tests=True,
+    needs_gpu=True,
 )
 
 _WITHHELD = (

@@ -111,6 +111,7 @@ rule = Rule(
         "freezes norms": r"isinstance\([^\n]*BatchNorm[^\n]*\n"
         r"\s*\w+\.(?:eval\(\)|requires_grad_\(False)",
     },
+    may_change="the model has fewer parameters and draws fewer random numbers when it is built",
 )
 _CHECKPOINTS = ("loads a state dict", "loads pretrained weights", "loads from the hub")
 

@@ -65,6 +65,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(r"\.grad\b", r"zero_\(|fill_\(|zeros"),
     off_in_tests=True,
+    may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )
 
 _FREES_BY_DEFAULT = (2, 0)

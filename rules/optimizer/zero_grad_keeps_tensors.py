@@ -66,6 +66,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(r"\.zero_grad\(",),
     off_in_tests=True,
+    may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )
 
 _FREES_BY_DEFAULT = (2, 0)

@@ -78,6 +78,7 @@ rule = Rule(
     triggers=(TRAINS,),
     wakes=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|asarray\(|np\.array\(",),
     joins=True,
+    needs_gpu=True,
 )
 
 _TENSOR_WORLD = ("torch.", "numpy.", "builtins.", "torchvision.")

@@ -83,6 +83,7 @@ rule = Rule(
     triggers=(TRAINS,),
     wakes=(r"\.item\(\)|\bfloat\(|\bint\(",),
     joins=True,
+    needs_gpu=True,
 )
 
 

@@ -212,13 +212,13 @@ class _Run:
         if not findings:
             return file.now, []
         try:
-            return _made(file.now, findings), list(findings)
+            return made(file.now, findings), list(findings)
         except SourceError:
             pass
         after, applied = file.now, list[Finding]()
         for finding in findings:
             try:
-                after = _made(file.now, [*applied, finding])
+                after = made(file.now, [*applied, finding])
                 applied.append(finding)
             except SourceError:
                 self._drop_if_guilty(finding, file)
@@ -227,7 +227,7 @@ class _Run:
     def _drop_if_guilty(self, finding: Finding, file: _File) -> None:
         """A fix that fails only together with others gets its chance in the next round."""
         try:
-            _made(file.now, [finding])
+            made(file.now, [finding])
         except SourceError as error:
             self._drop(finding, file, f"its result does not parse: {error.message}")
 
@@ -269,7 +269,7 @@ def _with_data(target: Target) -> Target:
     return replace(target, data=data) if mentions_torch(data) else target
 
 
-def _made(source: Source, findings: Sequence[Finding]) -> Source:
+def made(source: Source, findings: Sequence[Finding]) -> Source:
     """The file with these fixes, which fit together.
 
     Raises:

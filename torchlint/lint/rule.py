@@ -61,6 +61,8 @@ class Rule:
             not, when the rule settles.
         joins: its waiting findings ask who calls whom, so files are summarized for it.
         off_in_tests: silent in test-like paths.
+        needs_gpu: what its fix saves shows only where a GPU computes.
+        may_change: what its fix may change in the numbers that are computed, in words.
         since: first torchlint version with this rule.
     """
 
@@ -75,6 +77,8 @@ class Rule:
     clues: dict[str, str] = field(default_factory=dict)
     joins: bool = False
     off_in_tests: bool = False
+    needs_gpu: bool = False
+    may_change: str = ""
     since: str = "0.1"
     page: str = ""
     checks: list[tuple[tuple[type[cst.CSTNode], ...], NodeCheck]] = field(default_factory=list)
