@@ -1,0 +1,1 @@
+"""What runs inside the user's process. Imports the standard library and torch alone."""

@@ -1,0 +1,166 @@
+"""The wire to the parent: a Unix socket, one JSON object per line in each direction."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import threading
+from socket import AF_UNIX, SOCK_STREAM, socket  # bound before a script can replace them
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from io import BufferedReader
+
+ORPHANED = 70
+"""Exit code of a process whose parent is gone."""
+
+
+class Link:
+    """Connects when it is first used; a process that was forked gets a connection of its own.
+
+    A dead parent ends the process at once: nobody is left to stop it, and an exception in the
+    script's frames would run its `finally:` blocks.
+
+    Args:
+        path: the parent's socket.
+        role: `main` for the process that the parent started, `child` for those the script starts.
+        device: `cpu` hides an accelerator from `hello`.
+    """
+
+    def __init__(self, path: str, role: str = "main", device: str = "auto") -> None:
+        self.role = role
+        self._path = path
+        self._device = device
+        self._forget()
+        os.register_at_fork(after_in_child=self._after_fork)
+
+    def _forget(self) -> None:
+        # Another thread may have held the lock at the moment of a fork.
+        self._lock = threading.RLock()
+        self._socket: socket | None = None
+        self._reader: BufferedReader | None = None
+
+    def _after_fork(self) -> None:
+        # The copy must not keep the connection open: its end tells the parent of a death.
+        inherited = self._socket
+        self._forget()
+        self.role = "child"
+        if inherited is not None:
+            os.close(inherited.detach())
+
+    @property
+    def greeted(self) -> bool:
+        """Whether the parent knows this process."""
+        return self._socket is not None
+
+    def hello(self) -> None:
+        """Introduce this process to the parent and wait until it says start; once per process."""
+        with self._lock:
+            if self._socket is not None:
+                return
+            try:
+                self._connect()
+            except OSError:
+                os._exit(ORPHANED)
+            self.send(self._introduction())
+            self.receive()
+
+    def send(self, message: Mapping[str, object]) -> None:
+        """Tell the parent something. `message["type"]` says what."""
+        line = json.dumps(message).encode() + b"\n"
+        with self._lock:
+            self.hello()
+            assert self._socket is not None
+            try:
+                self._socket.sendall(line)
+            except OSError:
+                os._exit(ORPHANED)
+
+    def receive(self) -> dict[str, object]:
+        """What the parent says next; blocks until it says something."""
+        with self._lock:
+            self.hello()
+            assert self._reader is not None
+            try:
+                line = self._reader.readline()
+            except OSError:
+                line = b""
+            if not line.endswith(b"\n"):
+                os._exit(ORPHANED)
+            message: dict[str, object] = json.loads(line)
+            return message
+
+    def ask(self, message: Mapping[str, object]) -> dict[str, object]:
+        """Tell the parent something and wait for the answer, with no other thread in between."""
+        with self._lock:
+            self.send(message)
+            return self.receive()
+
+    def wait_to_be_killed(self) -> NoReturn:
+        """Block until the parent ends this process, by a signal or by its own death."""
+        while True:
+            self.receive()
+
+    def _connect(self) -> None:
+        wire = socket(AF_UNIX, SOCK_STREAM)
+        # A script may set another default (`socket.setdefaulttimeout`).
+        wire.settimeout(None)
+        wire.connect(self._path)
+        self._socket, self._reader = wire, wire.makefile("rb")
+
+    def _introduction(self) -> dict[str, object]:
+        torch = sys.modules.get("torch")
+        rank, world = _place()
+        return {
+            "type": "hello",
+            "pid": os.getpid(),
+            "rank": rank,
+            "world": world,
+            "role": self.role,
+            "torch": str(getattr(torch, "__version__", "")),
+            "python": platform.python_version(),
+            "device": _device(self._device),
+        }
+
+
+def _place() -> tuple[int, int]:
+    """Rank and size of the process group; before there is one, what the launcher says.
+
+    `mp.spawn` says nothing in the environment of its children.
+    """
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return _number("RANK", 0), _number("WORLD_SIZE", 1)
+
+
+def _number(variable: str, default: int) -> int:
+    try:
+        return int(os.environ[variable])
+    except (KeyError, ValueError):
+        return default
+
+
+def _device(wanted: str) -> str:
+    """`cuda` if torch could use an accelerator, without waking its driver.
+
+    A driver that is awake is of no use to the workers that the script forks; torch asks NVML
+    instead where this variable is set (`torch.cuda.is_available`).
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or wanted == "cpu":
+        return "cpu"
+    variable = "PYTORCH_NVML_BASED_CUDA_CHECK"
+    before = os.environ.get(variable)
+    os.environ[variable] = "1"
+    try:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    finally:
+        if before is None:
+            del os.environ[variable]
+        else:
+            os.environ[variable] = before

@@ -1,0 +1,138 @@
+"""The private names of torch and CPython that the probe touches, and what hangs on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+MISSING: Any = object()
+
+
+@dataclass(frozen=True)
+class Name:
+    """A private name, or one that is public and documented nowhere.
+
+    Args:
+        where: spellings over the versions, newest first, as `module:attribute.attribute`.
+        what: what stops working where none of them exists.
+        optional: absent from some supported builds without harm.
+        word: the name itself, where it is an attribute that only instances have; the source of
+            what stands at `where` speaks of it.
+    """
+
+    where: tuple[str, ...]
+    what: str
+    optional: bool = False
+    word: str = ""
+
+
+NAMES: tuple[Name, ...] = (
+    # CPython
+    Name(("linecache:updatecache",), "tracebacks and inspect.getsource show the file on disk"),
+    Name(
+        ("multiprocessing.spawn:get_preparation_data",),
+        "spawned and forkserver workers run the file on disk",
+    ),
+    Name(("threading:_shutdown",), "a pool of threads that is left open is not told to end"),
+    # torch
+    Name(
+        ("torch.utils.data.dataloader:_BaseDataLoaderIter.__next__",),
+        "waits for data are not seen, nor the steps of a script that only loads",
+    ),
+    Name(
+        ("torch._C:_current_graph_task_id",),
+        "reentrant checkpointing on a GPU looks like more steps in a script without an optimizer",
+    ),
+    Name(
+        ("torch.compiler:is_compiling", "torch._utils:is_compiling"),
+        "wrapped calls may break the graphs of torch.compile",
+        optional=True,
+    ),
+    Name(
+        ("torch.jit._builtins:_find_builtin",),
+        "a scripted function that calls torch.autograd.grad cannot be compiled",
+    ),
+    Name(
+        ("torch.jit._builtins:_register_builtin",),
+        "a scripted function that calls torch.autograd.grad cannot be compiled",
+    ),
+    Name(
+        (
+            "torch._C._dynamo.eval_frame:set_code_exec_strategy",
+            "torch._C._dynamo.eval_frame:skip_code",
+        ),
+        "dynamo compiles the hooks along with an optimizer's step",
+    ),
+    Name(
+        ("torch._C._dynamo.eval_frame:set_eval_frame",),
+        "dynamo looks at what a hook calls inside a compiled step",
+    ),
+    Name(
+        ("torch._dynamo.utils:counters",),
+        "compilation is not noticed in the warm-up",
+    ),
+    Name(
+        ("multiprocessing.util:Finalize",),
+        "a worker that ends early does not tell of its steps",
+    ),
+    Name(
+        ("multiprocessing.util:register_after_fork",),
+        "a worker that ends early does not tell of its steps",
+    ),
+    Name(
+        ("torch.utils.data._utils.fetch:_MapDatasetFetcher.fetch",),
+        "random numbers of samples hang on the process that loads them",
+    ),
+    Name(
+        ("torch.utils.data._utils.fetch:_IterableDatasetFetcher.fetch",),
+        "random numbers of samples hang on the process that loads them",
+    ),
+    Name(
+        ("torch.utils.data.dataloader:_BaseDataLoaderIter._next_index",),
+        "random numbers of samples and of samplers hang on the process that loads them",
+    ),
+    Name(
+        ("torch.amp:autocast.__enter__",),
+        "the weights of a program in mixed precision are perturbed too little",
+    ),
+    Name(
+        ("torch._dynamo.eval_frame",),
+        "dynamo compiles the hooks along with an optimizer's step",
+        word="_torchdynamo_disable",
+    ),
+    Name(
+        ("torch._dynamo.eval_frame:OptimizedModule",),
+        "a module and what torch.compile made of it count as two",
+        word="_orig_mod",
+    ),
+    Name(
+        ("torch.nn:Module",),
+        "a module and what torch.compile made of it count as two",
+        word="_modules",
+    ),
+    Name(
+        ("torch.nn:Module",),
+        "the copies that DataParallel makes count as models of their own",
+        word="_is_replica",
+    ),
+    Name(
+        ("torch.amp:autocast",),
+        "a region of mixed precision that is switched off counts as one",
+        word="_enabled",
+    ),
+    Name(("torch._C:PyTorchFileReader",), "torch.load does not find what was saved elsewhere"),
+    Name(("torch._C:PyTorchFileWriter",), "torch.save writes to the project without overlayfs"),
+)
+
+
+def find(where: str) -> Any:
+    """What stands at `module` or `module:attribute.attribute`, or `MISSING`."""
+    module, _, attributes = where.partition(":")
+    try:
+        value: Any = import_module(module)
+        for attribute in attributes.split(".") if attributes else ():
+            value = getattr(value, attribute)
+    except (ImportError, AttributeError):
+        return MISSING
+    return value

@@ -1,0 +1,109 @@
+"""What the parent tells a run: one JSON file, named by an environment variable."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+
+VARIABLE = "TORCHLINT_VERIFY"
+"""Names the settings file. Processes that the script starts inherit it."""
+
+SURVEY, MEASURE, RECORD = "survey", "measure", "record"
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """The event that ends a step.
+
+    `kind` is `optimizer`, `backward`, `forward` (of a root module) or `loader`. `index` says
+    which optimizer, counted in the order of their first steps; 0 for the other kinds.
+    """
+
+    kind: str
+    index: int = 0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Lines of a served file, first to last, that belong to one fix."""
+
+    id: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One run of the script, in one variant.
+
+    Args:
+        mode: `survey` looks at everything and measures nothing; `measure` takes turns with other
+            runs and times blocks of steps; `record` writes down what the training computes.
+        variant: the name of the variant, for messages.
+        main: path of the script as the user typed it, or the dotted name of a module.
+        as_module: `main` is a module, run as with `python -m`.
+        argv: the script's own arguments.
+        overlay: real path of a source file → path of the file whose bytes stand for it.
+        socket: the parent's Unix socket.
+        scratch: a folder of this run alone.
+        project: real path of the tree that has to stay as it is.
+        sandbox: `overlayfs` (the tree's writes already land elsewhere) or `redirect`.
+        seed: seeds Python's, NumPy's and torch's generators before the script; None leaves them.
+        threads: torch's intra-op threads; None leaves them.
+        device: `auto`, `cpu` or `cuda`.
+        anchor: what ends a step; None in a survey, which finds out.
+        steps: how many steps a survey wants to see, or a record to write down.
+        give_up_s: a survey that has seen no better boundary takes a worse one after this time.
+        places: survey only; real path → the lines to watch being executed.
+        level: record only; how far random numbers are realigned, 0 to 3.
+        perturb: record only; multiply the first weights by 1 ± eps, signs drawn from this seed.
+        state: record only; file of the reference's first weights.
+        save_state: record only; write `state` instead of loading it.
+    """
+
+    mode: str
+    variant: str
+    main: str
+    as_module: bool
+    argv: tuple[str, ...]
+    overlay: dict[str, str]
+    socket: str
+    scratch: str
+    project: str
+    sandbox: str = "redirect"
+    seed: int | None = 0
+    threads: int | None = None
+    device: str = "auto"
+    anchor: Anchor | None = None
+    steps: int = 30
+    give_up_s: float = 20.0
+    places: dict[str, tuple[Place, ...]] = field(default_factory=dict)
+    level: int = 0
+    perturb: int | None = None
+    state: str | None = None
+    save_state: bool = False
+
+
+def write(settings: Settings, path: str) -> None:
+    """Write the settings to `path`."""
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        json.dump(asdict(settings), stream)
+
+
+def read(path: str | None = None) -> Settings:
+    """The settings in `path`, or in the file that the environment names.
+
+    Raises:
+        KeyError: no path is given and the environment names none.
+    """
+    path = os.environ[VARIABLE] if path is None else path
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        values = json.load(stream)
+    values["argv"] = tuple(values["argv"])
+    anchor = values["anchor"]
+    values["anchor"] = Anchor(**anchor) if anchor else None
+    values["places"] = {
+        file: tuple(Place(**place) for place in places) for file, places in values["places"].items()
+    }
+    return Settings(**values)
