@@ -1,0 +1,205 @@
+"""Which fixes are measured, and what each form of the program looks like."""
+
+from __future__ import annotations
+
+import os
+from textwrap import dedent
+
+import pytest
+
+from torchlint.lint.finding import Applicability
+from torchlint.lint.registry import all_rules
+from torchlint.lint.targets import Wishes, plan
+from torchlint.lint.tiers import Wanted
+from torchlint.verify.fixes import Fixes, find_fixes
+from torchlint.verify.places import places_after, places_before
+
+TRAIN = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+from torchvision.transforms import CenterCrop
+import numpy as np
+
+
+class Files(Dataset):
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, index):
+        return CenterCrop(32)(np.load(f"{index}.npy"))
+
+
+def main():
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.Conv2d(8, 8, 3),
+        nn.BatchNorm2d(8),
+    ).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for batch in DataLoader(Files(), batch_size=8):
+        optimizer.zero_grad(set_to_none=False)
+        model(batch.cuda()).mean().backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture
+def fixes_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def find(text: str = TRAIN, *, unsafe: bool = True, select=("ALL",)) -> Fixes:
+        (tmp_path / "train.py").write_text(dedent(text))
+        wishes = Wishes(select=select, isolated=True)
+        targets = plan(["."], wishes).targets
+        return find_fixes(targets, all_rules(), unsafe=unsafe, wanted=Wanted())
+
+    return find
+
+
+def test_what_one_rule_changes_in_one_file_is_one_fix(fixes_in):
+    fixes = fixes_in()
+    assert "TL304:train.py" in fixes.ids
+    (bias,) = (fix for fix in fixes.fixes if fix.code == "TL304")
+    assert [finding.start.row for finding in bias.findings] == [18, 18]
+    assert bias.applicability is Applicability.UNSAFE
+    assert bias.message == "Pass `bias=False`"
+
+
+def test_a_fix_knows_what_its_rule_declares(fixes_in):
+    by_code = {fix.code: fix for fix in fixes_in().fixes}
+    assert by_code["TL301"].needs_gpu
+    assert not by_code["TL101"].needs_gpu
+    assert "random numbers" in by_code["TL101"].may_change
+
+
+def test_each_fix_is_made_alone_and_all_together(fixes_in):
+    fixes = fixes_in()
+    served = os.path.realpath("train.py")
+    alone = fixes.overlay({"TL401:train.py"})[served].decode()
+    assert "optimizer.zero_grad()" in alone
+    assert "bias=False" not in alone
+    everything = fixes.overlay(fixes.ids)[served].decode()
+    assert everything.count("bias=False") == 2
+    assert "num_workers" in everything
+    assert fixes.overlay(()) == {}
+
+
+def test_the_diff_holds_only_the_chosen_fixes(fixes_in):
+    diff = fixes_in().diff({"TL401:train.py"})
+    assert diff.startswith("diff --git a/train.py b/train.py\n")
+    assert "-        optimizer.zero_grad(set_to_none=False)" in diff
+    assert "num_workers" not in diff
+
+
+def test_unsafe_fixes_are_left_out_on_request(fixes_in):
+    assert fixes_in(unsafe=False).ids == ()
+
+
+def test_a_file_that_cannot_be_written_back_is_left_out_with_a_reason(fixes_in, tmp_path):
+    (tmp_path / "other.py").write_bytes(
+        b"# coding: utf-7\nimport torch\nopt = torch.optim.SGD([], 0.1)\n"
+        b"for x in y:\n    opt.zero_grad(set_to_none+AD0-False)\n    opt.step()\n"
+    )
+    fixes = fixes_in()
+    assert all(fix.path == "train.py" for fix in fixes.fixes)
+
+
+def test_what_is_written_names_only_the_chosen_fixes(fixes_in):
+    (file,) = fixes_in().fixed_files({"TL401:train.py"})
+    assert [finding.code for finding in file.applied] == ["TL401"]
+    assert b"optimizer.zero_grad()" in file.after
+
+
+def test_an_overlapping_fix_is_left_out_with_a_reason(make_finding):
+    from torchlint.verify.fixes import _Collector
+
+    text = b"running += loss.item()\n"
+    collector = _Collector({"train.py": text}, all_rules())
+    one = make_finding(row=1, column=12, end=(1, 16), fix=Applicability.SAFE)
+    two = make_finding(
+        row=1, column=13, end=(1, 16), code="TL202", name="x", fix=Applicability.SAFE
+    )
+    collector.add("train.py", [one, two])
+    assert [fix.code for fix in collector.fixes] == ["TL201"]
+    assert collector.left_out == [
+        "The fix of TL202 at train.py:1 overlaps another fix; apply that one first."
+    ]
+
+
+def test_a_fix_that_does_not_parse_is_left_out_with_a_reason(make_finding):
+    from torchlint.lint.finding import Edit, Fix, Position
+    from torchlint.verify.fixes import _Collector
+
+    broken = Fix(Applicability.SAFE, "", (Edit(Position(1, 1), Position(1, 1), "("),))
+    finding = make_finding(row=1)
+    object.__setattr__(finding, "fix", broken)
+    collector = _Collector({"train.py": b"x = 1\n"}, all_rules())
+    collector.add("train.py", [finding])
+    assert collector.fixes == []
+    assert "does not parse" in collector.left_out[0]
+
+
+def rows(watched, fix):
+    return {(place.first, place.last) for places in watched.values() for place in places
+            if place.id.startswith(fix)}  # fmt: skip
+
+
+def test_the_statements_that_a_fix_changes_are_watched(fixes_in):
+    fixes = fixes_in()
+    before, after = places_before(fixes), places_after(fixes)
+    assert set(before) == {os.path.realpath("train.py")}
+    # A statement over several lines is watched from its first to its last.
+    assert rows(before, "TL304") == {(17, 20)}
+    assert rows(before, "TL401") == {(23, 23)}
+    # TL301 puts a line at the top of main, and everything below moves.
+    assert rows(after, "TL304") == {(18, 21)}
+    # What a fix only takes away stands in the original alone.
+    assert rows(after, "TL401") == set()
+
+
+def test_a_loop_is_watched_by_its_head(fixes_in):
+    fixes = fixes_in()
+    assert rows(places_before(fixes), "TL101") == {(22, 22)}
+
+
+def test_an_inserted_line_is_watched_where_it_stands(fixes_in):
+    fixes = fixes_in()
+    assert rows(places_before(fixes), "TL301") == set()
+    assert rows(places_after(fixes), "TL301") == {(17, 17)}
+
+
+def test_places_are_numbered_by_finding(fixes_in):
+    fixes = fixes_in()
+    ids = {place.id for places in places_after(fixes).values() for place in places}
+    assert {"TL304:train.py:0", "TL304:train.py:1"} <= ids
+
+
+def test_an_import_that_is_all_of_a_fix_is_watched(make_finding):
+    from torchlint.lint.finding import Edit, Fix, Position
+    from torchlint.verify.fixes import _Collector
+
+    top = Position(1, 1)
+    finding = make_finding(row=3)
+    edit = Edit(top, top, "import torch\n")
+    object.__setattr__(finding, "fix", Fix(Applicability.SAFE, "", (edit,)))
+    collector = _Collector({"train.py": b"import os\n\nos.x\n"}, all_rules())
+    collector.add("train.py", [finding])
+    assert rows(places_after(Fixes(tuple(collector.fixes), collector.sources)), "TL201") == {(1, 1)}
+
+
+def test_an_added_import_does_not_count_as_executed(make_finding):
+    from torchlint.lint.finding import Edit, Fix, Position
+    from torchlint.verify.fixes import _Collector
+
+    top, last = Position(1, 1), Position(3, 1)
+    edits = (Edit(top, top, "import torch\n"), Edit(last, Position(3, 5), "pass"))
+    finding = make_finding(row=3)
+    object.__setattr__(finding, "fix", Fix(Applicability.SAFE, "", edits))
+    collector = _Collector({"train.py": b"import os\n\nos.x\n"}, all_rules())
+    collector.add("train.py", [finding])
+    fixes = Fixes(tuple(collector.fixes), collector.sources)
+    assert rows(places_after(fixes), "TL201") == {(4, 4)}

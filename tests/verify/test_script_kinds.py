@@ -1,0 +1,310 @@
+"""Every kind of script that is promised to work, each through the command line.
+
+The scripts lie in `scripts/`. Each runs in a copy, and afterwards its folder must be byte for byte
+what it was and no process of it may be left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCRIPTS = Path(__file__).with_name("scripts")
+MARK = "TORCHLINT_TEST_OF_SCRIPT_KINDS"
+STARTS = "starts"
+"""A folder of scripts that is a project by itself."""
+QUICK = ("--pairs", "2", "--steps", "12", "--warmup", "4", "--total-only")
+SETTLED = {0, 3}
+"""Two pairs settle little; but nothing may be slower, differ or fail."""
+AGREE = {"bitwise equal", "equal to rounding", "differs as its rule declares"}
+
+pytestmark = [
+    pytest.mark.runs,
+    pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of script.
+
+    `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
+    looked at), `ends` the exit codes that are right, and `needs` a framework.
+    """
+
+    name: str
+    words: str
+    step: str = ""
+    ends: frozenset[int] = frozenset(SETTLED)
+    files: tuple[str, ...] = ()
+    agrees: frozenset[str] = frozenset(AGREE)
+    needs: str = ""
+
+    def param(self) -> Any:
+        marks = [pytest.mark.frameworks] if self.needs else []
+        return pytest.param(self, id=self.name, marks=marks)
+
+
+def fails(name: str, code: int) -> Kind:
+    return Kind(name, f"{name}.py", ends=frozenset({code}))
+
+
+TRAINS = (
+    Kind("plain", "plain.py", r"SGD\.step"),
+    Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
+    Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
+    Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
+    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
+    Kind("compiled", "compiled.py", r"AdamW\.step"),
+    Kind("thread", "threaded.py", r"SGD\.step"),
+    Kind("SGD by hand", "hand_sgd.py", r"backward"),
+    Kind("inference", "inference.py", r"forward"),
+    Kind(
+        "only a loader",
+        "loader_only.py",
+        r"batch|[Ll]oader",
+        agrees=frozenset({"not compared"}),
+    ),
+    Kind("torchrun", "--nproc-per-node 2 ranks.py", r"SGD\.step", files=("ranks.py",)),
+    Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step"),
+    Kind("short", "short.py", r"SGD\.step"),
+    Kind("checkpoints", "checkpoints.py", r"SGD\.step"),
+    Kind(
+        "nondeterministic",
+        "nondeterministic.py",
+        r"SGD\.step",
+        agrees=frozenset(AGREE - {"bitwise equal"} | {"not compared"}),
+    ),
+    Kind(
+        "Hugging Face",
+        "hf_trainer.py",
+        r"\.step",
+        files=("hf_trainer.py", "curves.py"),
+        needs="transformers",
+    ),
+    Kind(
+        "Lightning",
+        "lightning_fit.py",
+        r"AdamW\.step",
+        files=("lightning_fit.py", "curves.py"),
+        needs="lightning",
+    ),
+    Kind(
+        "Accelerate",
+        "accelerated.py",
+        r"AdamW\.step",
+        files=("accelerated.py", "curves.py"),
+        needs="accelerate",
+    ),
+)
+WORKERS = tuple(
+    Kind(f"{how}, {start}", f"{words} -- --start {start}", r"SGD\.step", files=(STARTS,))
+    for how, words in (("script", "workers.py"), ("module", "-m workers"))
+    for start in ("fork", "spawn", "forkserver")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What came of one verification."""
+
+    code: int
+    said: str
+    result: dict[str, Any]
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """What lies in a folder: for each path its mode and a digest of its bytes."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        data = os.readlink(path).encode() if path.is_symlink() else b""
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+        found[str(path.relative_to(folder))] = (
+            f"{path.lstat().st_mode:o} {hashlib.sha256(data).hexdigest()}"
+        )
+    return found
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """The processes whose environment holds a mark: nothing that a run starts can lose it."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def copied(kind: Kind, folder: Path) -> Path:
+    """A project that holds the script and what it imports."""
+    script = next((word for word in kind.words.split() if word.endswith(".py")), "")
+    for name in kind.files or (script,):
+        source, target = SCRIPTS / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    return folder / STARTS if STARTS in kind.files else folder
+
+
+def run(kind: Kind, options: tuple[str, ...], place: Path) -> Verified:
+    """Run `torchlint verify` on a copy, and fail if it leaves or changes anything."""
+    project = copied(kind, place / "project")
+    before, mark, out = snapshot(project), uuid.uuid4().hex, place / "out.json"
+    own, _, rest = kind.words.partition(" -- ")
+    command = [sys.executable, "-m", "torchlint", "verify", "--json", str(out), "--yes", *options]
+    command += [*own.split(), "--", *rest.split()] if rest else own.split()
+    done = subprocess.run(
+        command,
+        cwd=project,
+        env={**os.environ, MARK: mark},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    _, left = psutil.wait_procs(marked(mark), timeout=5.0)
+    for process in left:
+        process.kill()
+    assert not left
+    assert snapshot(project) == before, done.stdout
+    result = json.loads(out.read_text()) if out.exists() else {}
+    return Verified(done.returncode, done.stdout, result)
+
+
+@pytest.fixture(scope="module")
+def verify(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Verified]:
+    """Verifies a kind, once for all tests that want to look at it."""
+    known: dict[tuple[Kind, tuple[str, ...]], Verified] = {}
+
+    def verified(kind: Kind, *more: str) -> Verified:
+        if kind.needs and importlib.util.find_spec(kind.needs) is None:
+            pytest.skip(f"{kind.needs} is not installed")
+        options = (*QUICK, *more)
+        if (kind, options) not in known:
+            known[kind, options] = run(kind, options, tmp_path_factory.mktemp("kind"))
+        return known[kind, options]
+
+    return verified
+
+
+def assert_measured(verified: Verified, kind: Kind) -> None:
+    """That steps were found, both programs were timed, and the numbers were compared."""
+    result = verified.result
+    assert verified.code in kind.ends, verified.said
+    assert result["exit"] == verified.code
+    assert re.search(kind.step, result["plan"]["step"]), result["plan"]["step"]
+    total = result["total"]
+    assert math.isfinite(total["ratio"])
+    assert total["ratio"] > 0
+    assert all(math.isfinite(end) for end in total["ci"])
+    assert total["pairs"] == 2
+    assert all(milliseconds > 0 for milliseconds in total["ms"])
+    assert total["numerics"]["agreement"] in kind.agrees, total["numerics"]
+
+
+# scripts that can be measured ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [kind.param() for kind in TRAINS])
+def test_a_script_is_measured_untouched(kind: Kind, verify: Callable[..., Verified]) -> None:
+    verified = verify(kind)
+    assert_measured(verified, kind)
+    assert verified.result["fixes"]
+    for fix in verified.result["fixes"]:
+        assert all(place["exercised"] is not False for place in fix["places"])
+
+
+@pytest.mark.parametrize("kind", [kind.param() for kind in WORKERS])
+def test_workers_run_the_same_sources_as_their_parent(
+    kind: Kind, verify: Callable[..., Verified]
+) -> None:
+    """The script itself compares them, and crashes if they differ."""
+    verified = verify(kind)
+    assert_measured(verified, kind)
+    places = {
+        place["path"]: place["exercised"]
+        for fix in verified.result["fixes"]
+        for place in fix["places"]
+    }
+    assert places == {"pictures.py": True, "workers.py": True}
+
+
+def test_a_skipped_step_counts_and_gradients_are_accumulated(
+    verify: Callable[..., Verified],
+) -> None:
+    """The generator's seventh step overflows and never reaches its optimizer."""
+    kind = TRAINS[3]
+    losses = verify(kind).result["total"]["numerics"]["losses"]
+    assert len(losses) > 7
+
+
+def test_what_a_script_writes_is_listed(verify: Callable[..., Verified]) -> None:
+    kind = next(kind for kind in TRAINS if kind.name == "checkpoints")
+    effects = verify(kind).result["side_effects"]
+    written = {Path(effect["what"]).name for effect in effects if not effect["kept"]}
+    assert {"step-0.pt", "history.npy", "log.jsonl"} <= written
+    assert not {"final.pt", "ended"} & {Path(effect["what"]).name for effect in effects}
+
+
+# scripts that cannot ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (fails("crashes", 4), "KeyError: 'labels'"),
+        (fails("out_of_memory", 4), "memory"),
+        (fails("no_steps", 6), "step"),
+        (
+            Kind(
+                "fails when fixed",
+                "fails_when_fixed.py",
+                ends=frozenset({5}),
+                files=("fails_when_fixed.py", "gradient_log.py"),
+            ),
+            "AttributeError",
+        ),
+    ],
+    ids=lambda value: value.name if isinstance(value, Kind) else None,
+)
+def test_a_failure_has_its_exit_code_and_says_why(
+    kind: Kind, says: str, verify: Callable[..., Verified]
+) -> None:
+    verified = verify(kind)
+    assert verified.code in kind.ends, verified.said
+    assert verified.result["exit"] == verified.code
+    assert says in verified.said
+    assert verified.result["total"] is None
+
+
+def test_a_script_against_itself_is_neither_faster_nor_slower(
+    verify: Callable[..., Verified],
+) -> None:
+    verified = verify(Kind("itself", "plain.py"), "--against", "plain.py")
+    assert verified.code in SETTLED, verified.said
+    total = verified.result["total"]
+    assert total["verdict"] in ("NEUTRAL", "UNRESOLVED")
+    assert total["numerics"]["agreement"] == "bitwise equal"

@@ -1,0 +1,42 @@
+"""Temporary folders that a run may leave in any state."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from typing import Final
+
+_LONGEST: Final = 70
+"""The name of a Unix socket, with its folder, has to fit into 104 bytes on macOS."""
+
+
+def create(parent: str | None = None) -> str:
+    """A new folder that only this user can enter, with a path short enough for sockets.
+
+    It lies in `parent`, or where temporary files lie.
+    """
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="torchlint-", dir=parent))
+    if len(os.fsencode(folder)) <= _LONGEST:
+        return folder
+    os.rmdir(folder)
+    return os.path.realpath(tempfile.mkdtemp(prefix="torchlint-", dir="/tmp"))
+
+
+def remove(folder: str) -> bool:
+    """Remove a folder with everything in it; whether it is gone.
+
+    Folders without permissions (overlayfs leaves some) get them first. Links are not followed.
+    """
+    for _ in range(2):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.lexists(folder):
+            return True
+        for path, names, _files in os.walk(folder, onerror=None):
+            for name in names:
+                inner = os.path.join(path, name)
+                if not os.path.islink(inner):
+                    with suppress(OSError):
+                        os.chmod(inner, 0o700)
+    return False

@@ -1,0 +1,94 @@
+"""Turns a variant of the program into a job that a process can run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from torchlint.verify.launch import Job, malloc_settings
+from torchlint.verify.probe.settings import Settings
+
+if TYPE_CHECKING:
+    from torchlint.verify.changes import Changes
+    from torchlint.verify.launch import Workspace
+    from torchlint.verify.plan import Variant
+    from torchlint.verify.request import Request
+
+
+class Jobs:
+    """Makes jobs; the changed sources are written once for each variant.
+
+    `sandbox` is `overlayfs` or `redirect`.
+    """
+
+    def __init__(
+        self, request: Request, changes: Changes, workspace: Workspace, sandbox: str
+    ) -> None:
+        self.threads = _threads(request)
+        self.environment = _environment(request)
+        self._request = request
+        self._changes = changes
+        self._workspace = workspace
+        self._sandbox = sandbox
+        self._served: dict[tuple[str, ...], dict[str, str]] = {}
+
+    def job(self, variant: Variant, mode: str, **settings: object) -> Job:
+        """A run of this variant; `settings` are more fields of `Settings`."""
+        program = self._changes.program_of(variant)
+        values: dict[str, object] = {
+            "mode": mode,
+            "variant": variant.name,
+            "main": program.main,
+            "as_module": program.as_module,
+            "argv": program.argv,
+            "overlay": self._overlay(variant),
+            "socket": "",
+            "scratch": "",
+            "project": program.root,
+            "sandbox": self._sandbox,
+            "seed": self._request.seed,
+            "threads": self.threads,
+            "device": self._request.device,
+            **settings,
+        }
+        return Job(
+            settings=Settings(**values),  # type: ignore[arg-type]
+            nproc=self._request.nproc,
+            environment=self.environment,
+            cwd=os.getcwd(),
+        )
+
+    def _overlay(self, variant: Variant) -> dict[str, str]:
+        key = (variant.name, *variant.fixes)
+        known = self._served.get(key)
+        if known is None:
+            served = self._changes.served(variant)
+            folder = self._workspace.folder("served") if served else ""
+            known = {}
+            for number, (path, data) in enumerate(sorted(served.items())):
+                known[path] = os.path.join(folder, f"{number}.py")
+                with open(known[path], "wb") as stream:
+                    stream.write(data)
+            self._served[key] = known
+        return known
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _threads(request: Request) -> int | None:
+    """Fewer threads than processors: a thread that waits for a processor costs the whole step."""
+    if request.threads is not None or request.keep_env:
+        return request.threads
+    return max(1, processors() // (2 * request.nproc))
+
+
+def _environment(request: Request) -> dict[str, str]:
+    found = {} if request.keep_env else malloc_settings()
+    if request.device == "cpu":
+        found["CUDA_VISIBLE_DEVICES"] = ""
+    return found

@@ -1,0 +1,158 @@
+"""How the measurement is laid down before it begins: variants, blocks, steps, looks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.result import DeclaredPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.verify.request import Request
+    from torchlint.verify.surveying import Survey
+
+ORIGINAL: Final = "original"
+AGAIN: Final = "original again"
+CHANGED: Final = "changed"
+
+_BLOCK_S: Final = 0.08
+"""Shorter blocks are at the mercy of the scheduler."""
+_TURNS_S: Final = 8.0
+"""A process measures no longer than this, so that several fit into a minute."""
+_MOST_BLOCKS: Final = 10
+_FEWEST_BLOCKS: Final = 3
+_WARMUP: Final = 10
+_WARMUP_S: Final = 5.0
+_NUMERIC_STEPS: Final = 30
+_NUMERIC_S: Final = 20.0
+_SETTLE: Final = 1
+_START_S: Final = 2.5
+"""Starting a process and importing torch, on a small machine."""
+
+
+def only(fix: str) -> str:
+    """The variant with this fix alone."""
+    return f"only {fix}"
+
+
+def without(fix: str) -> str:
+    """The variant with every fix but this one."""
+    return f"without {fix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One form of the program: its name, and the fixes in it."""
+
+    name: str
+    fixes: tuple[str, ...]
+
+
+def variants_of(fixes: Sequence[str], *, per_fix: bool) -> tuple[Variant, ...]:
+    """What has to run, without repeating a form: of one fix, alone and all together are one."""
+    found = [Variant(ORIGINAL, ()), Variant(AGAIN, ()), Variant(CHANGED, tuple(fixes))]
+    if not per_fix or len(fixes) < 2:
+        return tuple(found)
+    found += [Variant(only(fix), (fix,)) for fix in fixes]
+    if len(fixes) > 2:
+        found += [
+            Variant(without(fix), tuple(other for other in fixes if other != fix)) for fix in fixes
+        ]
+    return tuple(found)
+
+
+def variant_with(fixes: Sequence[str], chosen: Sequence[str]) -> str:
+    """The name of the variant that holds just the chosen ones of all fixes."""
+    if not chosen:
+        return ORIGINAL
+    if len(chosen) == len(fixes):
+        return CHANGED
+    if len(chosen) == 1:
+        return only(chosen[0])
+    return without(next(fix for fix in fixes if fix not in chosen))
+
+
+def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> DeclaredPlan:
+    """The plan for a program whose steps have been surveyed.
+
+    Raises:
+        VerifyError: the program takes too few steps to compare anything.
+    """
+    step_s = max(seen.step_s, 1e-6)
+    warmup = request.warmup
+    if warmup is None:
+        affordable = max(1, int(_WARMUP_S / step_s))
+        warmup = max(min(_WARMUP, affordable), min(seen.warm, 10 * _WARMUP))
+    steps = max(1, math.ceil(_BLOCK_S / step_s))
+    blocks = int(_TURNS_S / ((steps + _SETTLE) * step_s))
+    blocks = max(_FEWEST_BLOCKS, min(_MOST_BLOCKS, blocks))
+    if request.steps is not None:
+        blocks = min(blocks, request.steps)
+        steps = max(1, request.steps // blocks)
+    if seen.finished:
+        warmup, blocks, steps = _shrunk(warmup, blocks, steps, seen.steps)
+    numeric = max(3, min(_NUMERIC_STEPS, int(_NUMERIC_S / step_s)))
+    return DeclaredPlan(
+        looks=request.design.looks,
+        alpha=request.design.alpha,
+        margin=request.design.margin,
+        blocks=blocks,
+        steps=steps,
+        warmup=warmup,
+        settle=_SETTLE,
+        seed=request.seed,
+        step=seen.words,
+        variants=tuple(variant.name for variant in variants),
+        numeric_steps=min(numeric, seen.steps) if seen.finished else numeric,
+        budget_s=request.budget_s,
+    )
+
+
+def _shrunk(warmup: int, blocks: int, steps: int, available: int) -> tuple[int, int, int]:
+    """Warm-up, blocks and steps of a block that fit into a script that ends by itself.
+
+    The first boundary starts the warm-up, and a GPU's block takes a step more than it measures.
+    """
+    usable = available - 1
+    warmup = min(warmup, usable // 4)
+    left = usable - warmup
+    if left < _SETTLE + 2:
+        raise VerifyError(
+            f"The script ended after {available} steps, too few to measure; let it train longer.",
+            code=6,
+        )
+    blocks = max(1, min(blocks, left // (_SETTLE + 2)))
+    return warmup, blocks, max(1, min(steps, left // blocks - _SETTLE - 1))
+
+
+def rotations(
+    variants: Sequence[Variant], *, memory_mb: float, free_mb: float, most: int = 12
+) -> tuple[tuple[str, ...], ...]:
+    """Which variants run side by side: all of them if the memory allows, else several groups
+    that each hold the original and the changed program to compare with.
+
+    Args:
+        memory_mb: what one run needs.
+        free_mb: what the machine can give, of the scarcer of main and GPU memory.
+    """
+    fit = int(0.7 * free_mb / max(memory_mb, 1.0))
+    room = max(3, min(most, fit))
+    names = [variant.name for variant in variants]
+    base, rest = names[:3], names[3:]
+    if len(names) <= room:
+        return (tuple(names),)
+    share = max(1, room - 2)
+    shares = [rest[start : start + share] for start in range(0, len(rest), share)]
+    return (tuple(base), *((ORIGINAL, CHANGED, *each) for each in shares))
+
+
+def expected_s(plan: DeclaredPlan, step_s: float, pairs: int, processors: int) -> float:
+    """Roughly how long the rounds up to this many pairs take, in seconds."""
+    count = len(plan.variants)
+    turns = plan.warmup + plan.blocks * (plan.steps + plan.settle)
+    start = _START_S * max(1.0, count / max(1, processors))
+    return pairs * (start + count * turns * step_s)

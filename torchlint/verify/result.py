@@ -1,0 +1,232 @@
+"""What a verification came to: plain frozen data, which the reports read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+SCHEMA: Final = 1
+
+
+class Verdict(str, Enum):
+    """What the measurement says about speed."""
+
+    CONFIRMED = "CONFIRMED"
+    """Faster by more than the margin."""
+    NEUTRAL = "NEUTRAL"
+    """Within the margin."""
+    SLOWER = "SLOWER"
+    """Slower by more than the margin."""
+    UNRESOLVED = "UNRESOLVED"
+    """The interval reaches over the margin's edge; more pairs would tell."""
+    NOT_EXERCISED = "NOT EXERCISED"
+    """None of its lines ran in the measured part."""
+    NOT_MEASURABLE = "NOT MEASURABLE HERE"
+    """What it saves cannot show on this machine or in this window."""
+
+
+class Agreement(str, Enum):
+    """What the comparison of the computed numbers says."""
+
+    BITWISE = "bitwise equal"
+    ROUNDING = "equal to rounding"
+    DECLARED = "differs as its rule declares"
+    DIFFERS = "DIFFERS"
+    UNKNOWN = "not compared"
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the numbers are right without a further look."""
+        return self in (Agreement.BITWISE, Agreement.ROUNDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A ratio of step times, original by changed: above 1 is faster.
+
+    `ci` is the 95 % interval, `strict` the wider one that a verdict at this look needs. The unit
+    of both is the process pair: `pairs` of them, `blocks` in all. `sd_between` and `sd_within`
+    are standard deviations of the log ratio. `ms` is the median time of a step in milliseconds,
+    original and changed; `cpu_ratio` the same ratio in CPU time of the training process;
+    `memory_mb` the peak of each, None where it is not known.
+    """
+
+    ratio: float
+    ci: tuple[float, float]
+    strict: tuple[float, float]
+    pairs: int
+    blocks: int
+    sd_between: float
+    sd_within: float
+    ms: tuple[float, float]
+    cpu_ratio: float | None = None
+    memory_mb: tuple[float, float] | None = None
+    pairs_needed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numerics:
+    """How the numbers of the changed program compare with the original's.
+
+    `level` is how far random streams had to be realigned (0: only seeded). `first_step` is the
+    first step that differs, `largest` the largest relative difference of a loss or a parameter
+    projection within the judged steps, and `envelope_ratio` how many times the spread it is that
+    a perturbation of one unit in the last place makes by itself.
+    """
+
+    agreement: Agreement
+    why: str = ""
+    level: int = 0
+    first_step: int | None = None
+    largest: float = 0.0
+    envelope_ratio: float | None = None
+    losses: tuple[tuple[float, float], ...] = ()
+    """Loss per step: original, changed."""
+    envelope: tuple[tuple[float, float], ...] = ()
+    """Per step: the lowest and highest loss among the perturbed originals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One changed program against the original."""
+
+    verdict: Verdict
+    estimate: Estimate | None = None
+    numerics: Numerics | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FixPlace:
+    """Where a fix changes something, in the original file."""
+
+    path: str
+    row: int
+    exercised: bool | None
+    """None: it could not be seen whether the line ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """One fix: everything that one rule changes in one file.
+
+    `alone` compares the original with this fix only; `after` all the other fixes with all of
+    them: what the fix still adds when the others are in.
+    """
+
+    id: str
+    code: str
+    name: str
+    applicability: str
+    message: str
+    places: tuple[FixPlace, ...]
+    alone: Comparison
+    after: Comparison | None = None
+    hidden_by: str | None = None
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The original against itself, in the same minutes: what the machine makes of nothing.
+
+    `floor` is the half-width of the 95 % interval; `fit` whether claims can be made; `numerics`
+    whether the original repeats its own numbers.
+    """
+
+    estimate: Estimate
+    floor: float
+    fit: bool
+    why: str = ""
+    numerics: Numerics | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStrip:
+    """Seconds per step of each block of one pair, by variant; data for a chart."""
+
+    pair: int
+    seconds: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Where the time of a step goes in the original, in seconds, step by step (survey run)."""
+
+    data: tuple[float, ...] = ()
+    forward: tuple[float, ...] = ()
+    backward: tuple[float, ...] = ()
+    optimizer: tuple[float, ...] = ()
+    other: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredPlan:
+    """What was laid down before anything was measured."""
+
+    looks: tuple[int, ...]
+    """Pairs of processes at each look."""
+    alpha: float
+    margin: float
+    blocks: int
+    steps: int
+    """Steps in a block."""
+    warmup: int
+    settle: int
+    seed: int
+    step: str
+    """What ends a step, in words."""
+    variants: tuple[str, ...]
+    numeric_steps: int
+    budget_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffect:
+    """Something that the script did to the world outside its process.
+
+    `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `connect` or `upload`; `kept` says
+    whether it reached the real world.
+    """
+
+    kind: str
+    what: str
+    kept: bool
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The machine and the settings of the runs; `settings` are the variables that verify set."""
+
+    torch: str
+    python: str
+    device: str
+    threads: int | None
+    processors: int
+    load: tuple[float, ...]
+    sandbox: str
+    processes: int = 1
+    settings: dict[str, str] = field(default_factory=dict)
+    gpu: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A whole verification."""
+
+    argv: tuple[str, ...]
+    environment: Environment
+    plan: DeclaredPlan | None
+    aa: Noise | None
+    total: Comparison | None
+    fixes: tuple[FixResult, ...]
+    exit: int
+    summary: str = ""
+    notes: tuple[str, ...] = ()
+    side_effects: tuple[SideEffect, ...] = ()
+    strips: tuple[BlockStrip, ...] = ()
+    lanes: Lanes = Lanes()
+    diff: str = ""
+    seconds: float = 0.0

@@ -1,0 +1,242 @@
+"""One verification from the first look to the result."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import psutil
+
+from torchlint.verify import sandbox as sandboxes
+from torchlint.verify.comparing import Recorder
+from torchlint.verify.environment import environment
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.fixes import Fixes
+from torchlint.verify.jobs import Jobs, processors
+from torchlint.verify.judging import Judge, conclusion, fix_results
+from torchlint.verify.ladder import Ladder
+from torchlint.verify.launch import Failed, Workspace
+from torchlint.verify.looking import Looker
+from torchlint.verify.numerics import compare
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, rotations
+from torchlint.verify.result import Lanes, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from torchlint.verify.changes import Changes
+    from torchlint.verify.looking import FirstLook
+    from torchlint.verify.plan import Variant
+    from torchlint.verify.request import Request
+    from torchlint.verify.result import Comparison, DeclaredPlan, FixResult, Noise, Numerics
+
+
+class Watcher(Protocol):
+    """Sees how far a verification is."""
+
+    def stage(self, name: str, *, of: int | None = None) -> None: ...
+    def step(self, done: int, total: int) -> None: ...
+    def plan(self, plan: DeclaredPlan, expected_s: float) -> None: ...
+
+
+def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
+    """Run the original and the changed program, measure both and judge.
+
+    Never raises for what a program does: a result with its exit code and a summary says it.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it; no process and no file is left.
+    """
+    begun = time.monotonic()
+    with Workspace() as workspace:
+        session = _Session(request, changes, watcher, workspace, begun)
+        try:
+            session.run()
+        except VerifyError as error:
+            session.fail(error.message, error.code)
+        except Failed as failed:
+            session.fail(*_while_measuring(failed))
+        result = session.result()
+    return replace(result, seconds=round(time.monotonic() - begun, 1))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known so far, so that an early end still reports it."""
+
+    look: FirstLook | None = None
+    plan: DeclaredPlan | None = None
+    noise: Noise | None = None
+    total: Comparison | None = None
+    fixes: tuple[FixResult, ...] = ()
+    code: int = 0
+    summary: str = ""
+
+
+class _Session:
+    def __init__(
+        self,
+        request: Request,
+        changes: Changes,
+        watcher: Watcher,
+        workspace: Workspace,
+        begun: float,
+    ) -> None:
+        self._request = request
+        self._changes = changes
+        self._watcher = watcher
+        self._workspace = workspace
+        self._begun = begun
+        self._sandbox = sandboxes.available(changes.program.root, workspace.root)
+        self._jobs = Jobs(request, changes, workspace, self._sandbox)
+        self._notes: list[str] = list(changes.fixes.left_out) if changes.fixes else []
+        self._found = _Found()
+        self._ladder: Ladder | None = None
+
+    def run(self) -> None:
+        self._watcher.stage("Looking at the program", of=None)
+        looker = Looker(self._request, self._changes, self._jobs, self._workspace)
+        look = self._found.look = looker.look()
+        measured = self._measured(look)
+        if self._changes.fixes is not None and not measured:
+            self._found.fixes = fix_results(self._reached(look), look)
+            self.fail("None of the fixed lines ran, so there is nothing to measure.", 0)
+            return
+        changes = self._changes.of(measured)
+        self._jobs = Jobs(self._request, changes, self._workspace, self._sandbox)
+        variants = changes.variants(per_fix=self._request.per_fix)
+        plan = self._found.plan = declare(self._request, look.original, variants)
+        ladder = self._ladder = self._laid_out(plan, look, variants)
+        self._watcher.plan(plan, ladder.expected_s(look.original.step_s, processors()))
+        numerics = self._numerics(plan, look, changes, variants)
+        judge = self._judge(ladder, look, measured)
+        late = self._climb(ladder, judge)
+        self._conclude(judge, look, numerics, late=late)
+
+    def fail(self, message: str, code: int) -> None:
+        """End early: what is known stays."""
+        self._found.summary, self._found.code = message, code
+
+    def result(self) -> Result:
+        from torchlint.verify.side_effects import collect
+
+        found = self._found
+        seen = found.look.original if found.look else None
+        return Result(
+            argv=self._changes.program.words,
+            environment=environment(self._jobs, seen, self._sandbox),
+            plan=found.plan,
+            aa=found.noise,
+            total=found.total,
+            fixes=found.fixes,
+            exit=found.code,
+            summary=found.summary,
+            notes=tuple(self._notes),
+            side_effects=collect(self._workspace.folders(), self._changes.program.root),
+            strips=self._ladder.strips() if self._ladder else (),
+            lanes=Lanes(**{k: tuple(v) for k, v in seen.lanes.items()}) if seen else Lanes(),
+            diff=self._diff(),
+        )
+
+    def _diff(self) -> str:
+        """The change that was looked at: of a project's fixes, those that the program imports."""
+        look = self._found.look
+        if self._changes.fixes is None or look is None:
+            return self._changes.diff()
+        reached = self._reached(look)
+        return reached.diff(reached.ids)
+
+    def _measured(self, look: FirstLook) -> tuple[str, ...]:
+        """The fixes with a line that ran, or may have run."""
+        fixes = self._reached(look)
+        return tuple(
+            fix.id
+            for fix in fixes.fixes
+            if any(look.exercised(fix.id, each) is not False for each in range(len(fix.findings)))
+        )
+
+    def _reached(self, look: FirstLook) -> Fixes:
+        """The fixes in files that the program imports."""
+        fixes = self._changes.fixes
+        if fixes is None:
+            return Fixes((), {})
+        served = set(look.changed.served)
+        return fixes.only([fix.id for fix in fixes.fixes if os.path.realpath(fix.path) in served])
+
+    def _laid_out(self, plan: DeclaredPlan, look: FirstLook, variants: Sequence[Variant]) -> Ladder:
+        seen = look.original
+        on_gpu = seen.device == "cuda"
+        # TODO free memory of the GPU
+        free_mb = psutil.virtual_memory().available / 2**20
+        return Ladder(
+            self._jobs,
+            self._workspace,
+            plan,
+            variants,
+            anchor=look.anchor,
+            rotations=rotations(variants, memory_mb=seen.memory_mb, free_mb=free_mb),
+            ranks=seen.processes,
+            serial_warmup=on_gpu,
+            timeout_s=max(self._request.timeout_s, 20 * seen.step_s * (plan.steps + 2)),
+        )
+
+    def _judge(self, ladder: Ladder, look: FirstLook, measured: tuple[str, ...]) -> Judge:
+        fixes = self._changes.fixes
+        gpu_only = {fix.id for fix in fixes.fixes if fix.needs_gpu} if fixes else set()
+        return Judge(
+            ladder,
+            self._request.design,
+            measured,
+            per_fix=self._request.per_fix,
+            gpu_only=frozenset(gpu_only),
+            on_gpu=look.original.device == "cuda",
+        )
+
+    def _numerics(
+        self,
+        plan: DeclaredPlan,
+        look: FirstLook,
+        changes: Changes,
+        variants: Sequence[Variant],
+    ) -> Mapping[str, Numerics]:
+        """How the numbers compare, by variant, for all fixes and for each alone."""
+        wanted = [each for each in variants if each.name == CHANGED or len(each.fixes) == 1]
+        self._watcher.stage("Comparing the numbers", of=None)
+        recorder = Recorder(
+            self._jobs,
+            self._workspace,
+            plan,
+            look.anchor,
+            wanted,
+            at_once=1 if look.original.device == "cuda" else processors(),
+            timeout_s=self._request.timeout_s,
+        )
+        declared = {each.name: changes.may_change(each) for each in wanted}
+        return compare(recorder.run, declared)
+
+    def _climb(self, ladder: Ladder, judge: Judge) -> bool:
+        budget = self._request.budget_s
+        deadline = None if budget is None else self._begun + budget
+        self._watcher.stage("Measuring pairs", of=self._request.design.looks[-1])
+        return ladder.climb(judge.undecided, deadline=deadline, progress=self._watcher.step)
+
+    def _conclude(
+        self, judge: Judge, look: FirstLook, numerics: Mapping[str, Numerics], *, late: bool
+    ) -> None:
+        found = self._found
+        found.noise = replace(judge.noise(), numerics=numerics.get(ORIGINAL))
+        found.total = replace(judge.total(), numerics=numerics.get(CHANGED))
+        if self._changes.fixes is not None:
+            found.fixes = fix_results(self._reached(look), look, judge, numerics)
+        found.code, found.summary = conclusion(found.noise, found.total, found.fixes, late=late)
+
+
+def _while_measuring(failed: Failed) -> tuple[str, int]:
+    """A sentence and the exit code for a run that failed after both programs were seen to run."""
+    if failed.status == "timeout":
+        return f"A run of the {failed.variant} program stood still: {failed.message}", 7
+    code = 4 if failed.variant in (ORIGINAL, AGAIN) else 5
+    tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
+    return f"A run failed ({failed.variant}): {failed.message}{tail}", code

@@ -1,0 +1,245 @@
+"""Ratios of step times with intervals whose unit is the pair of processes.
+
+Blocks of one process resemble each other: where its memory lies and which processor it got stay
+the same. An interval over blocks takes them for independent and is far too narrow: in draws of
+four recorded pairs of identical programs, one of 95 % misses the truth 17 to 37 times of 100. So
+each pair gives one value, the median of its blocks' log ratios, and Student's t over those values
+gives the interval. Medians stand up to a block that something else disturbed; nothing is left
+out, and nothing is the best of several.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from statistics import fmean, median, quantiles
+from typing import TYPE_CHECKING, Final
+
+from torchlint.verify.result import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Times = Sequence[float]
+    Pair = tuple[Times, Times]
+
+_FEWEST_FOR_DRIFT: Final = 6
+_LARGEST_LOG: Final = math.log(sys.float_info.max)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What is laid down before measuring.
+
+    Args:
+        looks: pairs of processes at each look, growing, from 2.
+        alpha: probability that an interval misses the truth at any of the looks.
+        margin: a ratio within 1 ± this is as good as 1.
+
+    Raises:
+        ValueError: a value that no measurement can follow.
+    """
+
+    looks: tuple[int, ...] = (4, 8, 16)
+    alpha: float = 0.05
+    margin: float = 0.02
+
+    def __post_init__(self) -> None:
+        if not self.looks or self.looks[0] < 2 or sorted(set(self.looks)) != list(self.looks):
+            raise ValueError(f"looks must grow from 2 or more, not {self.looks}")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha}")
+        if not 0 < self.margin < 1:
+            raise ValueError(f"margin must lie between 0 and 1, not {self.margin}")
+
+    @property
+    def look_alpha(self) -> float:
+        """What one look may spend of alpha: an equal share (Bonferroni)."""
+        return self.alpha / len(self.looks)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Log ratios, one per pair, as Student's t sees them.
+
+    A single value says nothing about its spread: its interval is everything, its p-values are 1.
+    """
+
+    mean: float
+    sd: float
+    size: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Sample:
+        """Sum up one log ratio per pair.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not values:
+            raise ValueError("there is no pair of processes to compare")
+        return cls(fmean(values), math.sqrt(_variance(values)), len(values))
+
+    def half_width(self, alpha: float) -> float:
+        """Half of the interval that covers the mean with probability 1 - alpha."""
+        return half_width(self.sd, self.size, alpha)
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """The interval of ratios (not logs) that covers the truth with probability 1 - alpha."""
+        half = self.half_width(alpha)
+        return exp(self.mean - half), exp(self.mean + half)
+
+    def p_above(self, edge: float) -> float:
+        """One-sided p-value against a true mean of `edge` (a log) or less."""
+        distance = self.mean - edge
+        if self.size < 2:
+            return 1.0
+        if self.sd == 0.0:
+            return 0.0 if distance > 0 else 1.0
+        from scipy.special import stdtr  # type: ignore[import-untyped]
+
+        return float(stdtr(self.size - 1, -distance * math.sqrt(self.size) / self.sd))
+
+    def p_below(self, edge: float) -> float:
+        """One-sided p-value against a true mean of `edge` (a log) or more."""
+        return Sample(-self.mean, self.sd, self.size).p_above(-edge)
+
+
+def half_width(sd: float, size: int, alpha: float) -> float:
+    """Half of a two-sided t interval over `size` values; infinite for a single one."""
+    if size < 2:
+        return math.inf
+    return student(size - 1, 1 - alpha / 2) * sd / math.sqrt(size)
+
+
+def student(freedom: int, probability: float) -> float:
+    """Quantile of Student's t."""
+    # scipy.special alone: scipy.stats takes several times as long to import.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
+
+
+def exp(log: float) -> float:
+    """The exponential; infinite where it is too large for a float."""
+    return math.exp(log) if log < _LARGEST_LOG else math.inf
+
+
+def log_ratios(before: Times, after: Times) -> tuple[float, ...]:
+    """Logs of before / after, block by block.
+
+    Raises:
+        ValueError: no blocks, not as many of one as of the other, or a time that is none.
+    """
+    if not before or len(before) != len(after):
+        raise ValueError(f"{len(before)} blocks cannot be compared with {len(after)}")
+    for seconds in (*before, *after):
+        if not (seconds > 0 and math.isfinite(seconds)):
+            raise ValueError(f"a step cannot take {seconds} s")
+    # Two logs rather than one of a quotient, which could overflow.
+    return tuple(math.log(a) - math.log(b) for a, b in zip(before, after, strict=True))
+
+
+def pair_values(pairs: Sequence[Pair]) -> tuple[float, ...]:
+    """The median log ratio of each pair.
+
+    Raises:
+        ValueError: as `log_ratios`.
+    """
+    return tuple(median(log_ratios(before, after)) for before, after in pairs)
+
+
+def estimate(
+    pairs: Sequence[Pair],
+    *,
+    strict_alpha: float,
+    cpu: Sequence[Pair] | None = None,
+    memory: Sequence[Pair] | None = None,
+) -> Estimate:
+    """How many times faster the second of each pair is.
+
+    Args:
+        pairs: seconds per step of the original and of the changed program, block by block.
+        strict_alpha: how often the strict interval may miss; the other misses at 0.05.
+        cpu: the same in CPU time, for the ratio of CPU times.
+        memory: megabytes, block by block, for the peaks.
+
+    Raises:
+        ValueError: no pairs, or as `log_ratios`.
+    """
+    ratios = [log_ratios(before, after) for before, after in pairs]
+    sample = Sample.of([median(each) for each in ratios])
+    return Estimate(
+        ratio=exp(sample.mean),
+        ci=sample.interval(0.05),
+        strict=sample.interval(strict_alpha),
+        pairs=len(pairs),
+        blocks=sum(len(each) for each in ratios),
+        sd_between=sample.sd,
+        sd_within=math.sqrt(fmean(_variance(each) for each in ratios)),
+        ms=(_median_ms([before for before, _ in pairs]), _median_ms([after for _, after in pairs])),
+        cpu_ratio=_cpu_ratio(cpu),
+        memory_mb=_peaks(memory),
+    )
+
+
+def _variance(values: Sequence[float]) -> float:
+    if len(values) < 2:
+        return 0.0
+    mean = fmean(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _median_ms(sides: Sequence[Times]) -> float:
+    return 1000 * median(seconds for times in sides for seconds in times)
+
+
+def _cpu_ratio(pairs: Sequence[Pair] | None) -> float | None:
+    """A second witness only: where CPU time is too short for its clock there is none."""
+    try:
+        return math.exp(Sample.of(pair_values(pairs or ())).mean)
+    except ValueError:
+        return None
+
+
+def _peaks(pairs: Sequence[Pair] | None) -> tuple[float, float] | None:
+    if not pairs:
+        return None
+    before = max(value for times, _ in pairs for value in times)
+    after = max(value for _, times in pairs for value in times)
+    return (before, after) if before > 0 and after > 0 else None
+
+
+def drifting(block_seconds: Times) -> bool:
+    """Whether a process was still becoming faster or slower while it was measured.
+
+    After pyperf's test of a warm-up, which compares the first half of the values with the second.
+    Its bounds are for dozens of values: with ten blocks its limit on the spread alone finds a
+    drift in 8 of 10 steady processes. So both quartiles have to move the same way by more than
+    5 %, to where the middle halves no longer overlap; or the first block is an outlier that lifts
+    the mean of its half by more than 10 %. Of steady recorded processes that is 1 in 10.
+
+    Args:
+        block_seconds: seconds per step, in the order of measurement; fewer than 6 say nothing.
+    """
+    if len(block_seconds) < _FEWEST_FOR_DRIFT:
+        return False
+    half = len(block_seconds) // 2
+    first, second = block_seconds[:half], block_seconds[-half:]
+    if _moved_up(first, second) or _moved_up(second, first):
+        return True
+    low, high = _quartiles(block_seconds)
+    outlier = block_seconds[0] > high + 1.5 * (high - low)
+    return outlier and fmean(first) > 1.10 * fmean(second)
+
+
+def _moved_up(values: Times, base: Times) -> bool:
+    low, high = _quartiles(values)
+    base_low, base_high = _quartiles(base)
+    return low > 1.05 * base_low and high > 1.05 * base_high and low > base_high
+
+
+def _quartiles(values: Times) -> tuple[float, float]:
+    low, _, high = quantiles(values, n=4, method="inclusive")
+    return low, high

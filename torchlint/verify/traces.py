@@ -1,0 +1,254 @@
+"""What one run of a program computed, and how far two runs are apart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Own = tuple[int, float, float]
+
+_ULPS = 4.0
+"""A loss is the end of a sum whose order may change: so many units in its last place are no sign
+of anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A quantity, step by step.
+
+    Args:
+        steps: at which it was looked at.
+        digests: one per look; equal for equal bits.
+        values: float64, looks by numbers. What the quantity has become since its start.
+        size: float64, one per look: its magnitude.
+        eps: relative distance of neighbouring numbers of its type; 0 for integers.
+        count: how many numbers it stands for.
+    """
+
+    steps: tuple[int, ...]
+    digests: tuple[object, ...]
+    values: Floats
+    size: Floats
+    eps: float
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far a quantity of one run is from the same of another, look by look.
+
+    Args:
+        steps: at which both were looked at.
+        equal: whether all bits are the same, one per look.
+        far: float64, absolute; infinite where one of the two is not a number.
+        size: float64, magnitude of the quantity.
+        floor: float64, what rounding makes of any quantity of this type and magnitude.
+    """
+
+    steps: tuple[int, ...]
+    equal: tuple[bool, ...]
+    far: Floats
+    size: Floats
+    floor: Floats
+
+    def share(self, look: int) -> float:
+        """How large a part of the quantity the distance is at one look."""
+        if self.far[look] == 0:
+            return 0.0
+        return float(self.far[look] / self.size[look]) if self.size[look] > 0 else math.inf
+
+    def largest(self, judged: int) -> float:
+        """The largest share within the first `judged` steps."""
+        shares = (self.share(look) for look, step in enumerate(self.steps) if step < judged)
+        return max(shares, default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one run computed.
+
+    Args:
+        steps: how many it took.
+        finished: it ended by itself.
+        counts: backward passes of each step.
+        losses: by place within a step.
+        parameters: by name.
+        outputs: by place within a step; only of a program that takes no gradients.
+        own: size, mean and root mean square of the parameters before they were taken over.
+        held: switches of the program that were held back so that it repeats itself.
+    """
+
+    steps: int
+    finished: bool
+    counts: tuple[int, ...]
+    losses: tuple[Course, ...]
+    parameters: Mapping[str, Course]
+    outputs: tuple[Course, ...]
+    own: Mapping[str, Own]
+    held: tuple[str, ...]
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, object]) -> Trace:
+        """Read the `record` message of a run."""
+        data = cast("Mapping[str, Any]", payload)
+        losses = [[float.fromhex(value) for value in step] for step in data["losses"]]
+        rows = [[_Row.read(row) for row in step] for step in data["outputs"]]
+        at = tuple(data["at"])
+        return cls(
+            steps=data["steps"],
+            finished=data["finished"],
+            counts=tuple(len(step) for step in losses),
+            losses=tuple(_losses(losses, float.fromhex(data["loss_eps"]))),
+            parameters={
+                name: _parameter(history, at) for name, history in data["parameters"].items()
+            },
+            outputs=tuple(_outputs(rows, float.fromhex(data["output_eps"]))),
+            own={
+                name: (size, float.fromhex(mean), float.fromhex(rms))
+                for name, (size, mean, rms) in data["own"].items()
+            },
+            held=tuple(data["held"]),
+        )
+
+    @property
+    def answers(self) -> dict[str, Course]:
+        """Losses, or outputs where there are none."""
+        found = {_nth("loss", place): each for place, each in enumerate(self.losses)}
+        return found | {_nth("output", place): each for place, each in enumerate(self.outputs)}
+
+    @property
+    def quantities(self) -> dict[str, Course]:
+        """Everything that can be compared, losses first."""
+        return self.answers | dict(self.parameters)
+
+    def mean_losses(self) -> list[float]:
+        """One number per step that has a loss; the steps after the first without are left out."""
+        found = []
+        for step in range(self.steps):
+            there = [
+                loss.values[loss.steps.index(step), 0] for loss in self.losses if step in loss.steps
+            ]
+            if not there:
+                break
+            found.append(float(np.mean(there)))
+        return found
+
+
+def shape_differs(reference: Trace, other: Trace) -> str:
+    """What another run does more or less often than the reference, in words; empty if nothing."""
+    if reference.steps != other.steps:
+        return f"it takes {other.steps} steps where the original takes {reference.steps}"
+    for step, (mine, theirs) in enumerate(zip(reference.counts, other.counts, strict=True)):
+        if mine != theirs:
+            return f"it takes gradients {theirs} times in step {step}, the original {mine} times"
+    if [each.steps for each in reference.outputs] != [each.steps for each in other.outputs]:
+        return "its model returns other tensors"
+    return ""
+
+
+def same_bits(reference: Trace, other: Trace) -> bool:
+    """Whether all that both have computed is the same to the last bit."""
+    return not shape_differs(reference, other) and all(
+        all(distance.equal) for distance in distances(reference, other).values()
+    )
+
+
+def distances(reference: Trace, other: Trace) -> dict[str, Distance]:
+    """How far the quantities that both runs have are apart."""
+    theirs = other.quantities
+    return {
+        name: _distance(mine, theirs[name])
+        for name, mine in reference.quantities.items()
+        if name in theirs and mine.count == theirs[name].count
+    }
+
+
+def _distance(mine: Course, other: Course) -> Distance:
+    steps = tuple(sorted(set(mine.steps) & set(other.steps)))
+    here = [mine.steps.index(step) for step in steps]
+    there = [other.steps.index(step) for step in steps]
+    ours, theirs = mine.values[here], other.values[there]
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.where(_same(ours, theirs), 0.0, np.abs(ours - theirs))
+        far = np.sqrt(np.square(np.where(np.isnan(apart), np.inf, apart)).sum(axis=1))
+        size = np.nan_to_num(mine.size[here], nan=0.0, posinf=0.0)
+    return Distance(
+        steps=steps,
+        equal=tuple(mine.digests[a] == other.digests[b] for a, b in zip(here, there, strict=True)),
+        far=far,
+        size=size,
+        floor=size * max(mine.eps, other.eps),
+    )
+
+
+def _same(ours: Floats, theirs: Floats) -> NDArray[np.bool_]:
+    same: NDArray[np.bool_] = (np.isnan(ours) & np.isnan(theirs)) | (ours == theirs)
+    return same
+
+
+def _nth(what: str, place: int) -> str:
+    return what if place == 0 else f"{what} {place + 1}"
+
+
+def _losses(losses: list[list[float]], eps: float) -> Iterator[Course]:
+    for place in range(max(map(len, losses), default=0)):
+        steps = tuple(step for step, values in enumerate(losses) if len(values) > place)
+        values = np.array([losses[step][place] for step in steps])
+        digests = tuple(losses[step][place].hex() for step in steps)
+        yield Course(steps, digests, values[:, None], np.abs(values), _ULPS * eps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A tensor at one moment: digest, sketch and norm."""
+
+    digest: int
+    sketch: tuple[float, ...]
+    norm: float
+
+    @classmethod
+    def read(cls, row: list[Any]) -> _Row:
+        digest, *sketch, squares = row
+        return cls(digest, tuple(map(float.fromhex, sketch)), float.fromhex(squares) ** 0.5)
+
+
+def _course(
+    rows: Mapping[int, _Row], start: tuple[float, ...] | None, eps: float, count: int
+) -> Course:
+    sketches = np.array([row.sketch for row in rows.values()]).reshape(len(rows), -1)
+    if start is not None:
+        with np.errstate(invalid="ignore"):
+            sketches = sketches - np.array(start)
+    return Course(
+        steps=tuple(rows),
+        digests=tuple(row.digest for row in rows.values()),
+        values=sketches,
+        size=np.array([row.norm for row in rows.values()]),
+        eps=eps,
+        count=count,
+    )
+
+
+def _parameter(history: Mapping[str, Any], at: tuple[int, ...]) -> Course:
+    rows = {
+        step: _Row.read(row)
+        for step, row in zip(at, history["after"], strict=True)
+        if row is not None
+    }
+    start = _Row.read(history["start"]).sketch
+    return _course(rows, start, float.fromhex(history["eps"]), history["size"])
+
+
+def _outputs(rows: list[list[_Row]], eps: float) -> Iterator[Course]:
+    for place in range(max(map(len, rows), default=0)):
+        there = {step: each[place] for step, each in enumerate(rows) if len(each) > place}
+        yield _course(there, None, eps, 1)
