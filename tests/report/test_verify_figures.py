@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from torchlint.report.verify_figures import (
+    before_and_after,
+    count,
+    difference,
+    duration,
+    interval,
+    milliseconds,
+    percent,
+    ratio,
+    ratio_with_interval,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(1.7774, "1.777"), (0.5, "0.500"), (12.345, "12.35"), (123.4, "123.4"), (1234.0, "1234"),
+     (math.nan, "-"), (math.inf, "-"), (None, "-")],
+)  # fmt: skip
+def test_a_ratio_has_three_decimals_or_four_figures(value: float | None, said: str) -> None:
+    assert ratio(value) == said
+
+
+def test_an_interval_is_in_brackets_and_may_be_absent() -> None:
+    assert interval((0.9, 1.2)) == "[0.900, 1.200]"
+    assert ratio_with_interval(None) == "-"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(16.6, "16.6 ms"), (9.4, "9.40 ms"), (123.4, "123 ms"), (999.9, "1000 ms"), (1234.0, "1.23 s"),
+     (0.493, "493 µs"), (0.0004, "0.400 µs"), (0.0, "0 ms"), (1e6, "1000 s"), (math.nan, "-")],
+)  # fmt: skip
+def test_a_time_has_three_figures_and_a_fitting_unit(value: float, said: str) -> None:
+    assert milliseconds(value) == said
+
+
+def test_two_times_share_a_unit_only_if_it_is_the_same() -> None:
+    assert before_and_after((16.6, 9.4)) == "16.6 to 9.40 ms"
+    assert before_and_after((1200.0, 900.0)) == "1.20 s to 900 ms"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.02, "2%"), (0.012, "1.2%"), (0.0995, "10%"), (0.49, "49%"), (1.0, "100%")],
+)
+def test_a_share_is_a_short_percentage(value: float, said: str) -> None:
+    assert percent(value) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.2, "0 s"), (59.6, "1 min"), (108.4, "1 min 48 s"), (3600, "1 h"), (7505, "2 h 5 min")],
+)
+def test_a_duration_is_said_in_words(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_large_counts_have_gaps_and_differences_may_be_endless() -> None:
+    assert count(12345678) == "12 345 678"
+    assert difference(0.00012) == "1.2e-04"
+    assert difference(math.inf) == "not finite"

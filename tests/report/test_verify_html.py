@@ -1,0 +1,333 @@
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from enum import Enum
+from html.parser import HTMLParser
+from itertools import product
+from typing import Any
+
+import pytest
+from sample_results import (
+    comparison,
+    environment,
+    estimate,
+    fix,
+    full,
+    lanes,
+    numerics,
+    result,
+    rich,
+    strips,
+)
+
+from torchlint.report import verify_html, verify_json
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.result import Agreement, Noise, Result, SideEffect, Verdict
+
+HOSTILE = (
+    "</script></style></title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202e\x1b"
+)
+VOID = {"meta", "br", "line", "rect", "circle", "polyline", "polygon", "path"}
+TAGS = VOID | set(
+    """a article b body caption circle code dd details div dl dt figcaption figure footer g h1 h2 h3
+    head header html li main p pre script section small span strong style summary svg table tbody
+    td text th thead title tr ul""".split()
+)
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element is closed in its turn."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[tuple[str, str]] = []
+        self.feed(markup)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs), f"{tag} repeats an attribute"
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        assert tag in VOID
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append((self.open[-1] if self.open else "", data))
+
+    def text(self) -> str:
+        shown = (data for tag, data in self.words if tag not in ("script", "style"))
+        return " ".join(" ".join(shown).split())
+
+    def data(self) -> Any:
+        (text,) = (data for tag, data in self.words if tag == "script")
+        return json.loads(text)
+
+    def values(self, name: str) -> list[str]:
+        return [attrs[name] or "" for _, attrs in self.elements if name in attrs]
+
+
+def page(found: Result) -> Page:
+    return Page(verify_html.render(found))
+
+
+def poisoned(value: Any) -> Any:
+    """The value with hostile text in place of every text."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return dataclasses.replace(
+            value, **{f.name: poisoned(getattr(value, f.name)) for f in fields}
+        )
+    if isinstance(value, tuple):
+        return tuple(poisoned(each) for each in value)
+    if isinstance(value, dict):
+        return {HOSTILE + key: poisoned(each) for key, each in value.items()}
+    return HOSTILE if isinstance(value, str) and not isinstance(value, Enum) else value
+
+
+EVERYTHING = [
+    ("rich", rich()),
+    ("full", full()),
+    ("one", result(strips=strips(), lanes=lanes())),
+    ("poisoned", poisoned(full())),
+    ("failed", result(aa=None, total=None, plan=None, fixes=(), exit=4, summary="a\nb\nc")),
+    ("unfit", result(aa=Noise(estimate(1.2), 0.2, fit=False, why="load"), fixes=())),
+]
+
+
+@pytest.fixture(params=[each for _, each in EVERYTHING], ids=[name for name, _ in EVERYTHING])
+def found(request: pytest.FixtureRequest) -> Result:
+    assert isinstance(request.param, Result)
+    return request.param
+
+
+# the page as a file ------------------------------------------------------------------------
+
+
+def test_every_element_is_closed_and_known(found: Result) -> None:
+    assert {tag for tag, _ in page(found).elements} <= TAGS
+
+
+def test_nothing_is_loaded_from_anywhere(found: Result) -> None:
+    shown = page(found)
+    style = "".join(data for tag, data in shown.words if tag == "style")
+    assert not re.search(r"url\(|@import|@font-face|expression\(", style)
+    for name in (
+        "src",
+        "srcset",
+        "action",
+        "formaction",
+        "data",
+        "poster",
+        "background",
+        "xlink:href",
+    ):
+        assert shown.values(name) == []
+    assert all(link.startswith("#") for link in shown.values("href"))
+    assert not any("url(" in value for value in shown.values("style"))
+    markup = verify_html.render(found)
+    assert "http:" not in markup
+    assert "https:" not in markup
+    assert shown.values("http-equiv") == ["Content-Security-Policy"]
+    assert any(each.startswith("default-src 'none'") for each in shown.values("content"))
+
+
+def test_nothing_on_it_runs(found: Result) -> None:
+    shown = page(found)
+    scripts = [attrs for tag, attrs in shown.elements if tag == "script"]
+    assert scripts == [{"type": "application/json", "id": "torchlint-verify"}]
+    assert not any(name.startswith("on") for _, attrs in shown.elements for name in attrs)
+
+
+def test_the_json_is_in_it(found: Result) -> None:
+    assert page(found).data() == json.loads(json.dumps(verify_json.document(found)))
+
+
+def test_links_lead_somewhere_and_ids_are_unique(found: Result) -> None:
+    shown = page(found)
+    ids = shown.values("id")
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in shown.values("href")} <= set(ids)
+    assert {each for value in shown.values("aria-labelledby") for each in value.split()} <= set(ids)
+
+
+def test_hidden_characters_are_written_out() -> None:
+    shown = page(poisoned(full()))
+    markup = verify_html.render(poisoned(full()))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", markup)
+    assert "<img src=x onerror=alert(1)>\\u202e\\x1b" in shown.text()
+
+
+def test_a_name_that_is_no_text_still_makes_a_file() -> None:
+    markup = verify_html.render(result(argv=("caf\udce9.py",), notes=("\ud800",)))
+    assert "caf\\xe9.py" in markup.encode().decode()
+
+
+def test_a_large_verification_stays_below_a_megabyte() -> None:
+    numbers = numerics(Agreement.ROUNDING, apart=1e-7)
+    fixes = tuple(
+        fix(number, after=1.1, alone=comparison(numerics=numbers)) for number in range(1, 9)
+    )
+    large = result(
+        total=comparison(numerics=numbers),
+        fixes=fixes,
+        strips=strips(pairs=16),
+        lanes=lanes(steps=2000),
+        side_effects=tuple(SideEffect("create", f"a/{n}.pt", kept=False) for n in range(500)),
+        diff="+x = 1\n" * 20_000,
+    )
+    assert len(verify_html.render(large).encode()) < 1_000_000
+
+
+def test_the_same_result_gives_the_same_page() -> None:
+    assert verify_html.render(rich()) == verify_html.render(rich())
+
+
+# what it shows -----------------------------------------------------------------------------
+
+
+def test_every_missing_part_leaves_a_page() -> None:
+    known = rich()
+    for plan, aa, total, fixes in product(*[(True, False)] * 4):
+        shown = page(
+            result(
+                plan=known.plan if plan else None,
+                aa=known.aa if aa else None,
+                total=known.total if total else None,
+                fixes=known.fixes if fixes else (),
+                strips=known.strips if aa else (),
+            )
+        ).text()
+        assert ("AdamW.step" in shown) == plan
+        assert ("against itself" in shown) == aa
+        assert ("16.6 to 9.34 ms" in shown) == total
+        assert ("manual-grad-zeroing" in shown) == fixes
+
+
+def test_every_verdict_and_agreement_is_said_in_its_own_word() -> None:
+    for verdict in Verdict:
+        shown = page(result(total=None, fixes=(fix(1, verdict, 1.0),)))
+        marked = [
+            attrs for _, attrs in shown.elements if (attrs.get("class") or "").startswith("chip ")
+        ]
+        colour = f"chip {verdict.name.lower().replace('_', '-')}"
+        assert sum(attrs["class"] == colour for attrs in marked) == 2
+        assert f"TL101 dataloader-no-workers {verdict.value}" in shown.text()
+    for agreement in Agreement:
+        alone = comparison(numerics=numerics(agreement))
+        shown = page(result(total=None, fixes=(fix(alone=alone),)))
+        assert f"The numbers: {agreement.value}" in shown.text()
+
+
+def test_the_charts_are_named_for_those_who_do_not_see_them() -> None:
+    shown = page(rich())
+    charts = [attrs for tag, attrs in shown.elements if attrs.get("role") == "img"]
+    labels = [attrs["aria-label"] or "" for attrs in charts]
+    assert "data 49%, forward 12%, backward 28%, optimizer 8%, other 3%" in labels
+    assert sum(label.startswith("Loss of the original") for label in labels) == 8
+    assert sum(label.startswith("Time of a step in each block of pair") for label in labels) == 4
+    assert all(labels)
+    loose = [
+        attrs for tag, attrs in shown.elements
+        if tag == "svg" and not {"role", "aria-hidden"} & set(attrs)
+    ]  # fmt: skip
+    hidden = [attrs for _, attrs in shown.elements if "plot" in (attrs.get("class") or "").split()]
+    assert len(loose) == len(hidden)
+    assert all(attrs.get("aria-hidden") == "true" or "axis" for attrs in hidden)
+
+
+def test_what_scrolls_can_be_reached_by_keyboard() -> None:
+    shown = page(rich())
+    diffs = [attrs for tag, attrs in shown.elements if attrs.get("class") == "diff"]
+    assert len(diffs) == 8
+    assert all(attrs["tabindex"] == "0" and attrs["aria-label"] for attrs in diffs)
+    assert all(attrs["tabindex"] == "0" for tag, attrs in shown.elements if tag == "pre")
+
+
+def test_a_diff_has_its_lines_by_kind() -> None:
+    lines, more = verify_html.diff_lines("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\tx\r\n+y\n same\n")
+    assert lines == [
+        ("file", "--- a/x"),
+        ("file", "+++ b/x"),
+        ("hunk", "@@ -1 +1 @@"),
+        ("removed", "-   x"),
+        ("added", "+y"),
+        ("same", " same"),
+    ]
+    assert more == 0
+
+
+def test_a_line_that_looks_like_a_file_name_is_a_change() -> None:
+    end = "\\ No newline at end of file\n"
+    hunk = f"@@ -1,2 +1,2 @@\n--- x\n+++ y\n same\n{end}"
+    lines, _ = verify_html.diff_lines(f"--- a/x\n+++ b/x\n{hunk}--- a/y\n+++ b/y\n{hunk}")
+    expected = ["file", "file", "hunk", "removed", "added", "same", "note"]
+    assert [kind for kind, _ in lines] == expected * 2
+
+
+def test_an_endless_diff_is_cut_and_counted() -> None:
+    lines, more = verify_html.diff_lines("+x\n" * 1000)
+    assert (len(lines), more) == (600, 400)
+    shown = page(result(fixes=(), diff="+x\n" * 1000)).text()
+    assert "400 more lines are in the JSON." in shown
+
+
+def test_the_whole_diff_is_shown_where_there_are_no_fixes() -> None:
+    assert "num_workers=2" in page(result(fixes=())).text()
+
+
+def test_what_got_through_stands_out() -> None:
+    shown = page(rich()).text()
+    assert "connect 127.0.0.1:6006 1 let through" in shown
+    assert "wandb.init 3 held back" in shown
+
+
+@pytest.mark.parametrize(("device", "said"), [("cpu", True), ("cuda", False)])
+def test_cpu_ratios_are_said_not_to_predict_gpu_ratios(device: str, said: bool) -> None:
+    shown = page(result(environment=environment(device=device))).text()
+    assert ("CPU ratios do not predict GPU ratios." in shown) == said
+
+
+def test_an_unfit_machine_is_called_so() -> None:
+    shown = page(dict(EVERYTHING)["unfit"]).text()
+    assert "This machine was unfit for claims: load." in shown
+    assert "noise of this machine, 20%: a claim has to clear it" in shown
+
+
+def test_one_fix_stands_for_the_whole_change() -> None:
+    shown = page(result(strips=strips()))
+    assert shown.text().count("[1.756, 1.798]") == 3
+    dots = [attrs for tag, attrs in shown.elements if attrs.get("class") == "dot"]
+    assert len(dots) == 9
+
+
+# what it needs -----------------------------------------------------------------------------
+
+
+def test_without_jinja2_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "jinja2" else find(name)
+    )
+    for needed in (verify_html.require, lambda: verify_html.render(result())):
+        with pytest.raises(VerifyError, match=re.escape('pip install "torchlint[verify]"')):
+            needed()
+
+
+def test_jinja2_is_imported_only_for_a_page() -> None:
+    code = "import sys, torchlint.report.verify_html as it; it.require(); print('jinja2' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == "False\n"

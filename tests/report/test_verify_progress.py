@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import io
+import re
+import threading
+
+import pytest
+from sample_results import declared
+
+from torchlint.report.verify_progress import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def an_ordinary_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def progress(stream: io.StringIO, clock: Clock) -> Progress:
+    return Progress(stream, clock=clock, time_of_day=lambda seconds: f"now+{seconds:.0f}")
+
+
+def other_threads() -> int:
+    """How many threads go on; one that has been told to end may do so first."""
+    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+    for thread in others:
+        thread.join(0.5)
+    return sum(thread.is_alive() for thread in others)
+
+
+def interrupted(shown: Progress, of: int | None) -> None:
+    with shown:
+        shown.stage("Measuring", of=of)
+        raise KeyboardInterrupt
+
+
+def plain(stream: io.StringIO) -> str:
+    return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", stream.getvalue())
+
+
+# off a terminal ----------------------------------------------------------------------------
+
+
+def test_off_a_terminal_each_stage_is_a_line_with_the_time() -> None:
+    stream, clock = io.StringIO(), Clock()
+    with progress(stream, clock) as shown:
+        shown.stage("Looking at the program")
+        clock.now += 12
+        shown.plan(declared(), 75.0)
+        shown.stage("Measuring pairs", of=16)
+        for done in range(5):
+            shown.step(done, 4)
+        clock.now += 100
+        shown.step(4, 8)
+    assert stream.getvalue().splitlines() == [
+        "[   0 s] Looking at the program",
+        "[  12 s] Plan: 4, 8, 16 pairs, 10 blocks of 5 steps, warm-up 10, margin 2%, alpha 0.05, "
+        "seed 0, a step ends at AdamW.step (optimizer 1 of 1)",
+        "[  12 s] 3 programs, about 1 min 15 s to the first look",
+        "[  12 s] Measuring pairs",
+        "[ 112 s] Measuring pairs: not settled after 4, going on to 8",
+    ]
+
+
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_that_cannot_draw_gets_lines(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", term)
+    stream = Terminal()
+    with progress(stream, Clock()) as shown:
+        shown.stage("Measuring", of=4)
+        shown.step(1, 4)
+    assert stream.getvalue() == "[   0 s] Measuring\n"
+
+
+# on a terminal -----------------------------------------------------------------------------
+
+
+def test_a_terminal_sees_what_is_measured_and_the_time_left() -> None:
+    stream, clock = Terminal(), Clock()
+    with progress(stream, clock) as shown:
+        shown.stage("Measuring pairs", of=4)
+        clock.now += 30
+        shown.step(1, 4)
+    assert re.search(
+        r"Measuring pairs .*1 of 4  about 1 min 30 s left, until now\+90", plain(stream)
+    )
+
+
+def test_before_the_first_step_the_plan_says_how_long_it_takes() -> None:
+    stream = Terminal()
+    with progress(stream, Clock()) as shown:
+        shown.plan(declared(), 75.0)
+        shown.stage("Measuring pairs", of=4)
+    assert "0 of 4  about 1 min 15 s left, until now+75" in plain(stream)
+
+
+def test_while_steps_are_measured_nothing_is_drawn_and_no_thread_runs() -> None:
+    stream = Terminal()
+    threads = other_threads()
+    with progress(stream, Clock()) as shown:
+        shown.stage("Measuring pairs", of=4)
+        assert other_threads() == threads
+        shown.step(1, 4)
+        drawn = stream.getvalue()
+        shown.step(1, 4)
+        assert stream.getvalue() == drawn
+        shown.step(2, 4)
+        assert stream.getvalue() != drawn
+
+
+def test_a_stage_that_begins_to_count_stops_ticking() -> None:
+    stream = Terminal()
+    threads = other_threads()
+    with progress(stream, Clock()) as shown:
+        shown.stage("Comparing the numbers")
+        assert other_threads() == threads + 1
+        shown.step(1, 3)
+        assert other_threads() == threads
+        assert "1 of 3" in plain(stream)
+
+
+@pytest.mark.parametrize("of", [None, 4])
+def test_ctrl_c_gives_the_terminal_back(of: int | None) -> None:
+    stream = Terminal()
+    threads = other_threads()
+    shown = progress(stream, Clock())
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(shown, of)
+    assert other_threads() == threads
+    text = stream.getvalue()
+    assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
+    assert text.endswith("\x1b[2K")
+    shown.done()
+    assert stream.getvalue() == text
+
+
+def test_names_are_shown_as_they_are_and_steer_nothing() -> None:
+    stream = Terminal()
+    with progress(stream, Clock()) as shown:
+        shown.stage("Running [bold]a\x1b[2J\nb.py", of=2)
+    assert "Running [bold]a\\x1b[2J\\nb.py" in plain(stream)
+
+
+def test_standard_output_stays_free(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress(Terminal(), Clock()) as shown:
+        shown.stage("Measuring", of=2)
+        print("the program's own")  # noqa: T201
+        shown.step(1, 2)
+    assert capsys.readouterr() == ("the program's own\n", "")

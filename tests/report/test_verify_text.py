@@ -1,0 +1,410 @@
+from __future__ import annotations
+
+import math
+import re
+from itertools import product
+
+import pytest
+from sample_results import (
+    comparison,
+    declared,
+    environment,
+    estimate,
+    fix,
+    full,
+    numerics,
+    result,
+    rich,
+)
+
+from torchlint.report.columns import taken
+from torchlint.report.terminal import Paint
+from torchlint.report.verify_figures import TIMES
+from torchlint.report.verify_text import LINES, render
+from torchlint.verify.result import (
+    Agreement,
+    FixPlace,
+    Noise,
+    Result,
+    SideEffect,
+    Verdict,
+)
+
+WIDTHS = (20, 72, 80, 100, 140, 400)
+
+
+def text(found: Result, width: int = 140) -> str:
+    return "\n".join(render(found, Paint(), width))
+
+
+def flat(found: Result, width: int = 140) -> str:
+    """The report on one line, so that a sentence is found wherever it is broken."""
+    return " ".join(text(found, width).split())
+
+
+def many(count: int, *, verdict: Verdict = Verdict.NEUTRAL) -> Result:
+    fixes = tuple(fix(number + 1, verdict, 1.001) for number in range(count))
+    return result(fixes=fixes)
+
+
+def crowded() -> Result:
+    """More of everything than fits."""
+    long = "a sentence that goes on and on " * 30
+    fixes = tuple(
+        fix(
+            number,
+            after=1.1,
+            path=f"{'deep/' * 30}{number}.py",
+            alone=comparison(Verdict.SLOWER, 0.9, why=f"{long}{number}"),
+            hidden_by=long,
+        )
+        for number in range(1, 30)
+    )
+    return result(
+        argv=("train.py", *["--word"] * 400),
+        environment=environment(settings={f"NAME_{number}": "1" for number in range(90)}),
+        plan=declared(step=long),
+        aa=Noise(estimate(1.1), 0.2, fit=False, why=long, numerics=numerics()),
+        fixes=(*fixes, fix(30)),
+        summary=f"{long}\n" * 40,
+        notes=(long,) * 40,
+        side_effects=tuple(
+            SideEffect("write", f"{'deep/' * 30}{kept}", kept) for kept in (True, False) * 20
+        ),
+    )
+
+
+# the room that there is --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "found", [rich(), full(), crowded(), many(1), many(9), many(60)], ids=lambda _: ""
+)
+def test_a_report_never_takes_more_than_forty_lines_nor_more_than_its_width(
+    found: Result, width: int
+) -> None:
+    lines = render(found, Paint(), width)
+    assert len(lines) <= LINES == 40
+    assert max(map(taken, lines)) <= max(72, min(width, 140))
+
+
+@pytest.mark.parametrize("count", [16, 40])
+def test_what_is_folded_is_counted_and_found_in_the_json(count: int) -> None:
+    lines = render(many(count), Paint(), 80)
+    shown = sum(bool(re.match(r"TL\d+ ", line)) for line in lines)
+    (folded,) = (line for line in lines if "not shown" in line)
+    assert folded.startswith(f"{count - shown} more fix")
+    assert "--json FILE" in folded
+    assert shown >= 6
+
+
+def test_nothing_is_called_folded_where_all_is_shown() -> None:
+    assert "not shown" not in text(rich())
+
+
+def test_folding_keeps_the_fixes_that_matter() -> None:
+    quiet = [fix(number, Verdict.NEUTRAL, 1.0) for number in range(1, 30)]
+    loud = [fix(30, Verdict.SLOWER, 0.8), fix(31, Verdict.CONFIRMED, 1.3)]
+    shown = [line[:5] for line in render(result(fixes=(*quiet, *loud)), Paint(), 80)]
+    assert {"TL101", "TL130", "TL131"} <= set(shown)
+
+
+def test_every_missing_part_leaves_a_report() -> None:
+    known = result()
+    for plan, aa, total, fixes in product(*[(True, False)] * 4):
+        found = result(
+            plan=known.plan if plan else None,
+            aa=known.aa if aa else None,
+            total=known.total if total else None,
+            fixes=known.fixes if fixes else (),
+        )
+        shown = text(found, 80)
+        assert ("4, 8, 16 pairs" in shown) == plan
+        assert ("against itself" in shown) == aa
+        assert ("16.6 to 9.34 ms" in shown) == total
+        assert ("TL101  train.py:11" in shown) == fixes
+
+
+def test_a_wide_terminal_gets_a_line_for_each_fix() -> None:
+    (line,) = (line for line in render(rich(), Paint(), 140) if line.startswith("TL301 "))
+    cells = re.split(r"  +", line)
+    assert cells == [
+        "TL301",
+        "cells/models/residual.py:21",
+        "1.197 [1.183, 1.211]",
+        "1.014 [1.002, 1.026]",
+        "equal to rounding",
+        "CONFIRMED",
+    ]
+
+
+def test_the_name_of_a_rule_is_there_where_it_fits() -> None:
+    for width, first in ((80, "TL101 "), (140, "TL101 dataloader-no-workers  ")):
+        (line,) = (line for line in render(result(), Paint(), width) if line.startswith("TL101"))
+        assert line.startswith(first)
+    narrow = render(result(), Paint(), 80)
+    assert "       CONFIRMED · bitwise equal · dataloader-no-workers" in narrow
+
+
+def test_words_that_do_not_fit_behind_a_verdict_are_left_out() -> None:
+    declares = numerics(Agreement.DECLARED)
+    alone = comparison(Verdict.NOT_MEASURABLE, 1.0, numerics=declares)
+    lines = render(result(fixes=(fix(name="a-rule-with-a-long-name", alone=alone),)), Paint(), 72)
+    assert "       NOT MEASURABLE HERE · differs as its rule declares" in lines
+
+
+def test_fixes_of_one_rule_are_told_apart_by_their_files() -> None:
+    twice = comparison(Verdict.UNRESOLVED, 1.0, why="who knows")
+    paths = ("a/train.py", "b/train.py", "model.py")
+    fixes = tuple(fix(1, path=path, alone=twice) for path in paths)
+    shown = flat(result(fixes=(*fixes, fix(2, alone=twice))))
+    listed = "TL101 in a/train.py, TL101 in b/train.py, TL101 in model.py, TL102"
+    assert f"UNRESOLVED ({listed}): who knows" in shown
+
+
+def test_a_single_pair_has_no_interval() -> None:
+    one = estimate(1.2, ci=(0.0, math.inf), strict=(0.0, math.inf), pairs=1)
+    shown = text(result(total=comparison(Verdict.UNRESOLVED, estimate=one), fixes=()))
+    assert f"{TIMES}1.200 no interval" in shown
+    assert "1 pair\n" in shown
+
+
+def test_the_columns_of_a_wide_table_line_up() -> None:
+    lines = render(rich(), Paint(), 140)
+    rows = [line for line in lines if re.match(r"TL\d+ ", line)]
+    header = next(line for line in lines if line.startswith("fix "))
+    column = header.index("verdict")
+    assert [row[column:] for row in rows] == [each.alone.verdict.value for each in rich().fixes]
+
+
+def test_a_narrow_terminal_gets_two() -> None:
+    lines = render(rich(), Paint(), 80)
+    at = next(at for at, line in enumerate(lines) if line.startswith("TL301 "))
+    assert lines[at].endswith("1.197 [1.183, 1.211]  1.014 [1.002, 1.026]")
+    assert "models/residual.py:21" in lines[at]
+    assert lines[at + 1].split(" · ") == [
+        " " * 7 + "CONFIRMED",
+        "equal to rounding",
+        "conv-bias-before-norm",
+    ]
+
+
+# what it says ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_every_verdict_and_agreement_is_said_in_its_own_word(width: int) -> None:
+    for verdict in Verdict:
+        assert verdict.value in text(result(fixes=(fix(1, verdict, 1.0),)), width)
+    for agreement in Agreement:
+        found = comparison(numerics=numerics(agreement))
+        assert agreement.value in text(result(total=None, fixes=(fix(alone=found),)), width)
+
+
+def test_the_head_says_what_ran_where_and_by_which_plan() -> None:
+    shown = flat(rich())
+    for part in (
+        "torchlint verify train.py --epochs 1 (1 min 48 s)",
+        "cpu · 1 thread on 2 processors · torch 2.13.0+cpu · Python 3.11.7 · load 0.41",
+        "set: MALLOC_TOP_PAD_",
+        "4, 8, 16 pairs · 10 blocks of 5 steps · warm-up 10 · margin 2% · alpha 0.05 · seed 0",
+        "a step ends at AdamW.step (optimizer 1 of 1)",
+        f"against itself {TIMES}1.004 [0.992, 1.016] · floor 1.2% · fit for claims",
+        f"{TIMES}1.777 [1.756, 1.798] · 16.6 to 9.34 ms a step",
+        f"CPU time {TIMES}1.155 · peak memory 812 to 806 MB",
+    ):
+        assert part in shown
+
+
+def test_each_word_that_needs_a_reason_gets_one_sentence() -> None:
+    shown = flat(rich())
+    for part in (
+        "NOT MEASURABLE HERE (TL201, TL202): it spares waiting for a GPU, and this run has none",
+        "NOT EXERCISED (TL601): none of its lines ran in the measured part",
+        "UNRESOLVED (TL105): about 23 pairs would tell",
+        "DIFFERS (TL304): the losses leave the envelope; from step 4 on",
+        "differs as its rule declares (TL101, total): random numbers are drawn in other processes",
+        "hidden (TL301): after the others, the step waits for data loading",
+        "The fix of TL103 at cells/data.py:40 overlaps another fix",
+    ):
+        assert part in shown
+
+
+def test_what_speaks_against_a_fix_comes_first() -> None:
+    lines = render(rich(), Paint(), 140)
+    first = next(line for line in lines if "): " in line)
+    assert first.startswith("DIFFERS (TL304)")
+
+
+def test_a_fix_that_is_slower_after_the_others_is_named() -> None:
+    late = fix(after=1.0)
+    slower = comparison(Verdict.SLOWER, 0.9)
+    found = result(fixes=(fix(1, after=1.2), fix(2, alone=late.alone, after=0.9)))
+    assert "when the other fixes are made" not in text(found)
+    fixes = (found.fixes[0], fix(2, Verdict.SLOWER, 0.9, after=0.9, alone=late.alone))
+    assert slower.verdict is Verdict.SLOWER
+    assert "SLOWER (TL102): when the other fixes are made" in text(result(fixes=fixes))
+
+
+def test_an_interval_is_said_to_cover_this_session_only() -> None:
+    assert "An interval covers this session only" in flat(result(), 80)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (result(), True),
+        (result(environment=environment(device="cuda")), False),
+        (result(aa=None, total=None, fixes=(), exit=4), False),
+    ],
+)
+def test_cpu_ratios_are_said_not_to_predict_gpu_ratios(found: Result, said: bool) -> None:
+    assert ("CPU ratios do not predict GPU ratios." in text(found)) == said
+
+
+def test_an_unfit_machine_is_called_so() -> None:
+    aa = Noise(estimate(1.09, 0.08), 0.08, fit=False, why="the load was 7 on 2 processors")
+    shown = flat(result(aa=aa))
+    assert "floor 8% · UNFIT for claims · the load was 7 on 2 processors" in shown
+
+
+def test_a_failed_script_leaves_its_last_lines() -> None:
+    summary = "The original script failed: boom\n" + "\n".join(f"  line {n}" for n in range(9))
+    lines = render(result(aa=None, total=None, fixes=(), exit=4, summary=summary), Paint(), 80)
+    assert lines[-6:] == ["The original script failed: boom"] + [
+        f"    line {number}" for number in range(4, 9)
+    ]
+
+
+def test_a_change_without_fixes_is_called_the_changed_program() -> None:
+    assert f"the changed program {TIMES}1.777 [1.756, 1.798]" in text(result(fixes=()))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "agreement", "offered"),
+    [
+        (Verdict.CONFIRMED, Agreement.BITWISE, True),
+        (Verdict.CONFIRMED, Agreement.ROUNDING, True),
+        (Verdict.CONFIRMED, Agreement.DECLARED, False),
+        (Verdict.CONFIRMED, Agreement.DIFFERS, False),
+        (Verdict.CONFIRMED, Agreement.UNKNOWN, False),
+        (Verdict.NEUTRAL, Agreement.BITWISE, False),
+        (Verdict.SLOWER, Agreement.BITWISE, False),
+    ],
+)
+def test_only_what_came_out_well_is_offered(
+    verdict: Verdict, agreement: Agreement, offered: bool
+) -> None:
+    found = result(fixes=(fix(alone=comparison(verdict, numerics=numerics(agreement))),))
+    assert ("torchlint fix --verified train.py --apply" in text(found)) == offered
+
+
+@pytest.mark.parametrize(
+    ("argv", "command"),
+    [
+        (("my train.py",), "torchlint fix --verified 'my train.py' --apply"),
+        (("a.py", "--lr", "1"), "torchlint fix --verified a.py --apply -- --lr 1"),
+    ],
+)
+def test_the_offered_command_is_one_that_a_shell_takes(argv: tuple[str, ...], command: str) -> None:
+    assert render(result(argv=argv), Paint(), 140)[-1] == f"apply    {command}"
+
+
+def test_a_module_gets_no_command_that_would_fail() -> None:
+    assert "--verified" not in text(result(argv=("-m", "pkg.train")))
+
+
+def test_a_program_that_does_not_repeat_itself_is_said_to() -> None:
+    why = "the original computes other numbers each time that it runs"
+    aa = Noise(estimate(1.0), 0.01, fit=True, numerics=numerics(Agreement.UNKNOWN, why=why))
+    assert f"its numbers: {why}" in text(result(aa=aa))
+    aa = Noise(estimate(1.0), math.inf, fit=False, numerics=numerics())
+    assert "floor unknown · UNFIT for claims · its numbers: bitwise equal" in text(result(aa=aa))
+
+
+def test_a_folder_stands_for_the_files_in_it() -> None:
+    effects = (SideEffect("create", "runs/", kept=False, count=40),)
+    assert "40 new files (runs/)" in text(result(side_effects=effects))
+
+
+def test_what_was_not_measured_is_listed() -> None:
+    fixes = tuple(fix(n, Verdict.UNRESOLVED, None) for n in (1, 2))
+    shown = flat(result(aa=None, total=comparison(numerics=None), fixes=fixes))
+    assert (
+        "not measured: the noise of this machine, each fix alone, each fix after the others, "
+        "the computed numbers" in shown
+    )
+    assert "not measured" not in text(rich())
+    assert "not measured" not in text(result())
+
+
+def test_side_effects_are_summed_up_and_what_got_through_stands_out() -> None:
+    shown = text(rich())
+    assert "held back (overlayfs): 1 new file, 1 new folder, 1 upload (runs/2026-11-20/" in shown
+    assert "LET THROUGH: 1 connection (127.0.0.1:6006)" in shown
+    assert "outside" not in text(result())
+
+
+def test_a_closing_sentence_is_there_even_if_none_was_given() -> None:
+    assert "1 of 1 fix confirmed, with numbers that stay right." in text(result(summary=""))
+    assert "The changed program: CONFIRMED." in text(result(summary="", fixes=()))
+    assert "Nothing was measured." in text(result(summary=" ", fixes=(), total=None))
+
+
+# safety ------------------------------------------------------------------------------------
+
+
+def test_nothing_from_the_program_steers_the_terminal() -> None:
+    bad = "\x1b[2J\r\n\u202e::error::"
+    found = result(
+        argv=(bad,),
+        plan=declared(step=bad),
+        environment=environment(torch=bad, gpu={"name": bad}, settings={bad: bad}),
+        aa=Noise(estimate(1.0), 0.01, fit=False, why=bad),
+        total=comparison(Verdict.UNRESOLVED, why=bad),
+        fixes=(
+            fix(
+                code=bad,
+                name=bad,
+                places=(FixPlace(bad, 3, None),),
+                alone=comparison(why=bad, numerics=numerics(Agreement.DIFFERS, why=bad)),
+                hidden_by=bad,
+            ),
+            fix(2, places=(FixPlace("::error::x.py", 3, None),)),
+        ),
+        summary=bad,
+        notes=(bad,),
+        side_effects=(SideEffect(bad, bad, kept=True),),
+    )
+    for width in (80, 140):
+        lines = render(found, Paint(), width)
+        assert all(line.isprintable() for line in lines)
+        assert not any(line.startswith("::") for line in lines)
+        assert "\\x1b[2J" in "\n".join(lines)
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_paint_changes_nothing_but_colours(width: int) -> None:
+    painted = "\n".join(render(rich(), Paint(on=True), width))
+    assert "\x1b[32mCONFIRMED\x1b[0m" in painted
+    assert "\x1b[1;31mSLOWER\x1b[0m" in painted
+    assert "\x1b[1;31mDIFFERS\x1b[0m" in painted
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == text(rich(), width)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        ([1.1], "the fix"),
+        ([1.1, 1.2], "both fixes"),
+        ([1.1, 1.2, 1.3], "all 3 fixes"),
+        ([1.1, None, 1.3], "the 2 fixes that were measured"),
+        ([1.1, None], "the 1 fix that was measured"),
+    ],
+)
+def test_the_whole_change_is_called_by_what_was_measured(
+    ratios: list[float | None], said: str
+) -> None:
+    fixes = tuple(fix(at, Verdict.NEUTRAL, each) for at, each in enumerate(ratios, start=1))
+    assert f"total    {said} {TIMES}1.777" in text(result(fixes=fixes))

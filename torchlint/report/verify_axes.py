@@ -1,0 +1,115 @@
+"""Scales and ticks of charts, in percent of the room that a chart has."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_CLOSEST: Final = 11.0
+"""Percent between two labels, so that they stay apart on a telephone."""
+_STEPS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
+"""Each of them goes into 1."""
+_WIDEST: Final = 64.0
+_MANY: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A labelled place; `at` in percent."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Maps values to percent, linearly or in the logarithm; what lies outside is cut off."""
+
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    def at(self, value: float) -> float:
+        """0 at the low end, 100 at the high one."""
+        low, high, value = (self._in(each) for each in (self.low, self.high, value))
+        share = (value - low) / (high - low) if high > low else 0.5
+        return round(100 * min(1.0, max(0.0, share)), 2)
+
+    def from_top(self, value: float) -> float:
+        """100 at the low end and 0 at the high one, as pictures count."""
+        return round(100 - self.at(value), 2)
+
+    def _in(self, value: float) -> float:
+        return math.log(max(value, 1e-300)) if self.logarithmic else value
+
+
+def ratio_scale(ratios: Iterable[float], margin: float) -> Scale:
+    """A logarithmic scale around 1 that holds the ratios and the margin."""
+    logs = [
+        math.log(min(_WIDEST, max(1 / _WIDEST, each)))
+        for each in (*ratios, 1 - 1.5 * margin, 1 + 1.5 * margin)
+        if math.isfinite(each) and each > 0
+    ]
+    room = 0.05 * (max(logs) - min(logs))
+    return Scale(math.exp(min(logs) - room), math.exp(max(logs) + room), logarithmic=True)
+
+
+def ratio_ticks(scale: Scale) -> tuple[Tick, ...]:
+    """Ticks at round ratios, 1 among them: as many as stay far enough apart to be read."""
+    best = [1.0]
+    for values in (*_multiples(scale), *_powers(scale)):
+        if len(values) > len(best) and _apart([scale.at(value) for value in values]):
+            best = values
+    return tuple(Tick(scale.at(value), f"{value:.4g}") for value in best)
+
+
+def _multiples(scale: Scale) -> Iterator[list[float]]:
+    for step in _STEPS:
+        first, last = max(1, math.ceil(scale.low / step)), math.floor(scale.high / step)
+        if last - first < _MANY:
+            yield [number * step for number in range(first, last + 1)]
+
+
+def _powers(scale: Scale) -> Iterator[list[float]]:
+    for base in (2.0, 4.0, 8.0):
+        first = math.ceil(math.log(scale.low, base))
+        last = math.floor(math.log(scale.high, base))
+        yield sorted({1.0, *(base**power for power in range(first, last + 1))})
+
+
+def linear_ticks(scale: Scale, most: int) -> list[float]:
+    """At most so many round values within the scale."""
+    span = scale.high - scale.low
+    if not span > 0 or not math.isfinite(span):
+        return [scale.low]
+    size = 10.0 ** math.floor(math.log10(span / most))
+    for factor in (1, 2, 5, 10, 20):
+        step = factor * size
+        first, last = math.ceil(scale.low / step), math.floor(scale.high / step)
+        if last - first + 1 <= most:
+            return [number * step for number in range(first, last + 1)]
+    return [scale.low]
+
+
+def decades(scale: Scale, most: int) -> list[float]:
+    """At most so many powers of ten within a logarithmic scale."""
+    first = math.ceil(math.log10(scale.low) - 1e-9)
+    last = math.floor(math.log10(scale.high) + 1e-9)
+    stride = max(1, math.ceil((last - first + 1) / most))
+    return [10.0**power for power in range(first, last + 1, stride)]
+
+
+def padded_scale(values: Sequence[float]) -> Scale:
+    """A linear scale that holds the values with a little room; never empty."""
+    low, high = min(values), max(values)
+    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return Scale(low - room, high + room)
+
+
+def _apart(places: Sequence[float]) -> bool:
+    return all(after - before >= _CLOSEST for before, after in pairwise(places))

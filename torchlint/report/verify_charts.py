@@ -1,0 +1,289 @@
+"""What the charts of intervals, blocks and lanes show, as places in percent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from torchlint.report.verify_axes import (
+    Scale,
+    Tick,
+    linear_ticks,
+    padded_scale,
+    ratio_scale,
+    ratio_ticks,
+)
+from torchlint.report.verify_figures import is_interval, milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from torchlint.verify.result import BlockStrip, Comparison, Estimate, Lanes, Result, Verdict
+
+LANES: Final = ("data", "forward", "backward", "optimizer", "other")
+_MARGIN: Final = 0.02
+_MOST_STEPS: Final = 240
+
+
+# intervals ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One interval. `low` and `high` are the 95 % interval, `outer` the stricter one; `dots` are
+    single pairs. All of them in percent."""
+
+    shape: str
+    at: float
+    low: float
+    high: float
+    outer: tuple[float, float]
+    tone: str
+    dots: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the forest: `noise`, `total` or the id of a fix, with up to two intervals."""
+
+    key: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Intervals of ratios over a common axis.
+
+    `band` is the margin around `one`, which holds what is no difference; `noise_band` what the
+    claim of a difference has to clear, if the machine's noise is wider than that.
+    """
+
+    rows: tuple[Row, ...]
+    ticks: tuple[Tick, ...]
+    one: float
+    margin: float
+    band: tuple[float, float]
+    noise_band: tuple[float, float] | None
+
+
+def forest(result: Result) -> Forest:
+    """The original against itself, the whole change, and each fix alone and after the others."""
+    margin = result.plan.margin if result.plan else _MARGIN
+    floor = result.aa.floor if result.aa and math.isfinite(result.aa.floor) else 0.0
+    scale = ratio_scale(_ends(result), margin)
+    rows = []
+    if result.aa is not None:
+        dots = _pair_ratios(result.strips, "original again")
+        colour = "noise" if result.aa.fit else "unfit"
+        rows.append(Row("noise", _marks(scale, "noise", colour, result.aa.estimate, dots)))
+    dots = _pair_ratios(result.strips, "changed")
+    if result.total is not None and not _is_the_only_fix(result):
+        colour = tone(result.total.verdict)
+        rows.append(Row("total", _marks(scale, "total", colour, result.total.estimate, dots)))
+        dots = []
+    for fix in result.fixes:
+        alone = _marks(scale, "alone", tone(fix.alone.verdict), fix.alone.estimate, dots)
+        rows.append(Row(fix.id, alone + _after(scale, fix.after)))
+    return Forest(
+        rows=tuple(rows),
+        ticks=ratio_ticks(scale),
+        one=scale.at(1.0),
+        margin=margin,
+        band=_band(scale, margin),
+        noise_band=_band(scale, floor) if floor > margin else None,
+    )
+
+
+def _band(scale: Scale, margin: float) -> tuple[float, float]:
+    """As much faster as slower."""
+    return scale.at(1 / (1 + margin)), scale.at(1 + margin)
+
+
+def _is_the_only_fix(result: Result) -> bool:
+    """Whether the whole change is one fix, which then stands for it."""
+    return (
+        len(result.fixes) == 1
+        and result.total is not None
+        and result.total.estimate == result.fixes[0].alone.estimate
+    )
+
+
+def tone(verdict: Verdict) -> str:
+    """The verdict as the name of a colour."""
+    return verdict.name.lower().replace("_", "-")
+
+
+def _after(scale: Scale, after: Comparison | None) -> tuple[Mark, ...]:
+    return () if after is None else _marks(scale, "after", tone(after.verdict), after.estimate)
+
+
+def _ends(result: Result) -> Iterator[float]:
+    comparisons = [result.total]
+    for fix in result.fixes:
+        comparisons += [fix.alone, fix.after]
+    found = [each.estimate for each in comparisons if each is not None]
+    for estimate in (result.aa.estimate if result.aa else None, *found):
+        if estimate is not None:
+            yield estimate.ratio
+            yield from estimate.ci if is_interval(estimate.ci) else ()
+
+
+def _marks(
+    scale: Scale, shape: str, colour: str, estimate: Estimate | None, dots: Iterable[float] = ()
+) -> tuple[Mark, ...]:
+    if estimate is None or not math.isfinite(estimate.ratio):
+        return ()
+    low, high = estimate.ci if is_interval(estimate.ci) else (estimate.ratio, estimate.ratio)
+    outer = estimate.strict if is_interval(estimate.strict) else (low, high)
+    return (
+        Mark(
+            shape,
+            scale.at(estimate.ratio),
+            scale.at(low),
+            scale.at(high),
+            (scale.at(min(outer[0], low)), scale.at(max(outer[1], high))),
+            colour,
+            tuple(scale.at(dot) for dot in dots),
+        ),
+    )
+
+
+def _pair_ratios(strips: Sequence[BlockStrip], variant: str) -> list[float]:
+    """The median ratio of each pair: what the interval is made of."""
+    found = []
+    for strip in strips:
+        blocks = zip(
+            strip.seconds.get("original", ()), strip.seconds.get(variant, ()), strict=False
+        )
+        ratios = [before / after for before, after in blocks if before > 0 and after > 0]
+        if ratios:
+            found.append(median(ratios))
+    return found
+
+
+# blocks ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The blocks of one pair: for each variant a line, as `x,y` points in thousandths."""
+
+    pair: int
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """All pairs on one scale of time."""
+
+    panels: tuple[Panel, ...]
+    ticks: tuple[Tick, ...]
+    variants: tuple[str, ...]
+
+
+def blocks(strips: Sequence[BlockStrip]) -> Blocks | None:
+    """Seconds per step, block by block, so that drift shows; None if nothing was measured."""
+    values = [
+        seconds
+        for strip in strips
+        for each in strip.seconds.values()
+        for seconds in each
+        if math.isfinite(seconds)
+    ]
+    if not values:
+        return None
+    scale = padded_scale(values)
+    ticks = tuple(
+        Tick(scale.from_top(value), milliseconds(value * 1e3)) for value in linear_ticks(scale, 4)
+    )
+    panels = tuple(
+        Panel(
+            strip.pair,
+            tuple((name, _points(scale, each)) for name, each in strip.seconds.items()),
+        )
+        for strip in strips
+    )
+    variants = dict.fromkeys(name for strip in strips for name in strip.seconds)
+    return Blocks(panels, ticks, tuple(variants))
+
+
+def _points(scale: Scale, values: Sequence[float]) -> str:
+    width = max(1, len(values) - 1)
+    places = [
+        f"{1000 * at / width:.0f},{10 * scale.from_top(value):.0f}"
+        for at, value in enumerate(values)
+        if math.isfinite(value)
+    ]
+    return " ".join(places * 2 if len(places) == 1 else places)
+
+
+# lanes -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One part of a step: its median, its share of all of them, a bar for each step."""
+
+    name: str
+    median: str
+    share: float
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaneChart:
+    """The lanes on one scale of time; bars of `cut` steps reach beyond the top."""
+
+    lanes: tuple[Lane, ...]
+    steps: int
+    cut: int
+    top: str
+
+
+def lanes(found: Lanes) -> LaneChart | None:
+    """Where the time of a step goes; None if it was not seen."""
+    by_name = {name: _finite(getattr(found, name)) for name in LANES}
+    steps = max(map(len, by_name.values()))
+    medians = {name: median(each) if each else 0.0 for name, each in by_name.items()}
+    whole = sum(medians.values())
+    if not whole > 0:
+        return None
+    top = 1.25 * max(_quantile(each, 0.9) for each in by_name.values() if each)
+    over = {at for each in by_name.values() for at, value in enumerate(each) if value > top}
+    return LaneChart(
+        tuple(
+            Lane(name, milliseconds(medians[name] * 1e3), medians[name] / whole, _bars(each, top))
+            for name, each in by_name.items()
+        ),
+        steps,
+        len(over),
+        milliseconds(top * 1e3),
+    )
+
+
+def lane_words(chart: LaneChart) -> str:
+    """The shares in a sentence, for those who do not see the bars."""
+    return ", ".join(f"{lane.name} {lane.share:.0%}" for lane in chart.lanes)
+
+
+def _finite(values: Sequence[float]) -> list[float]:
+    return [value if math.isfinite(value) and value > 0 else 0.0 for value in values]
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def _bars(values: Sequence[float], top: float) -> str:
+    """A bar for each step, or for each few steps their median, in thousandths of the room."""
+    group = -(-len(values) // _MOST_STEPS)
+    kept = [median(values[at : at + group]) for at in range(0, len(values), group or 1)]
+    width = 1000 / max(1, len(kept))
+    bar = max(0.6 * width, width - 3)
+    return "".join(
+        f"M{at * width:.1f} 1000V{1000 - 1000 * min(1.0, value / top):.0f}h{bar:.1f}V1000z"
+        for at, value in enumerate(kept)
+        if value > 0
+    )

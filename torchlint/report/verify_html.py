@@ -1,0 +1,157 @@
+"""A verification as one page: no network, no script, charts that fit a telephone and a desk."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from torchlint.report import (
+    verify_charts,
+    verify_figures,
+    verify_json,
+    verify_losses,
+    verify_reasons,
+    verify_words,
+)
+from torchlint.report.terminal import plural, visible
+from torchlint.verify.result import Agreement, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import jinja2
+
+    from torchlint.verify.result import Estimate, Result
+
+_TEMPLATE: Final = "verify.html.jinja"
+_LINES: Final = 600
+_EFFECTS: Final = 60
+_HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+
+
+def _optional(value: object, text: Callable[[Any], str]) -> str:
+    return verify_figures.UNKNOWN if value is None else text(value)
+
+
+_CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
+    ("ratio", lambda found: verify_figures.ratio(found.ratio)),
+    ("95 % interval", lambda found: verify_figures.interval(found.ci)),
+    ("a step", lambda found: verify_figures.before_and_after(found.ms)),
+    ("CPU time", lambda found: verify_figures.ratio(found.cpu_ratio)),
+    ("peak memory", lambda found: _optional(found.memory_mb, verify_figures.megabytes)),
+    ("pairs", lambda found: f"{found.pairs}, {plural(found.blocks, 'block')}"),
+)
+
+
+def require() -> None:
+    """Look whether the page can be made, before anything is measured for it.
+
+    Raises:
+        VerifyError: jinja2 is missing.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("jinja2") is None:
+        from torchlint.verify.errors import VerifyError
+
+        raise VerifyError(
+            'An HTML report needs jinja2; install it with: pip install "torchlint[verify]"'
+        )
+
+
+def render(result: Result) -> str:
+    """The page. All that comes from the program is escaped, and its hidden characters are shown.
+
+    Raises:
+        VerifyError: jinja2 is missing.
+    """
+    require()
+    template = _environment().get_template(_TEMPLATE)
+    return template.render(
+        result=result,
+        forest=verify_charts.forest(result),
+        blocks=verify_charts.blocks(result.strips),
+        lanes=verify_charts.lanes(result.lanes),
+        raw=_embedded(result),
+        names=verify_words.names(result),
+        anchors={fix.id: f"fix-{number}" for number, fix in enumerate(result.fixes, start=1)},
+        most_effects=_EFFECTS,
+    )
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("torchlint.report", "templates"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        words=verify_words,
+        plural=plural,
+        why=verify_reasons,
+        cells=_CELLS,
+        line_of=_line_of,
+        figures=verify_figures,
+        Verdict=Verdict,
+        Agreement=Agreement,
+        tone=verify_charts.tone,
+        lane_words=verify_charts.lane_words,
+        losses=verify_losses.losses,
+        diff_lines=diff_lines,
+    )
+    return environment
+
+
+def _shown(value: object) -> object:
+    """Whatever a template prints: text without characters that hide or reorder others."""
+    if hasattr(value, "__html__") or not isinstance(value, str):
+        return value
+    return visible(value)
+
+
+def _line_of(variant: str) -> str:
+    """The look of a variant's curve."""
+    return {"original": "original", "original again": "again"}.get(variant, "changed")
+
+
+def diff_lines(diff: str) -> tuple[list[tuple[str, str]], int]:
+    """The kind and the text of each line, and how many more lines there are."""
+    lines = diff.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    shown: list[tuple[str, str]] = []
+    left = [0, 0]
+    for line in lines[:_LINES]:
+        kind = _kind(line, inside=max(left) > 0)
+        if kind == "hunk":
+            left = [int(count or 1) for count in _HUNK.findall(line)[0]]
+        left[0] -= kind in ("removed", "same")
+        left[1] -= kind in ("added", "same")
+        shown.append((kind, line.removesuffix("\r").expandtabs(4)))
+    return shown, max(0, len(lines) - _LINES)
+
+
+def _kind(line: str, *, inside: bool) -> str:
+    """`inside` a hunk, a line that looks like the name of a file is a changed one."""
+    if not inside and _HUNK.match(line):
+        return "hunk"
+    if not inside and line.startswith(("--- ", "+++ ", "diff ")):
+        return "file"
+    return {"+": "added", "-": "removed", "\\": "note"}.get(line[:1], "same")
+
+
+def _embedded(result: Result) -> object:
+    """The JSON so that nothing in it ends the element that holds it."""
+    from markupsafe import Markup
+
+    text = json.dumps(verify_json.document(result), allow_nan=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 - ASCII, and no sign in it that HTML knows

@@ -1,0 +1,260 @@
+"""A verification for programs: one JSON object, as `docs/verify-json.md` describes it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Final
+
+from torchlint import __version__
+from torchlint.verify.result import SCHEMA, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from torchlint.verify.result import (
+        BlockStrip,
+        Comparison,
+        DeclaredPlan,
+        Environment,
+        Estimate,
+        FixResult,
+        Lanes,
+        Noise,
+        Numerics,
+        Result,
+        SideEffect,
+    )
+
+Json = dict[str, object]
+
+_WIDTH: Final = 100
+_FIGURES: Final = 6
+_MEASURED: Final = (
+    "ratio",
+    "ci",
+    "strict",
+    "pairs",
+    "blocks",
+    "pairs_needed",
+    "sd_between",
+    "sd_within",
+    "ms",
+    "cpu_ratio",
+    "memory_mb",
+)
+
+
+def render(result: Result) -> str:
+    """The object in ASCII, with a line end; the same result gives the same text."""
+    return _laid_out(document(result), "") + "\n"
+
+
+def document(result: Result) -> Json:
+    """The object itself: nothing in it but dicts, lists, strings, numbers, booleans and None.
+
+    Measured numbers have six significant digits, losses all of theirs; what is not a finite
+    number is None.
+    """
+    return {
+        "schema": SCHEMA,
+        "tool": "torchlint",
+        "version": __version__,
+        "argv": list(result.argv),
+        "exit": result.exit,
+        "summary": result.summary,
+        "seconds": _rounded(result.seconds),
+        "environment": _environment(result.environment),
+        "plan": None if result.plan is None else _plan(result.plan),
+        "aa": None if result.aa is None else _noise(result.aa),
+        "total": None if result.total is None else _comparison(result.total),
+        "fixes": [_fix(fix) for fix in result.fixes],
+        "notes": list(result.notes),
+        "side_effects": [_effect(effect) for effect in result.side_effects],
+        "lanes": _lanes(result.lanes),
+        "strips": [_strip(strip) for strip in result.strips],
+        "diff": result.diff,
+    }
+
+
+# parts -------------------------------------------------------------------------------------
+
+
+def _environment(environment: Environment) -> Json:
+    return {
+        "torch": environment.torch,
+        "python": environment.python,
+        "device": environment.device,
+        "threads": environment.threads,
+        "processors": environment.processors,
+        "processes": environment.processes,
+        "load": _numbers(environment.load),
+        "sandbox": environment.sandbox,
+        "settings": dict(sorted(environment.settings.items())),
+        "gpu": None if environment.gpu is None else dict(sorted(environment.gpu.items())),
+    }
+
+
+def _plan(plan: DeclaredPlan) -> Json:
+    return {
+        "looks": list(plan.looks),
+        "alpha": plan.alpha,
+        "margin": plan.margin,
+        "blocks": plan.blocks,
+        "steps": plan.steps,
+        "warmup": plan.warmup,
+        "settle": plan.settle,
+        "seed": plan.seed,
+        "step": plan.step,
+        "variants": list(plan.variants),
+        "numeric_steps": plan.numeric_steps,
+        "budget_s": plan.budget_s,
+    }
+
+
+def _noise(noise: Noise) -> Json:
+    estimate = _estimate(noise.estimate)
+    verdict = Verdict.NEUTRAL if noise.fit else Verdict.UNRESOLVED
+    return {
+        "ratio": estimate.pop("ratio"),
+        "ci": estimate.pop("ci"),
+        "verdict": verdict.value,
+        "why": noise.why,
+        "fit": bool(noise.fit),
+        "floor": _rounded(noise.floor),
+        **estimate,
+        "numerics": None if noise.numerics is None else _numerics(noise.numerics),
+    }
+
+
+def _comparison(comparison: Comparison) -> Json:
+    estimate = _estimate(comparison.estimate)
+    return {
+        "ratio": estimate.pop("ratio"),
+        "ci": estimate.pop("ci"),
+        "verdict": comparison.verdict.value,
+        "why": comparison.why,
+        **estimate,
+        "numerics": None if comparison.numerics is None else _numerics(comparison.numerics),
+    }
+
+
+def _fix(fix: FixResult) -> Json:
+    return {
+        "id": fix.id,
+        "code": fix.code,
+        "name": fix.name,
+        "applicability": fix.applicability,
+        "message": fix.message,
+        "places": [
+            {"path": place.path, "row": place.row, "exercised": place.exercised}
+            for place in fix.places
+        ],
+        **_comparison(fix.alone),
+        "after": None if fix.after is None else _comparison(fix.after),
+        "hidden_by": fix.hidden_by,
+        "diff": fix.diff,
+    }
+
+
+def _estimate(estimate: Estimate | None) -> Json:
+    """The same keys whether anything was measured or not."""
+    if estimate is None:
+        return dict.fromkeys(_MEASURED)
+    needed, memory = estimate.pairs_needed, estimate.memory_mb
+    values: tuple[object, ...] = (
+        _rounded(estimate.ratio),
+        _numbers(estimate.ci),
+        _numbers(estimate.strict),
+        int(estimate.pairs),
+        int(estimate.blocks),
+        None if needed is None else int(needed),
+        _rounded(estimate.sd_between),
+        _rounded(estimate.sd_within),
+        _numbers(estimate.ms),
+        _rounded(estimate.cpu_ratio),
+        None if memory is None else _numbers(memory),
+    )
+    return dict(zip(_MEASURED, values, strict=True))
+
+
+def _numerics(numerics: Numerics) -> Json:
+    return {
+        "agreement": numerics.agreement.value,
+        "why": numerics.why,
+        "level": numerics.level,
+        "first_step": numerics.first_step,
+        "largest": _rounded(numerics.largest),
+        "envelope_ratio": _rounded(numerics.envelope_ratio),
+        "losses": [[_finite(loss) for loss in pair] for pair in numerics.losses],
+        "envelope": [[_finite(end) for end in ends] for ends in numerics.envelope],
+    }
+
+
+def _effect(effect: SideEffect) -> Json:
+    return {
+        "kind": effect.kind,
+        "what": effect.what,
+        "kept": effect.kept,
+        "count": effect.count,
+    }
+
+
+def _lanes(lanes: Lanes) -> Json:
+    return {
+        "data": _numbers(lanes.data),
+        "forward": _numbers(lanes.forward),
+        "backward": _numbers(lanes.backward),
+        "optimizer": _numbers(lanes.optimizer),
+        "other": _numbers(lanes.other),
+    }
+
+
+def _strip(strip: BlockStrip) -> Json:
+    seconds = {name: _numbers(values) for name, values in strip.seconds.items()}
+    return {"pair": strip.pair, "seconds": seconds}
+
+
+# numbers -----------------------------------------------------------------------------------
+
+
+def _numbers(values: Iterable[float]) -> list[float | None]:
+    return [_rounded(value) for value in values]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{_FIGURES}g}")
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+# layout ------------------------------------------------------------------------------------
+
+
+def _laid_out(value: object, indent: str) -> str:
+    """JSON as a person would break it: short things and lists of numbers on one line."""
+    line = json.dumps(value, allow_nan=False)
+    if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list) or _plain(value):
+        return line
+    inner = indent + "  "
+    parts = f",\n{inner}".join(_parts(value, inner))
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{inner}{parts}\n{indent}{closing}"
+
+
+def _parts(value: Mapping[str, object] | Sequence[object], indent: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield f"{json.dumps(key)}: {_laid_out(each, indent)}"
+    else:
+        for each in value:
+            yield _laid_out(each, indent)
+
+
+def _plain(value: object) -> bool:
+    """Whether it is a list of nothing but numbers, or of lists of them."""
+    return isinstance(value, list) and all(
+        each is None or isinstance(each, int | float) or _plain(each) for each in value
+    )

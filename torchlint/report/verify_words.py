@@ -1,0 +1,216 @@
+"""How the parts of a verification are put into words, for the terminal and for the page."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from torchlint.report.terminal import plural
+from torchlint.report.verify_figures import (
+    TIMES,
+    UNKNOWN,
+    megabytes,
+    percent,
+    ratio,
+    times,
+)
+from torchlint.verify.result import Agreement, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.verify.result import (
+        DeclaredPlan,
+        Environment,
+        Estimate,
+        FixResult,
+        Noise,
+        Numerics,
+        Result,
+        SideEffect,
+    )
+
+CPU_BANNER: Final = "CPU ratios do not predict GPU ratios."
+SESSION_ONLY: Final = (
+    "An interval covers this session only: another day, machine or set of arguments may give "
+    "another ratio."
+)
+
+_EFFECTS: Final = {
+    "write": "write",
+    "create": "new file",
+    "delete": "deletion",
+    "mkdir": "new folder",
+    "process": "process",
+    "connect": "connection",
+    "upload": "upload",
+}
+
+
+def command(result: Result) -> str:
+    """The script with its arguments, as a shell takes them."""
+    return shlex.join(result.argv)
+
+
+def apply_command(result: Result) -> str | None:
+    """What writes the fixes that came out well; None if none did, or for a module, which
+    `fix --verified` does not run."""
+    if not result.argv or result.argv[0] == "-m" or not any(map(came_out_well, result.fixes)):
+        return None
+    script, *own = result.argv
+    words = ["torchlint", "fix", "--verified", script, "--apply"]
+    return shlex.join([*words, "--", *own] if own else words)
+
+
+def came_out_well(fix: FixResult) -> bool:
+    """Confirmed, and its numbers are right without a further look."""
+    numerics = fix.alone.numerics
+    return (
+        fix.alone.verdict is Verdict.CONFIRMED
+        and numerics is not None
+        and numerics.agreement.is_good
+    )
+
+
+def on_cpu(result: Result) -> bool:
+    """Whether the program computed on a CPU."""
+    return result.environment.device.startswith("cpu")
+
+
+# parts -------------------------------------------------------------------------------------
+
+
+def machine(environment: Environment) -> list[str]:
+    """What the programs ran on, fact by fact."""
+    gpu = (environment.gpu or {}).get("name")
+    threads = (
+        "threads as they are"
+        if environment.threads is None
+        else plural(environment.threads, "thread")
+    )
+    facts = [
+        f"{environment.device} ({gpu})" if gpu else environment.device,
+        f"{threads} on {plural(environment.processors, 'processor')}",
+        f"torch {environment.torch}",
+        f"Python {environment.python}",
+    ]
+    if environment.load:
+        facts.append(f"load {environment.load[0]:.2g}")
+    if environment.processes > 1:
+        facts.append(f"{environment.processes} processes train")
+    if environment.settings:
+        facts.append(f"set: {', '.join(sorted(environment.settings))}")
+    return facts
+
+
+def plan(declared: DeclaredPlan) -> list[str]:
+    """What was laid down before anything was measured, fact by fact."""
+    looks = ", ".join(str(look) for look in declared.looks)
+    return [
+        f"{looks} pairs",
+        f"{plural(declared.blocks, 'block')} of {plural(declared.steps, 'step')}",
+        f"warm-up {declared.warmup}",
+        f"margin {percent(declared.margin)}",
+        f"alpha {declared.alpha:g}",
+        f"seed {declared.seed}",
+        f"a step ends at {declared.step}",
+    ]
+
+
+def noise(found: Noise) -> list[str]:
+    """The original against itself, and whether claims can be made."""
+    facts = [f"against itself {times(found.estimate)}"]
+    floor = percent(found.floor)
+    facts.append("floor unknown" if floor == UNKNOWN else f"floor {floor}")
+    facts.append("fit for claims" if found.fit else "UNFIT for claims")
+    if found.why:
+        facts.append(found.why)
+    if found.numerics is not None:
+        why = found.numerics.why if found.numerics.agreement is Agreement.UNKNOWN else ""
+        facts.append(f"its numbers: {why or found.numerics.agreement.value}")
+    return facts
+
+
+def witnesses(estimate: Estimate | None) -> list[str]:
+    """What else was measured beside the time of a step."""
+    facts = []
+    if estimate is not None and estimate.cpu_ratio is not None:
+        facts.append(f"CPU time {TIMES}{ratio(estimate.cpu_ratio)}")
+    if estimate is not None and estimate.memory_mb is not None:
+        facts.append(f"peak memory {megabytes(estimate.memory_mb)}")
+    return facts
+
+
+def changed_program(result: Result) -> str:
+    """`all 4 fixes`, or what stands in their place."""
+    measured = sum(fix.alone.estimate is not None for fix in result.fixes)
+    if not result.fixes:
+        return "the changed program"
+    if measured < len(result.fixes):
+        return f"the {_fixes(measured)} that {'was' if measured == 1 else 'were'} measured"
+    return {1: "the fix", 2: "both fixes"}.get(measured, f"all {_fixes(measured)}")
+
+
+def names(result: Result) -> dict[str, str]:
+    """A short name for each fix by its id: its code, with the file where that alone is not
+    enough."""
+    codes = Counter(fix.code for fix in result.fixes)
+    files = Counter((fix.code, _file(fix)) for fix in result.fixes)
+    found = {}
+    for fix in result.fixes:
+        if codes[fix.code] == 1:
+            found[fix.id] = fix.code
+        elif files[fix.code, _file(fix)] == 1:
+            found[fix.id] = f"{fix.code} in {_file(fix)}"
+        else:
+            found[fix.id] = f"{fix.code} in {fix.places[0].path if fix.places else fix.id}"
+    return found
+
+
+def _file(fix: FixResult) -> str:
+    return os.path.basename(fix.places[0].path) if fix.places else ""
+
+
+def _fixes(number: int) -> str:
+    return "1 fix" if number == 1 else f"{number} fixes"
+
+
+def agreement(numerics: Numerics | None) -> Agreement:
+    """Its word; an absent comparison is not compared."""
+    return Agreement.UNKNOWN if numerics is None else numerics.agreement
+
+
+def place(fix: FixResult) -> str:
+    """`train.py:31 +2`: the first place, and how many more there are."""
+    if not fix.places:
+        return UNKNOWN
+    first = fix.places[0]
+    more = f" +{len(fix.places) - 1}" if len(fix.places) > 1 else ""
+    return f"{first.path}:{first.row}{more}"
+
+
+def effects(found: Sequence[SideEffect]) -> str:
+    """What was done outside the processes, counted: `2 new files, 1 connection`."""
+    kinds: Counter[str] = Counter()
+    for effect in found:
+        # A folder stands for all the files in it.
+        number = effect.count if effect.what.endswith("/") else 1
+        kinds[_EFFECTS.get(effect.kind, effect.kind)] += number
+    return ", ".join(
+        f"{number} processes" if kind == "process" and number > 1 else plural(number, kind)
+        for kind, number in kinds.items()
+    )
+
+
+def conclusion(result: Result) -> list[str]:
+    """The closing sentence, with the last lines of a failed script behind it."""
+    if result.summary.strip():
+        return [line for line in result.summary.splitlines() if line.strip()]
+    if result.fixes:
+        well = sum(came_out_well(fix) for fix in result.fixes)
+        return [f"{well} of {_fixes(len(result.fixes))} confirmed, with numbers that stay right."]
+    if result.total is not None:
+        return [f"The changed program: {result.total.verdict.value}."]
+    return ["Nothing was measured."]
