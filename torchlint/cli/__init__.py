@@ -14,6 +14,7 @@ _COMMANDS: Final = {
     "check": "torchlint.cli.check",
     "fix": "torchlint.cli.fix",
     "rule": "torchlint.cli.rule",
+    "verify": "torchlint.cli.verify",
 }
 
 
@@ -53,10 +54,15 @@ Examples:
   torchlint check train.py          what makes this script slow
   torchlint fix train.py            a diff that mends it; add --apply to write
   torchlint rule TL201              why a rule speaks, and when its fix is safe
+  torchlint verify train.py         runs the script, and measures what each fix is worth
 
 \b
-Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 something could not be done.""",
+Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 something could not be done;
+`torchlint verify --help` lists those of verify.""",
 )
 @click.version_option(__version__, message="torchlint %(version)s")
 def torchlint() -> None:
-    """torchlint reads PyTorch training code, says what makes it slow, and mends it."""
+    """torchlint reads PyTorch training code, says what makes it slow, mends it, and measures.
+
+    Only `verify` and `fix --verified` execute the code that they are given.
+    """

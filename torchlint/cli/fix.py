@@ -23,11 +23,17 @@ Examples:
   torchlint fix train.py | git apply         the same as --apply
   torchlint fix --apply --unsafe src         also fixes that may change results or memory
   torchlint fix - --stdin-filename a.py      a diff for text from standard input
+  torchlint fix --verified train.py          runs train.py; only what proves faster, and right
 
 \b
 Fixes are safe (same values for every program that matches) unless --unsafe is given;
 `torchlint rule CODE` says what an unsafe one may change. What was withheld is listed on
 standard error, with the reason.
+
+\b
+--verified executes the script, as `torchlint verify` does, and makes the fixes that came out
+CONFIRMED with numbers that are bitwise equal or equal to rounding; the script's own arguments
+go after `--`. If none came out so, nothing is changed, and the exit code is verify's.
 
 \b
 Exit codes:
@@ -42,12 +48,25 @@ Exit codes:
 @selection_options
 @click.option("--apply", is_flag=True, help="Write the files instead of printing a diff.")
 @click.option("--unsafe", is_flag=True, help="Also fixes that may change results or memory.")
-def command(paths: tuple[str, ...], words: Words, apply: bool, unsafe: bool) -> None:
+@click.option(
+    "--verified",
+    is_flag=True,
+    help="Run the script first, and make just the fixes that proved faster and right.",
+)
+@click.option("--yes", is_flag=True, help="With --verified: run the script without asking.")
+def command(
+    paths: tuple[str, ...], words: Words, apply: bool, unsafe: bool, verified: bool, yes: bool
+) -> None:
     """Mend what makes PyTorch training code slow.
 
     Prints a unified diff; --apply writes the files. PATHS are files and folders, or `-` for
     standard input; the default is this folder.
     """
+    if verified:
+        from torchlint.cli.fix_verified import fix_verified
+
+        fix_verified(paths, words, apply=apply, yes=yes)
+        return
     from torchlint.lint import fixer
     from torchlint.lint.tiers import Wanted
 
@@ -58,7 +77,7 @@ def command(paths: tuple[str, ...], words: Words, apply: bool, unsafe: bool) -> 
     )
     diagnostics = {*plan.diagnostics, *report.diagnostics}
     if not apply:
-        _print_diff(report.files)
+        print_diff(report.files)
     elif "-" in paths:
         _print_text(report, plan.targets)
     else:
@@ -69,7 +88,7 @@ def command(paths: tuple[str, ...], words: Words, apply: bool, unsafe: bool) -> 
     raise click.exceptions.Exit(1 if report.files and not apply else 0)
 
 
-def _print_diff(files: Sequence[FixedFile]) -> None:
+def print_diff(files: Sequence[FixedFile]) -> None:
     from torchlint.lint.fixer import unified_diff
 
     if sys.stdout.isatty():

@@ -14,7 +14,7 @@ from torchlint.config import ConfigError, normalised, parse_torch
 from torchlint.lint.targets import Plan, Wishes, plan, plan_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Command = Callable[..., None]
 
@@ -47,7 +47,7 @@ def _torch(_ctx: click.Context, _param: click.Parameter, value: str | None) -> o
     return version
 
 
-_SELECTION = (
+_RULES = (
     click.option(
         "--select",
         multiple=True,
@@ -80,31 +80,42 @@ _SELECTION = (
     click.option("--config", metavar="FILE", help="Use this configuration file and no other."),
     click.option("--isolated", is_flag=True, help="Use no configuration file at all."),
     click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Processes that read the project. Default: one per processor.",
+    ),
+    click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks."),
+)
+_STDIN_FILENAME = (
+    click.option(
         "--stdin-filename",
         metavar="FILE",
         help="With `-`: the name to show and to find the configuration by.",
     ),
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Processes to use. Default: one per processor.",
-    ),
-    click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks."),
 )
 
 
 def selection_options(command: Command) -> Command:
     """Adds the options that say what to look at; `command` gets them as `words`."""
+    return _with_words(command, (*_RULES, *_STDIN_FILENAME))
 
+
+def rule_options(command: Command) -> Command:
+    """The same without those for text from standard input."""
+    return _with_words(command, _RULES)
+
+
+def _with_words(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     @functools.wraps(command)
     def with_words(**values: object) -> None:
-        words = Words(**{field.name: values.pop(field.name) for field in fields(Words)})  # type: ignore[arg-type]
+        words = Words(**{field.name: values.pop(field.name, None) for field in fields(Words)})  # type: ignore[arg-type]
         command(words=words, **values)
 
-    for option in reversed(_SELECTION):
-        with_words = option(with_words)
-    return with_words
+    wrapped: Command = with_words
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def output_format(*formats: str) -> Callable[[Command], Command]:

@@ -1,0 +1,300 @@
+"""The words of `torchlint verify` and `fix --verified`; what they run is stood in for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from torchlint.verify import needs, session
+from torchlint.verify.plan import DeclaredPlan
+from torchlint.verify.result import (
+    Agreement,
+    Comparison,
+    Environment,
+    Estimate,
+    FixPlace,
+    FixResult,
+    Noise,
+    Numerics,
+    Result,
+    Verdict,
+)
+
+SCRIPT = """\
+import torch
+from torch import nn
+
+model = nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in range(9):
+    optimizer.zero_grad(set_to_none=False)
+    model(torch.ones(1, 2)).mean().backward()
+    optimizer.step()
+"""
+
+
+def estimate(ratio: float) -> Estimate:
+    interval = (ratio * 0.99, ratio * 1.01)
+    return Estimate(ratio, interval, interval, 4, 40, 0.01, 0.02, (10.0, 10.0 / ratio))
+
+
+def comparison(verdict: Verdict, agreement: Agreement = Agreement.BITWISE) -> Comparison:
+    return Comparison(verdict, estimate(1.2), Numerics(agreement))
+
+
+class Session:
+    """Stands in for the measuring: set what comes out, read what was asked."""
+
+    def __init__(self) -> None:
+        self.exit = 0
+        self.alone = comparison(Verdict.CONFIRMED)
+        self.asked: list[tuple[Any, Any]] = []
+
+    def verify(self, request: Any, changes: Any, watcher: Any) -> Result:
+        self.asked.append((request, changes))
+        fixes = tuple(
+            FixResult(
+                fix.id, fix.code, fix.name, "unsafe", fix.message,
+                (FixPlace(fix.path, 7, True),), self.alone,
+            )
+            for fix in (changes.fixes.fixes if changes.fixes else ())
+        )  # fmt: skip
+        return Result(
+            argv=changes.program.words,
+            environment=Environment("2.13.0", "3.11", "cpu", 1, 2, (0.1,), "redirect"),
+            plan=DeclaredPlan((4,), 0.05, 0.02, 10, 4, 10, 1, 0, "SGD.step", (), 30),
+            aa=Noise(estimate(1.0), 0.01, True),
+            total=self.alone,
+            fixes=fixes,
+            exit=self.exit,
+        )
+
+
+@pytest.fixture
+def measuring(monkeypatch) -> Session:
+    fake = Session()
+    monkeypatch.setattr(session, "verify", fake.verify)
+    return fake
+
+
+@pytest.fixture
+def train(here):
+    (here / "train.py").write_text(SCRIPT)
+    return here / "train.py"
+
+
+def test_a_script_is_verified_with_its_fixes(torchlint, measuring, train):
+    outcome = torchlint("verify", "train.py")
+    assert outcome.code == 0
+    assert "TL401" in outcome.text
+    (request, changes), = measuring.asked  # fmt: skip
+    assert changes.ids == ("TL401:train.py",)
+    assert request.design.looks == (4, 8, 16)
+    assert request.budget_s == 600
+    assert request.per_fix
+
+
+def test_it_says_that_it_executes_the_script(torchlint, measuring, train):
+    outcome = torchlint("verify", "train.py", "--", "--epochs", "3")
+    assert "verify executes `train.py --epochs 3` many times" in outcome.err
+
+
+def test_the_scripts_own_arguments_go_after_two_dashes(torchlint, measuring, train):
+    torchlint("verify", "train.py", "--seed", "3", "--", "--seed", "7", "--yes")
+    request, changes = measuring.asked[0]
+    assert request.seed == 3
+    assert changes.program.argv == ("--seed", "7", "--yes")
+
+
+def test_an_argument_of_the_script_in_the_wrong_place_is_explained(torchlint, measuring, train):
+    outcome = torchlint("verify", "train.py", "--epochs", "3")
+    assert outcome.code == 2
+    assert "No such option --epochs; the script's own arguments go after --." in outcome.err
+    assert not measuring.asked
+
+
+def test_an_unknown_option_without_a_script_is_just_unknown(torchlint, measuring):
+    outcome = torchlint("verify", "--epochs")
+    assert outcome.code == 2
+    assert "go after --" not in outcome.err
+
+
+def test_a_module_is_verified_by_its_name(torchlint, measuring, here):
+    (here / "pkg").mkdir()
+    (here / "pkg" / "__init__.py").write_text("")
+    (here / "pkg" / "train.py").write_text(SCRIPT)
+    torchlint("verify", "-m", "pkg.train", "--", "x")
+    program = measuring.asked[0][1].program
+    assert program.as_module
+    assert program.words == ("-m", "pkg.train", "x")
+
+
+def test_the_fixes_of_the_whole_project_are_taken(torchlint, measuring, train, here):
+    (here / "step.py").write_text(SCRIPT)
+    torchlint("verify", "train.py")
+    assert measuring.asked[0][1].ids == ("TL401:step.py", "TL401:train.py")
+
+
+@pytest.mark.parametrize("words", [("--safe-only",), ("--ignore", "TL401"), ("--select", "TL101")])
+def test_without_a_fix_nothing_is_run(torchlint, measuring, train, words):
+    outcome = torchlint("verify", "train.py", *words)
+    assert outcome.code == 0
+    assert outcome.err == "There is no fix to verify; nothing was run.\n"
+    assert not measuring.asked
+
+
+def test_options_reach_the_plan(torchlint, measuring, train):
+    words = (
+        "--total-only --steps 20 --warmup 3 --pairs 2,3 --budget 90s --threads 2 "
+        "--device cpu --nproc-per-node 2 --keep-env"
+    ).split()
+    torchlint("verify", "train.py", *words)
+    request = measuring.asked[0][0]
+    assert not request.per_fix
+    assert (request.steps, request.warmup, request.threads, request.nproc) == (20, 3, 2, 2)
+    assert request.design.looks == (2, 3)
+    assert request.budget_s == 90
+    assert request.device == "cpu"
+    assert request.keep_env
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--budget", "soon"), "is no time"),
+        (("--budget", "0"), "is no time"),
+        (("--pairs", "1"), "growing list"),
+        (("--pairs", "8,4"), "growing list"),
+        (("--pairs", "4,x"), "growing list"),
+        (("--with", "nowhere.patch"), "nowhere.patch"),
+        (("--against", "nowhere.py"), "nowhere.py does not exist"),
+        (("--with", "a", "--against", "b"), "exclude each other"),
+        (("--select", "TL999"), "TL999"),
+    ],
+)
+def test_wrong_words_are_explained_before_anything_runs(torchlint, measuring, train, words, said):
+    outcome = torchlint("verify", "train.py", *words)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert not measuring.asked
+
+
+def test_a_script_is_needed(torchlint, measuring):
+    outcome = torchlint("verify")
+    assert outcome.code == 2
+    assert "Give the script that trains, or a module with -m." in outcome.err
+
+
+def test_a_missing_script_and_a_missing_module_say_so(torchlint, measuring):
+    assert "nowhere.py does not exist" in torchlint("verify", "nowhere.py").err
+    assert "No module nowhere" in torchlint("verify", "-m", "nowhere").err
+
+
+def test_without_torch_it_says_what_to_install(torchlint, measuring, train, monkeypatch):
+    monkeypatch.setattr(needs, "find_spec", lambda name: None if name == "torch" else name)
+    outcome = torchlint("verify", "train.py")
+    assert outcome.code == 2
+    assert outcome.err.startswith("Error: verify needs torch in the environment of ")
+    assert 'pip install "torchlint[verify]"' in outcome.err
+
+
+def test_windows_is_told_where_it_works(torchlint, measuring, train, monkeypatch):
+    monkeypatch.setattr("sys.platform", "win32")
+    assert "run it there or in WSL" in torchlint("verify", "train.py").err
+
+
+def test_another_script_replaces_the_fixes(torchlint, measuring, train):
+    torchlint("verify", "train.py", "--against", "train.py", "--", "x")
+    changes = measuring.asked[0][1]
+    assert changes.fixes is None
+    assert changes.other == changes.program
+
+
+def test_a_patch_replaces_the_fixes(torchlint, measuring, train, here):
+    (here / "my.patch").write_text(
+        "--- a/train.py\n+++ b/train.py\n@@ -1,2 +1,3 @@\n import torch\n+import os\n from torch import nn\n"
+    )
+    torchlint("verify", "train.py", "--with", "my.patch")
+    changes = measuring.asked[0][1]
+    assert [after for _, after in changes.overlay.values()] == [
+        SCRIPT.replace("torch\n", "torch\nimport os\n", 1).encode()
+    ]
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 4, 5, 6, 7])
+def test_the_exit_code_is_the_verifications(torchlint, measuring, train, code):
+    measuring.exit = code
+    assert torchlint("verify", "train.py").code == code
+
+
+def test_what_is_not_confirmed_can_be_required(torchlint, measuring, train):
+    assert torchlint("verify", "train.py", "--require-confirmed").code == 0
+    measuring.alone = comparison(Verdict.NEUTRAL)
+    assert torchlint("verify", "train.py", "--require-confirmed").code == 3
+    measuring.exit = 1
+    assert torchlint("verify", "train.py", "--require-confirmed").code == 1
+
+
+def test_json_goes_to_a_file_and_to_standard_output(torchlint, measuring, train, here):
+    outcome = torchlint("verify", "train.py", "--json", "out.json", "--output-format", "json")
+    assert json.loads(outcome.text) == json.loads((here / "out.json").read_text())
+    assert json.loads(outcome.text)["total"]["verdict"] == "CONFIRMED"
+
+
+def test_a_report_that_cannot_be_written_says_so(torchlint, measuring, train):
+    outcome = torchlint("verify", "train.py", "--json", "no/such/folder.json")
+    assert outcome.code == 2
+    assert "no/such/folder.json cannot be written" in outcome.err
+
+
+def test_html_goes_to_a_file(torchlint, measuring, train, here):
+    torchlint("verify", "train.py", "--html", "out.html")
+    assert (here / "out.html").read_text().lower().startswith("<!doctype html>")
+
+
+# fix --verified ----------------------------------------------------------------------------
+
+
+def test_a_proven_fix_is_printed_as_a_diff(torchlint, measuring, train):
+    outcome = torchlint("fix", "--verified", "train.py")
+    assert outcome.code == 1
+    assert "+    optimizer.zero_grad()" in outcome.text
+    assert train.read_text() == SCRIPT
+    assert "CONFIRMED" in outcome.err
+
+
+def test_a_proven_fix_is_written(torchlint, measuring, train):
+    outcome = torchlint("fix", "--verified", "train.py", "--apply", "--", "--epochs", "2")
+    assert outcome.code == 0
+    assert "optimizer.zero_grad()\n" in train.read_text()
+    assert "Made 1 verified fix in 1 file." in outcome.err
+    assert measuring.asked[0][1].program.argv == ("--epochs", "2")
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        comparison(Verdict.NEUTRAL),
+        comparison(Verdict.UNRESOLVED),
+        comparison(Verdict.SLOWER),
+        comparison(Verdict.NOT_EXERCISED),
+        comparison(Verdict.CONFIRMED, Agreement.DIFFERS),
+        comparison(Verdict.CONFIRMED, Agreement.DECLARED),
+        comparison(Verdict.CONFIRMED, Agreement.UNKNOWN),
+        Comparison(Verdict.CONFIRMED, estimate(1.2)),
+    ],
+)
+def test_what_is_not_proven_is_not_written(torchlint, measuring, train, alone):
+    measuring.alone, measuring.exit = alone, 3
+    outcome = torchlint("fix", "--verified", "train.py", "--apply")
+    assert outcome.code == 3
+    assert train.read_text() == SCRIPT
+    assert "nothing is changed" in outcome.err
+
+
+def test_fixing_what_was_verified_needs_a_script(torchlint, measuring):
+    outcome = torchlint("fix", "--verified")
+    assert outcome.code == 2
+    assert "Give the script" in outcome.err

@@ -1,0 +1,57 @@
+"""`torchlint fix --verified`: measures first, and makes what proved faster and right."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.cli.verifying import fixes_of, program_from, run
+
+if TYPE_CHECKING:
+    from torchlint.cli.options import Words
+    from torchlint.verify.fixes import Fixes
+
+
+def fix_verified(arguments: tuple[str, ...], words: Words, *, apply: bool, yes: bool) -> None:
+    """Verify the script that `arguments` begin with, then print or write the good fixes.
+
+    Raises:
+        click.exceptions.Exit: always, with the exit code.
+    """
+    from torchlint.report import verify_text
+    from torchlint.verify.changes import Changes
+    from torchlint.verify.judging import proven
+    from torchlint.verify.request import Request
+
+    program = program_from(arguments, None)
+    fixes = fixes_of(program, words, unsafe=True)
+    result = run(Request(program), Changes(program, fixes), yes=yes)
+    if result is None:
+        raise click.exceptions.Exit(0)
+    width = shutil.get_terminal_size((100, 40)).columns
+    print_lines(verify_text.render(result, paint_for(sys.stderr), width), err=True)
+    chosen = proven(result.fixes)
+    if not chosen:
+        print_lines(["No fix proved both faster and right; nothing is changed."], err=True)
+        raise click.exceptions.Exit(result.exit)
+    raise click.exceptions.Exit(_make(fixes, chosen, apply=apply))
+
+
+def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool) -> int:
+    from torchlint.cli.fix import print_diff
+    from torchlint.lint import fixer
+    from torchlint.report.terminal import plural
+
+    files = fixes.fixed_files(chosen)
+    if not apply:
+        print_diff(files)
+        return 1
+    failed = fixer.apply(fixer.FixReport(files, (), (), ()))
+    print_diagnostics(failed)
+    done = plural(len(files) - len(failed), "file")
+    print_lines([f"Made {plural(len(chosen), 'verified fix')} in {done}."], err=True)
+    return 2 if failed else 0
