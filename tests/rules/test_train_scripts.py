@@ -1,0 +1,83 @@
+"""Each rule with a fix has a whole script that can be trained and measured, before and after."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.config import Selection
+from torchlint.lint.engine import Target, check
+from torchlint.lint.fixer import fix_targets
+from torchlint.lint.registry import all_rules
+from torchlint.lint.tiers import Wanted
+
+if TYPE_CHECKING:
+    from torchlint.lint.finding import Finding
+    from torchlint.lint.rule import Rule
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+EVERYTHING = Wanted(hints=True, pedantic=True)
+NEEDED = {"numpy", "torch"}
+RULES = [rule for rule in all_rules().values() if rule.fix is not None]
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+
+
+def target(rule: Rule, text: bytes | None = None) -> Target:
+    """The script with all rules on, hints too."""
+    data = (FIXTURES / rule.name / "train.py").read_bytes() if text is None else text
+    return Target(f"{rule.name}/train.py", Selection(), (2, 13), data)
+
+
+def findings(script: Target) -> list[Finding]:
+    report = check([script])
+    assert report.diagnostics == ()
+    return list(report.findings)
+
+
+def fixed(rule: Rule) -> bytes:
+    report = fix_targets([target(rule)], unsafe=True, wanted=EVERYTHING)
+    assert report.diagnostics == ()
+    (file,) = report.files
+    return file.after
+
+
+@each_rule
+def test_a_script_shows_the_finding_of_its_rule_and_no_other(rule: Rule) -> None:
+    found = findings(target(rule))
+    assert {finding.code for finding in found} == {rule.code}
+    assert all(finding.tier is rule.tier for finding in found)
+
+
+@each_rule
+def test_a_script_is_fixed_altogether(rule: Rule) -> None:
+    assert findings(target(rule, fixed(rule))) == []
+
+
+@each_rule
+def test_a_script_compiles_before_and_after(rule: Rule) -> None:
+    before = target(rule).data
+    assert before is not None
+    for text in (before, fixed(rule)):
+        compile(text, "train.py", "exec")
+
+
+@each_rule
+def test_a_script_needs_torch_and_numpy_alone(rule: Rule) -> None:
+    imported = set()
+    for node in ast.walk(ast.parse(fixed(rule))):
+        if isinstance(node, ast.Import):
+            imported |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(str(node.module).partition(".")[0])
+    assert imported - sys.stdlib_module_names <= NEEDED
+
+
+@each_rule
+def test_a_script_takes_the_device_that_is_there_and_a_seed(rule: Rule) -> None:
+    text = fixed(rule).decode()
+    assert 'torch.device("cuda" if torch.cuda.is_available() else "cpu")' in text
+    assert "torch.manual_seed(args.seed)" in text
