@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -104,11 +105,152 @@ def test_a_missed_bound_is_named(verdicts: ModuleType) -> None:
     }
 
 
-def test_gpu_checks_are_an_empty_list_that_says_so() -> None:
+# what verify measures -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def evidence(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
+    import evidence
+
+    return evidence
+
+
+@pytest.fixture
+def gpu_checks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
+    import gpu_checks
+
+    return gpu_checks
+
+
+def outcome(name: str, **environment: object) -> object:
+    """A verification of a fix that was confirmed, as the benchmark keeps it."""
+    import sample_results
+    from verified_fixtures import Outcome, brief, without_places
+
+    from torchlint.report.verify_json import document
+
+    result = sample_results.result(environment=sample_results.environment(**environment))
+    return Outcome(name, "ok", 0, 30.0, without_places(brief(document(result)), "/somewhere"))
+
+
+def test_every_rule_with_a_training_script_is_verified(evidence: ModuleType) -> None:
+    from torchlint.lint.registry import all_rules
+
+    fixable = {rule.name for rule in all_rules().values() if rule.fix is not None}
+    assert set(evidence.names()) == fixable
+
+
+def test_evidence_has_a_row_for_each_script_and_a_plot(
+    evidence: ModuleType, tmp_path: Path
+) -> None:
+    from verified_fixtures import Outcome
+
+    crashed = Outcome("zero-grad-keeps-tensors", "failed", 4, 3.0, said="KeyError: 'labels'")
+    outcomes = [outcome("tensor-copies-numpy"), crashed]
+    evidence.write(evidence.collected(outcomes, ["--device", "cpu"]), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "cpu-2cores.json",
+        "cpu-2cores.md",
+        "cpu-2cores.svg",
+    }
+    page = (tmp_path / "cpu-2cores.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| [")]
+    assert "CONFIRMED" in rows[0]
+    assert "exit code 4" in rows[1]
+    assert {row.count("|") for row in rows} == {10}
+    assert "Ratios on a CPU say nothing about a GPU." in page
+    assert "KeyError: 'labels'" in page
+    plot = (tmp_path / "cpu-2cores.svg").read_text(encoding="utf-8")
+    assert "tensor-copies-numpy" in plot
+    kept = json.loads((tmp_path / "cpu-2cores.json").read_text(encoding="utf-8"))
+    assert set(kept["scripts"]) == {"tensor-copies-numpy", "zero-grad-keeps-tensors"}
+
+
+def test_evidence_of_the_same_numbers_is_the_same(evidence: ModuleType, tmp_path: Path) -> None:
+    found = evidence.collected([outcome("tensor-copies-numpy")], [])
+    for folder in ("first", "second"):
+        evidence.write(found, tmp_path / folder)
+    for path in (tmp_path / "first").iterdir():
+        assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes()
+
+
+def test_a_machine_is_called_by_its_gpu(evidence: ModuleType) -> None:
+    assert evidence.machine_of({"gpu": {"name": "NVIDIA H200"}, "processors": 8}) == "nvidia-h200"
+    assert evidence.machine_of({"gpu": None, "processors": 8}) == "cpu-8cores"
+
+
+def test_evidence_names_no_place_of_the_machine(evidence: ModuleType) -> None:
+    from verified_fixtures import without_places
+
+    said = {"why": ["/tmp/x1/train.py failed in /home/me/venv/lib/torch/nn.py", "1/2 and/or a/b"]}
+    assert without_places(said, "/tmp/x1") == {
+        "why": ["train.py failed in …/nn.py", "1/2 and/or a/b"]
+    }
+
+
+def test_gpu_checks_refuse_where_there_is_no_gpu(tmp_path: Path) -> None:
     done = subprocess.run(
-        [str(BENCHMARKS / "gpu.sh")], check=True, capture_output=True, text=True, cwd="/"
+        [str(BENCHMARKS / "gpu.sh")],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd="/",
+        env={
+            **os.environ,
+            "CUDA_VISIBLE_DEVICES": "",
+            "PYTHON": sys.executable,
+            "OUT": str(tmp_path),
+        },
     )
-    said = json.loads(done.stdout)
-    assert said["checks"] == []
-    assert "no check" in said["note"]
-    assert set(said["versions"]) == {"torchlint", "python", "torch"}
+    assert done.returncode == 2
+    assert "no GPU" in done.stderr or "no torch" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gpu_check_that_fails_loses_no_other(gpu_checks: ModuleType) -> None:
+    def breaks(limit_s: float) -> dict[str, object]:
+        raise ValueError("no such thing")
+
+    def hangs(limit_s: float) -> dict[str, object]:
+        raise subprocess.TimeoutExpired("verify", limit_s)
+
+    found: dict[str, dict[str, object]] = {}
+    wanted = {
+        "breaks": (9.0, breaks),
+        "hangs": (9.0, hangs),
+        "works": (9.0, lambda limit_s: {"status": "ok", "limit": limit_s}),
+    }
+    gpu_checks.run(wanted, found)
+    assert {name: said["status"] for name, said in found.items()} == {
+        "breaks": "failed",
+        "hangs": "timeout",
+        "works": "ok",
+    }
+    assert found["breaks"]["why"] == "ValueError: no such thing"
+    assert found["works"]["limit"] == 9.0
+
+
+def test_gpu_checks_end_in_time(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check gets no more than what is left, and none begins when little is."""
+    clock = iter([0.0, 0.0, 0.0, 470.0, 470.0, 470.0, 495.0, 495.0])
+    monkeypatch.setattr(gpu_checks.time, "monotonic", lambda: next(clock))
+    limits = []
+
+    def notes(limit_s: float) -> dict[str, object]:
+        limits.append(limit_s)
+        return {"status": "ok"}
+
+    found: dict[str, dict[str, object]] = {}
+    gpu_checks.run(dict.fromkeys(("first", "second", "third"), (80.0, notes)), found)
+    assert limits == [80.0, 30.0]
+    assert found["third"]["status"] == "left out"
+
+
+def test_what_was_not_computed_on_a_gpu_fails_a_gpu_check(gpu_checks: ModuleType) -> None:
+    on_cpu, on_gpu = (gpu_checks.told(outcome("x", device=each)) for each in ("cpu", "cuda"))
+    assert (on_cpu["status"], on_gpu["status"]) == ("failed", "ok")
+    assert on_gpu["ratio"] == 1.777

@@ -1,0 +1,107 @@
+"""Measures what each fix is worth on this machine, on the training scripts of the fixtures.
+
+Usage: evidence.py [--device D] [--budget TIME] [--pairs N,…] [--only NAME]… [--out FOLDER]
+       evidence.py --again [--out FOLDER]
+
+Writes `<machine>.json`, `<machine>.md` and `<machine>.svg` into `docs/evidence`. `--again` measures
+nothing and makes the pages anew from the JSON files that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from evidence_page import page, plot
+from verified_fixtures import Outcome, names, verify
+
+OUT = Path(__file__).resolve().parents[1] / "docs" / "evidence"
+_LIMIT_S = 1800.0
+_NUMBERS = re.compile(r"\[\s+((?:(?:-?\d[\d.e+-]*|null)(?:,\s+)?)+)\s+\]")
+
+
+def machine_of(environment: dict[str, Any]) -> str:
+    """A name for the kind of machine: `nvidia-h200`, `cpu-2cores`. It says nothing of whose."""
+    gpu = (environment.get("gpu") or {}).get("name")
+    if gpu:
+        return re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
+    return f"cpu-{environment['processors']}cores"
+
+
+def collected(outcomes: list[Outcome], options: list[str]) -> dict[str, Any]:
+    """One document of all scripts; those that could be run say what the machine is.
+
+    Raises:
+        SystemExit: none could be run.
+    """
+    ran = [each.document["environment"] for each in outcomes if each.document]
+    if not ran:
+        sys.exit(f"No script could be verified:\n{outcomes[0].said if outcomes else ''}")
+    return {
+        "machine": machine_of(ran[0]),
+        "options": options,
+        "scripts": {each.name: each.as_json() for each in outcomes},
+    }
+
+
+def write(evidence: dict[str, Any], folder: Path) -> None:
+    """Write the JSON, the plot and the page of one machine."""
+    folder.mkdir(parents=True, exist_ok=True)
+    base = folder / evidence["machine"]
+    base.with_suffix(".json").write_text(laid_out(evidence), encoding="utf-8")
+    base.with_suffix(".svg").write_text(plot(evidence), encoding="utf-8")
+    base.with_suffix(".md").write_text(page(evidence), encoding="utf-8")
+
+
+def laid_out(evidence: dict[str, Any]) -> str:
+    """JSON with every list of numbers on one line."""
+    text = json.dumps(evidence, indent=1, ensure_ascii=False)
+    return _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+
+
+def measured(arguments: argparse.Namespace) -> list[Outcome]:
+    """Each script in turn, nothing beside it."""
+    options = options_of(arguments)
+    outcomes = []
+    for name in arguments.only or names():
+        outcomes.append(verify(name, options, limit_s=_LIMIT_S))
+        print(f"{name}: {outcomes[-1].status}, {outcomes[-1].seconds:.0f} s", flush=True)
+    return outcomes
+
+
+def options_of(arguments: argparse.Namespace) -> list[str]:
+    """What each verification is told."""
+    given = {"--device": arguments.device, "--budget": arguments.budget, "--pairs": arguments.pairs}
+    return [word for name, value in given.items() if value for word in (name, value)]
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    parser.add_argument("--budget", metavar="TIME", help="for each script")
+    parser.add_argument("--pairs", metavar="N,…", help="process pairs at each look")
+    parser.add_argument("--only", action="append", choices=names(), metavar="NAME")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="FOLDER")
+    parser.add_argument("--again", action="store_true", help="only write the pages anew")
+    return parser.parse_args(words)
+
+
+def main() -> int:
+    """0 if every script could be verified."""
+    arguments = parse(sys.argv[1:])
+    if arguments.again:
+        for path in sorted(arguments.out.glob("*.json")):
+            write(json.loads(path.read_text(encoding="utf-8")), arguments.out)
+        return 0
+    outcomes = measured(arguments)
+    write(collected(outcomes, options_of(arguments)), arguments.out)
+    return int(any(each.status != "ok" for each in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

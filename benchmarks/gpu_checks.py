@@ -1,0 +1,203 @@
+"""Every check of `verify` that needs a GPU, within nine minutes. Started by `gpu.sh`.
+
+Usage: gpu_checks.py FILE    writes what was found as JSON into FILE, and prints it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from verified_fixtures import FIXTURES, Outcome, names, verify
+
+HERE = Path(__file__).resolve().parent
+BUDGET_S = 500.0
+"""For all checks together; what would begin later is left out, and says so."""
+_FIRST = ("item-in-step-loop", "cudnn-benchmark-missing", "dataloader-no-workers")
+"""Those that show their worth on a GPU alone, or most there."""
+_OPTIONS = ("--device", "cuda", "--pairs", "4", "--total-only", "--budget", "45s")
+_PLAIN = "zero-grad-keeps-tensors"
+_SHORTEST_S = 20.0
+
+Check = Callable[[float], dict[str, Any]]
+"""Gets a time limit in seconds; says `status` (`ok`, `failed`, `timeout`) and what was found."""
+
+
+def checks(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, Check]]:
+    """By name: the most seconds for it, and the check, which can read what others have found."""
+    first = {f"verify {name}": (80.0, _verifies(name)) for name in _FIRST}
+    rest = {f"verify {name}": (80.0, _verifies(name)) for name in names() if name not in _FIRST}
+    return {
+        **first,
+        "against itself": (80.0, _against_itself),
+        "cost of the meter": (60.0, _meter_cost),
+        **{name: check for name, check in rest.items() if name == f"verify {_PLAIN}"},
+        "a plain run": (40.0, lambda limit_s: _plain_run(found, limit_s)),
+        **rest,
+    }
+
+
+def run(wanted: dict[str, tuple[float, Check]], found: dict[str, dict[str, Any]]) -> None:
+    """Run the checks in turn; none can stop the others."""
+    begun = time.monotonic()
+    for name, (most_s, check) in wanted.items():
+        left = BUDGET_S - (time.monotonic() - begun)
+        if left < _SHORTEST_S:
+            found[name] = {"status": "left out", "why": "no time was left"}
+            continue
+        started = time.monotonic()
+        try:
+            said = check(min(most_s, left))
+        except subprocess.TimeoutExpired:
+            said = {"status": "timeout"}
+        except Exception as error:
+            said = {"status": "failed", "why": f"{type(error).__name__}: {error}"[:500]}
+        found[name] = {**said, "seconds": round(time.monotonic() - started, 1)}
+        print(f"{name}: {found[name]['status']}", file=sys.stderr, flush=True)
+
+
+# the checks --------------------------------------------------------------------------------
+
+
+def _verifies(name: str) -> Check:
+    return lambda limit_s: told(verify(name, _OPTIONS, limit_s=limit_s))
+
+
+def _against_itself(limit_s: float) -> dict[str, Any]:
+    said = told(verify(_FIRST[0], _OPTIONS, limit_s=limit_s, against_itself=True))
+    if said.get("verdict") in ("CONFIRMED", "SLOWER"):
+        said["status"] = "failed"
+    return said
+
+
+def told(outcome: Outcome) -> dict[str, Any]:
+    """The figures of a verification; one that did not compute on the GPU has failed."""
+    document, status = outcome.document, outcome.status
+    total, aa = document.get("total") or {}, document.get("aa") or {}
+    if status == "ok" and document["environment"]["device"] != "cuda":
+        status = "failed"
+    figures = ("verdict", "ratio", "ci", "ms", "memory_mb", "pairs", "why")
+    return {
+        "status": status,
+        "exit": outcome.exit,
+        **{key: total[key] for key in figures if key in total},
+        "numerics": (total.get("numerics") or {}).get("agreement"),
+        "aa": [aa.get("ratio"), aa.get("ci"), aa.get("fit")],
+        "step": (document.get("plan") or {}).get("step"),
+        "summary": document.get("summary", ""),
+        **({"said": outcome.said} if outcome.said else {}),
+    }
+
+
+def _meter_cost(limit_s: float) -> dict[str, Any]:
+    """What the meter adds to a step, by the script that measures it."""
+    command = [sys.executable, str(HERE / "meter_cost.py"), "--device", "cuda"]
+    done = _ran(command, limit_s)
+    status = "ok" if done.returncode == 0 else "failed"
+    try:
+        return {"status": status, "measured": json.loads(done.stdout)}
+    except ValueError:
+        return {"status": "failed", "said": (done.stdout + done.stderr)[-1000:]}
+
+
+_RUN_PLAIN = """
+import json, os, runpy, sys, time
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+WARMUP, STEPS = 30, 200
+steps, begun = 0, 0.0
+
+
+def after_each_step(*_):
+    global steps, begun
+    steps += 1
+    if steps == WARMUP:
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        begun = time.perf_counter()
+    if steps == WARMUP + STEPS:
+        torch.cuda.synchronize()
+        taken = time.perf_counter() - begun
+        peak = torch.cuda.max_memory_allocated() / 2**20
+        print(json.dumps({"ms": 1000 * taken / STEPS, "memory_mb": peak}), flush=True)
+        os._exit(0)
+
+
+register_optimizer_step_post_hook(after_each_step)
+torch.manual_seed(0)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def _plain_run(found: dict[str, dict[str, Any]], limit_s: float) -> dict[str, Any]:
+    """Step time and peak memory without any of verify's machinery, beside what verify says."""
+    script = FIXTURES / _PLAIN / "train.py"
+    plain = json.loads(_ran([sys.executable, "-c", _RUN_PLAIN, str(script)], limit_s).stdout)
+    verified = found.get(f"verify {_PLAIN}", {})
+    said = {"plain": plain, "verify": {key: verified.get(key) for key in plain}}
+    if not verified.get("ms") or not verified.get("memory_mb"):
+        return {"status": "failed", "why": "verify gave nothing to compare with", **said}
+    apart = {key: verified[key][0] / plain[key] - 1 for key in plain}
+    close = abs(apart["ms"]) < 0.2 and abs(apart["memory_mb"]) < 0.05
+    return {"status": "ok" if close else "failed", "apart": apart, **said}
+
+
+def _ran(command: list[str], limit_s: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        timeout=limit_s,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+
+
+def machine() -> dict[str, Any]:
+    """What the checks ran on."""
+    import torch
+
+    from torchlint import __version__
+
+    free, memory = torch.cuda.mem_get_info()
+    return {
+        "gpu": torch.cuda.get_device_name(),
+        "capability": ".".join(map(str, torch.cuda.get_device_capability())),
+        "memory_mb": memory >> 20,
+        "free_mb": free >> 20,
+        "cuda": torch.version.cuda,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "processors": os.cpu_count(),
+        "torchlint": __version__,
+    }
+
+
+def main() -> int:
+    """0 if every check is ok."""
+    written = Path(sys.argv[1])
+    found: dict[str, dict[str, Any]] = {}
+    begun = time.monotonic()
+    facts = machine()
+    try:
+        run(checks(found), found)
+    finally:
+        seconds = round(time.monotonic() - begun, 1)
+        text = json.dumps({"machine": facts, "seconds": seconds, "checks": found}, indent=1)
+        written.write_text(text + "\n", encoding="utf-8")
+        print(text)
+    return int(any(said["status"] != "ok" for said in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
