@@ -59,7 +59,7 @@ def test_there_are_two_command_blocks_and_each_makes_its_own_environment() -> No
     for block in (run, test):
         assert block.startswith("python3 -m venv .venv\n. .venv/bin/activate\npip install ")
     assert run.endswith("\ntorchlint check fixtures/seven/train.py\n")
-    assert test.endswith("\npytest\n")
+    assert test.endswith("\npytest -n auto\n")
 
 
 def options(*commands: str) -> set[str]:
@@ -72,7 +72,7 @@ def test_every_option_that_is_named_exists() -> None:
     text = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
     assert named
-    assert named - options("check", "fix", "rule") == set()
+    assert named - options("check", "fix", "rule", "verify") == set()
 
 
 def test_every_option_of_check_is_named() -> None:
