@@ -65,7 +65,7 @@ class Link:
 
     def block(self, turn, wall=0.5, wait=True, **more):
         values = dict(type="block", steps=turn["steps"], wall=wall, cpu=0.25, gpu=None)
-        self.send(**{**values, "memory_mb": 10.0, "throttled": None, **more})
+        self.send(**{**values, "memory_mb": 10.0, "throttled": None, "compiled": False, **more})
         return self.receive() if wait else None
 
     def survey(self, **more):

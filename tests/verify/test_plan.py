@@ -13,6 +13,7 @@ from torchlint.verify.plan import (
     ORIGINAL,
     declare,
     expected_s,
+    room_for_runs,
     rotations,
     variant_with,
     variants_of,
@@ -106,17 +107,31 @@ def test_a_script_that_hardly_steps_is_refused():
 
 def test_all_variants_run_side_by_side_where_memory_allows():
     names = variants_of(("a", "b", "c"), per_fix=True)
-    (only,) = rotations(names, memory_mb=300, free_mb=16_000)
+    (only,) = rotations(names, room=9)
     assert only == tuple(variant.name for variant in names)
 
 
 def test_scarce_memory_splits_the_variants_into_groups():
     names = variants_of(("a", "b", "c"), per_fix=True)
-    groups = rotations(names, memory_mb=1000, free_mb=6_000)
+    groups = rotations(names, room=4)
     assert groups[0] == (ORIGINAL, AGAIN, CHANGED)
     assert all(len(group) <= 4 for group in groups)
     assert all({ORIGINAL, CHANGED} <= set(group) for group in groups)
     assert {name for group in groups for name in group} == {variant.name for variant in names}
+
+
+@pytest.mark.parametrize(
+    ("took", "fits"),
+    [
+        ({"memory_mb": 1000.0}, 7),
+        ({"memory_mb": 1000.0, "processes": 2}, 3),
+        ({"memory_mb": 1000.0, "gpu_mb": 3400.0, "gpu_free_mb": 20_000.0}, 3),
+        ({"memory_mb": 8000.0, "gpu_mb": 400.0, "gpu_free_mb": 20_000.0}, 0),
+    ],
+)
+def test_the_scarcer_memory_says_how_many_runs_fit(took, fits):
+    known = {"processes": 1, "gpu_mb": None, "gpu_free_mb": None, **took}
+    assert room_for_runs(SimpleNamespace(**known), 10_000.0) == fits
 
 
 def test_the_expected_time_grows_with_pairs_and_variants():

@@ -202,6 +202,7 @@ def test_a_failure_names_its_variant(scene: Scene, turns: str, what: str, moment
         "steps=1.5",
         "memory_mb=None",
         "throttled=1",
+        "compiled=None",
     ],
 )
 def test_a_block_that_cannot_be_is_a_failure(scene: Scene, turns: str, values: str) -> None:
@@ -218,7 +219,7 @@ rank = int(os.environ["RANK"])
 turn = link.ready()
 while True:
     turn = link.block(turn, wall=[1.0, 2.0][rank], memory_mb=[9.0, 8.0][rank],
-                      throttled=[True, False][rank])
+                      throttled=[True, False][rank], compiled=[True, False][rank])
 """
 SPAWNS = """
 import os
@@ -239,7 +240,7 @@ os.wait()
 def test_the_slowest_rank_counts(scene: Scene) -> None:
     jobs = {"a": scene.job(RANK, "a", nproc=2)}
     assert turn_round(scene, jobs, blocks=2).blocks == {
-        "a": (Block(5, 2.0, 0.25, None, 9.0, True),) * 2
+        "a": (Block(5, 2.0, 0.25, None, 9.0, True, True),) * 2
     }
 
 

@@ -43,7 +43,8 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
                     step_s=0.25, times=[1, 0.25], warm=4, counts={"optimizer": [1, 2], "loader": 5},
                     lanes={"data": [0.5], "other": [0.1, 0.2]}, exercised=["F1:0"],
                     served=["/b.py", "/a.py"], compiled=True, memory_mb=12.5, device="cuda",
-                    gpu_name="H200", epochs=2, exercise_known=False)
+                    gpu_name="H200", gpu_mb=700.5, gpu_free_mb=9000.0, epochs=2,
+                    exercise_known=False)
         link.wait()
         """,
     )
@@ -71,6 +72,8 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
         memory_mb=12.5,
         device="cuda",
         gpu_name="H200",
+        gpu_mb=700.5,
+        gpu_free_mb=9000.0,
         epochs=2,
         processes=1,
         torch="2.0",
@@ -94,6 +97,7 @@ import os, time
 rank = int(os.environ["RANK"])
 link.survey(steps=[4, 3][rank], step_s=[0.5, 0.75][rank], times=[float(rank)], warm=[2, 1][rank],
             exercised=["F%d:0" % rank], served=["/%d.py" % rank], memory_mb=[1.0, 2.0][rank],
+            gpu_mb=[5.0, 6.0][rank], gpu_free_mb=[8.0, 7.0][rank],
             exercise_known=rank == 1, compiled=rank == 1)
 link.wait()
 """
@@ -105,6 +109,7 @@ def test_ranks_are_put_together(scene: Scene) -> None:
     assert (seen.times, seen.memory_mb, seen.compiled) == ((0.0,), 2.0, True)
     assert (seen.exercised, seen.exercise_known) == ({"F0:0", "F1:0"}, False)
     assert seen.served == ("/0.py", "/1.py")
+    assert (seen.gpu_mb, seen.gpu_free_mb) == (6.0, 7.0)
 
 
 CHILDREN = """

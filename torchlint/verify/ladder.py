@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from torchlint.verify.launch import Failed
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, expected_s
 from torchlint.verify.probe.settings import MEASURE
 from torchlint.verify.result import BlockStrip
 from torchlint.verify.rotation import Round, rotate
+from torchlint.verify.stats import drifting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from torchlint.verify.jobs import Jobs
     from torchlint.verify.launch import Workspace
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     Blocks = tuple[Block, ...]
     Pairs = list[tuple[Blocks, Blocks]]
 
+_MOST_EXTENSIONS: Final = 3
+"""Of the warm-up, each to twice of what it was."""
+
 
 class Ladder:
     """Measures rounds: in each, every variant runs once in a new process, in turns with the
@@ -35,6 +40,8 @@ class Ladder:
         rotations: names of the variants that run side by side.
         ranks: processes of each run that take steps.
         serial_warmup: warm up one after the other, as GPUs choose kernels by timing them.
+        one_at_a_time: the memory does not hold the runs of a rotation side by side.
+        extends_warmup: warm up longer if the first round shows that it was too short.
         timeout_s: a process that says nothing for this long has failed.
     """
 
@@ -49,18 +56,21 @@ class Ladder:
         rotations: Sequence[tuple[str, ...]],
         ranks: int,
         serial_warmup: bool,
+        one_at_a_time: bool,
+        extends_warmup: bool,
         timeout_s: float,
     ) -> None:
-        self.one_at_a_time = False
+        self.plan = plan
+        self.one_at_a_time = one_at_a_time
         self.finished = False
         self._jobs = jobs
         self._workspace = workspace
-        self._plan = plan
         self._variants = {variant.name: variant for variant in variants}
         self._anchor = anchor
         self._rotations = rotations
         self._ranks = ranks
         self._serial_warmup = serial_warmup
+        self._extensions = _MOST_EXTENSIONS if extends_warmup else 0
         self._timeout_s = timeout_s
         self._rounds: list[list[Mapping[str, Blocks]]] = []
         self._random = random.Random(plan.seed)  # noqa: S311 - an order, not a secret
@@ -86,27 +96,28 @@ class Ladder:
             Failed: a run failed.
         """
         longest = 0.0
-        for look in self._plan.looks:
+        for look in self.plan.looks:
             while len(self._rounds) < look:
                 begun = time.monotonic()
                 if deadline is not None and self._rounds and begun + longest > deadline:
                     return True
                 progress(len(self._rounds), look)
-                self._rounds.append(self._round())
+                measured = self._round()
                 longest = max(longest, time.monotonic() - begun)
+                if self._rounds or not self._warms_up_longer(measured):
+                    self._rounds.append(measured)
             progress(look, look)
             if not undecided():
                 return False
         return False
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds are measured."""
-        return len(self._rounds)
+    def unsteady(self) -> tuple[int, int]:
+        """How many runs had not warmed up when they were measured, and how many there were."""
+        return _count_unsteady(self._rounds)
 
     def expected_s(self, step_s: float, processors: int) -> float:
         """Roughly how long the first look takes."""
-        return expected_s(self._plan, step_s, self._plan.looks[0], processors)
+        return expected_s(self.plan, step_s, self.plan.looks[0], processors)
 
     def pairs(self, before: str, after: str) -> Pairs:
         """The blocks of two variants that ran in turns, pair by pair."""
@@ -128,6 +139,16 @@ class Ladder:
             )
             for pair, groups in enumerate(self._rounds)
         )
+
+    def _warms_up_longer(self, measured: list[Mapping[str, Blocks]]) -> bool:
+        """Whether to do this first round again. Only the pace within each process decides, never
+        how the variants compare."""
+        unsteady, runs = _count_unsteady([measured])
+        if self.finished or not self._extensions or 2 * unsteady <= runs:
+            return False
+        self._extensions -= 1
+        self.plan = replace(self.plan, warmup=max(1, 2 * self.plan.warmup))
+        return True
 
     def _round(self) -> list[Mapping[str, Blocks]]:
         found: list[Mapping[str, Blocks]] = []
@@ -155,7 +176,7 @@ class Ladder:
         return {name: each[:least] for name, each in blocks.items()}
 
     def _rotate(self, names: Sequence[str], seed: int) -> Mapping[str, Blocks]:
-        plan = self._plan
+        plan = self.plan
         done: Round = rotate(
             {
                 name: self._jobs.job(self._variants[name], MEASURE, anchor=self._anchor)
@@ -173,3 +194,12 @@ class Ladder:
         )
         self.finished |= done.finished
         return done.blocks
+
+
+def _count_unsteady(rounds: Iterable[Iterable[Mapping[str, Blocks]]]) -> tuple[int, int]:
+    runs = [blocks for groups in rounds for group in groups for blocks in group.values()]
+    return sum(_is_unsteady(blocks) for blocks in runs), len(runs)
+
+
+def _is_unsteady(blocks: Blocks) -> bool:
+    return any(block.compiled for block in blocks) or drifting([b.seconds for b in blocks])

@@ -30,6 +30,11 @@ _WARMUP_S: Final = 5.0
 _NUMERIC_STEPS: Final = 30
 _NUMERIC_S: Final = 20.0
 _SETTLE: Final = 1
+_MOST_AT_ONCE: Final = 12
+_SHARE_OF_MEMORY: Final = 0.7
+"""Of what is free; the rest is for what grows."""
+_CUDA_CONTEXT_MB: Final = 600.0
+"""An allowance for what CUDA takes in each process beside torch's tensors."""
 _START_S: Final = 2.5
 """Starting a process and importing torch, on a small machine."""
 
@@ -129,18 +134,14 @@ def _shrunk(warmup: int, blocks: int, steps: int, available: int) -> tuple[int, 
     return warmup, blocks, max(1, min(steps, left // blocks - _SETTLE - 1))
 
 
-def rotations(
-    variants: Sequence[Variant], *, memory_mb: float, free_mb: float, most: int = 12
-) -> tuple[tuple[str, ...], ...]:
-    """Which variants run side by side: all of them if the memory allows, else several groups
-    that each hold the original and the changed program to compare with.
+def rotations(variants: Sequence[Variant], *, room: int) -> tuple[tuple[str, ...], ...]:
+    """Which variants run side by side: all of them if there is room, else several groups that
+    each hold the original and the changed program to compare with.
 
     Args:
-        memory_mb: what one run needs.
-        free_mb: what the machine can give, of the scarcer of main and GPU memory.
+        room: how many runs the memory holds, as `room_for_runs` says.
     """
-    fit = int(0.7 * free_mb / max(memory_mb, 1.0))
-    room = max(3, min(most, fit))
+    room = max(3, min(_MOST_AT_ONCE, room))
     names = [variant.name for variant in variants]
     base, rest = names[:3], names[3:]
     if len(names) <= room:
@@ -148,6 +149,20 @@ def rotations(
     share = max(1, room - 2)
     shares = [rest[start : start + share] for start in range(0, len(rest), share)]
     return (tuple(base), *((ORIGINAL, CHANGED, *each) for each in shares))
+
+
+def room_for_runs(seen: Survey, free_mb: float) -> int:
+    """How many runs fit into the scarcer of main and GPU memory.
+
+    Args:
+        seen: says what one run took.
+        free_mb: MiB of main memory that are free.
+    """
+    room = _SHARE_OF_MEMORY * free_mb / max(seen.processes * seen.memory_mb, 1.0)
+    if seen.gpu_mb is not None and seen.gpu_free_mb is not None:
+        needed = seen.processes * (seen.gpu_mb + _CUDA_CONTEXT_MB)
+        room = min(room, _SHARE_OF_MEMORY * seen.gpu_free_mb / needed)
+    return int(room)
 
 
 def expected_s(plan: DeclaredPlan, step_s: float, pairs: int, processors: int) -> float:

@@ -27,7 +27,8 @@ class Block:
 
     Seconds are those of the whole block: `wall`, `cpu` of the process that took the steps, `gpu`
     between two events of its stream. `memory_mb` is the peak so far; `throttled` says whether the
-    GPU's clock was held back, None if that is not known.
+    GPU's clock was held back, None if that is not known; `compiled` that `torch.compile` was at
+    work in between.
     """
 
     steps: int
@@ -36,6 +37,7 @@ class Block:
     gpu: float | None
     memory_mb: float
     throttled: bool | None
+    compiled: bool = False
 
     @property
     def seconds(self) -> float:
@@ -202,6 +204,7 @@ class _Runner:
                 gpu=message.number_or_none("gpu"),
                 memory_mb=message.number("memory_mb"),
                 throttled=message.flag_or_none("throttled"),
+                compiled=message.flag("compiled"),
             )
             if block.steps < least or (least and block.seconds <= 0):
                 raise MalformedError(f"a block of {block.steps} steps in {block.wall} s")
@@ -230,4 +233,5 @@ def _slowest(blocks: list[Block]) -> Block:
         max(blocks, key=lambda block: block.seconds),
         memory_mb=max(block.memory_mb for block in blocks),
         throttled=any(flags) if flags else None,
+        compiled=any(block.compiled for block in blocks),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
@@ -20,7 +20,7 @@ from torchlint.verify.ladder import Ladder
 from torchlint.verify.launch import Failed, Workspace
 from torchlint.verify.looking import Looker
 from torchlint.verify.numerics import compare
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, rotations
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, room_for_runs, rotations
 from torchlint.verify.result import Lanes, Result
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
     from torchlint.verify.result import Comparison, DeclaredPlan, FixResult, Noise, Numerics
+
+
+_MUCH_UNSTEADY: Final = 0.25
+"""Of recorded steady processes 1 in 10 looks unsteady."""
 
 
 class Watcher(Protocol):
@@ -100,9 +104,15 @@ class _Session:
         looker = Looker(self._request, self._changes, self._jobs, self._workspace)
         look = self._found.look = looker.look()
         measured = self._measured(look)
+        unseen = self._not_imported(look)
+        if unseen:
+            self._notes.append(f"Not imported by this run, so not measured: {some(unseen)}.")
         if self._changes.fixes is not None and not measured:
             self._found.fixes = fix_results(self._reached(look), look)
             self.fail("None of the fixed lines ran, so there is nothing to measure.", 0)
+            return
+        if self._changes.overlay and len(unseen) == len(self._changes.overlay):
+            self.fail("None of the patched files is imported, so there is nothing to measure.", 0)
             return
         changes = self._changes.of(measured)
         self._jobs = Jobs(self._request, changes, self._workspace, self._sandbox)
@@ -113,6 +123,8 @@ class _Session:
         numerics = self._numerics(plan, look, changes, variants)
         judge = self._judge(ladder, look, measured)
         late = self._climb(ladder, judge)
+        self._found.plan = ladder.plan
+        self._notes += remarks(ladder)
         self._conclude(judge, look, numerics, late=late)
 
     def fail(self, message: str, code: int) -> None:
@@ -157,6 +169,14 @@ class _Session:
             if any(look.exercised(fix.id, each) is not False for each in range(len(fix.findings)))
         )
 
+    def _not_imported(self, look: FirstLook) -> list[str]:
+        """The files with a change that the program does not see."""
+        if self._changes.fixes is not None:
+            changed = {os.path.realpath(fix.path) for fix in self._changes.fixes.fixes}
+        else:
+            changed = set(self._changes.overlay)
+        return sorted(map(os.path.relpath, changed.difference(look.changed.served)))
+
     def _reached(self, look: FirstLook) -> Fixes:
         """The fixes in files that the program imports."""
         fixes = self._changes.fixes
@@ -168,17 +188,19 @@ class _Session:
     def _laid_out(self, plan: DeclaredPlan, look: FirstLook, variants: Sequence[Variant]) -> Ladder:
         seen = look.original
         on_gpu = seen.device == "cuda"
-        # TODO free memory of the GPU
-        free_mb = psutil.virtual_memory().available / 2**20
+        room = room_for_runs(seen, psutil.virtual_memory().available / 2**20)
+        layout = rotations(variants, room=room)
         return Ladder(
             self._jobs,
             self._workspace,
             plan,
             variants,
             anchor=look.anchor,
-            rotations=rotations(variants, memory_mb=seen.memory_mb, free_mb=free_mb),
+            rotations=layout,
             ranks=seen.processes,
             serial_warmup=on_gpu,
+            one_at_a_time=room < len(layout[0]),
+            extends_warmup=self._request.warmup is None,
             timeout_s=max(self._request.timeout_s, 20 * seen.step_s * (plan.steps + 2)),
         )
 
@@ -231,6 +253,29 @@ class _Session:
         if self._changes.fixes is not None:
             found.fixes = fix_results(self._reached(look), look, judge, numerics)
         found.code, found.summary = conclusion(found.noise, found.total, found.fixes, late=late)
+
+
+def some(paths: list[str], most: int = 5) -> str:
+    more = len(paths) - most
+    return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def remarks(ladder: Ladder) -> list[str]:
+    """What a reader has to know of how it was measured."""
+    found = []
+    if ladder.one_at_a_time:
+        found.append(
+            "The memory does not hold the programs side by side, so they were measured one after "
+            "the other; changes of the machine in between widen the intervals."
+        )
+    unsteady, runs = ladder.unsteady()
+    if unsteady > _MUCH_UNSTEADY * runs:
+        found.append(
+            f"{unsteady} of {runs} runs were still changing their pace while they were measured "
+            f"(after {ladder.plan.warmup} steps of warm-up); a longer --warmup may narrow the "
+            "intervals."
+        )
+    return found
 
 
 def _while_measuring(failed: Failed) -> tuple[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -46,9 +46,11 @@ class Survey:
         exercise_known: a place that is not among them did not run.
         served: real paths of the sources that were served, to any process.
         compiled: `torch.compile` compiled something.
-        memory_mb: the highest peak of any process.
+        memory_mb: the highest peak of any process in main memory.
         device: `cpu` or `cuda`.
         gpu_name: of the GPU, if there is one.
+        gpu_mb: the most that torch has reserved on the GPU in any process; None without one.
+        gpu_free_mb: the least that a process could reserve there; None without one.
         epochs: iterators that were begun over a loader.
         processes: how many take steps.
         torch: version in the process.
@@ -71,6 +73,8 @@ class Survey:
     memory_mb: float
     device: str
     gpu_name: str | None
+    gpu_mb: float | None
+    gpu_free_mb: float | None
     epochs: int
     processes: int
     torch: str
@@ -159,11 +163,18 @@ def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
         memory_mb=max(each.number("memory_mb") for each in stepping),
         device=first.text("device"),
         gpu_name=first.text_or_none("gpu_name"),
+        gpu_mb=max(_known(stepping, "gpu_mb"), default=None),
+        gpu_free_mb=min(_known(stepping, "gpu_free_mb"), default=None),
         epochs=first.integer("epochs", 0),
         processes=len(stepping) if anchor else 1,
         torch=greeting.text("torch", "") if greeting else "",
         folder=folder,
     )
+
+
+def _known(messages: Sequence[Message], key: str) -> list[float]:
+    found = [message.number_or_none(key) for message in messages]
+    return [each for each in found if each is not None]
 
 
 def _kind(message: Message) -> str | None:

@@ -83,6 +83,15 @@ def test_a_block_of_no_steps_has_no_time() -> None:
     assert (warmed["wall"], warmed["cpu"], warmed["gpu"]) == (0.0, 0.0, None)
 
 
+def test_a_block_says_if_something_was_compiled_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = FakeLink([(2, 2), (2, 2), (2, 0)])
+    made = meter(link)
+    frames = [0] * 4 + [1] * 2 + [2] * 10  # by step: one in the first block, one in settling
+    monkeypatch.setattr(measure.private, "compiled_frames", lambda: frames[made.steps - 1])
+    step(made, 14)
+    assert [message.get("compiled") for _, message in link.asked] == [None, True, False, False]
+
+
 def test_settling_steps_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink([(3, 2)])
     made = meter(link)

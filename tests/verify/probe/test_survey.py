@@ -12,6 +12,7 @@ from torchlint.verify.probe.boundary import KINDS, Chooser, Moment, Streams
 from torchlint.verify.probe.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
 from torchlint.verify.probe.settings import Place
 from torchlint.verify.probe.steps import durations, lanes, steady, warm_up
+from torchlint.verify.probe.survey import gpu_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -259,7 +260,7 @@ def test_a_training_script_is_surveyed(run_probe: RunProbe, write: Write) -> Non
         "loader": 36,
         "skipped": 0,
     }
-    assert (seen["device"], seen["gpu_name"], seen["compiled"]) == ("cpu", None, False)
+    assert (seen["device"], seen.get("gpu_name"), seen["compiled"]) == ("cpu", None, False)
     assert seen["memory_mb"] > 50
     assert len(seen["times"]) == 29
     assert all(time > 0 for time in seen["times"])
@@ -484,3 +485,17 @@ def test_processes_that_train_report_for_themselves(
     assert all(message["finished"] for message in outcome.of("survey"))
     roles = sorted(message["role"] for message in outcome.of("hello"))
     assert roles == ["child", "main"]
+
+
+def test_the_gpus_memory_is_what_a_run_would_find_there() -> None:
+    class Cuda:
+        def mem_get_info(self) -> tuple[int, int]:
+            return 5 * 2**20, 100 * 2**20
+
+        def memory_reserved(self) -> int:
+            return 3 * 2**20
+
+        def max_memory_reserved(self) -> int:
+            return 4 * 2**20
+
+    assert gpu_memory(Cuda()) == {"gpu_mb": 4.0, "gpu_free_mb": 8.0}

@@ -52,6 +52,7 @@ class Meter:
         self._due = 1
         self._then: Callable[[], None] = self._ask_for_a_turn
         self._planned = 0
+        self._compiled = 0
         self._settings = settings
         self._link = link
         self._cuda = cuda
@@ -112,6 +113,7 @@ class Meter:
             self._hand_over()
         else:
             self._then = self._stop
+            self._compiled = private.compiled_frames()
             self._clock.start()
 
     def _stop(self) -> None:
@@ -124,6 +126,9 @@ class Meter:
     def _hand_over(self) -> None:
         self._clock.settle()
         reading = self._clock.read()
+        compiled = private.compiled_frames() > self._compiled
         if self._planned == 0:
-            reading = replace(reading, wall=0.0, cpu=0.0, gpu=None)
-        self._take({"type": "block", "steps": self._planned, **asdict(reading)})
+            reading, compiled = replace(reading, wall=0.0, cpu=0.0, gpu=None), False
+        self._take(
+            {"type": "block", "steps": self._planned, "compiled": compiled, **asdict(reading)}
+        )

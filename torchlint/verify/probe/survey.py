@@ -195,10 +195,11 @@ class Surveyor:
         uses = self._settings.device != "cpu" and cuda.is_initialized()
         if uses and self._on_gpu is None:
             uses = cuda.memory_allocated() > 0
+        host: dict[str, object] = {"device": "cpu", "memory_mb": peak_memory_mb()}
         if not uses or self._on_gpu is False:
-            return {"device": "cpu", "gpu_name": None, "memory_mb": peak_memory_mb()}
-        memory_mb = cuda.max_memory_allocated() / MEGABYTE
-        return {"device": "cuda", "gpu_name": cuda.get_device_name(), "memory_mb": memory_mb}
+            return host
+        gpu = {"device": "cuda", "gpu_name": cuda.get_device_name()}
+        return {**host, **gpu, **gpu_memory(cuda)}
 
     def _optimizer_exists(self) -> bool:
         from torch.optim import Optimizer
@@ -208,6 +209,16 @@ class Surveyor:
             found = any(issubclass(type(each), Optimizer) for each in gc.get_objects())
             self._scanned = (time.perf_counter(), found)
         return found
+
+
+def gpu_memory(cuda: Any) -> dict[str, float]:
+    """MiB: `gpu_mb` is the most that torch has reserved in this process, `gpu_free_mb` what it
+    could reserve now if it held nothing."""
+    free, _ = cuda.mem_get_info()
+    return {
+        "gpu_mb": cuda.max_memory_reserved() / MEGABYTE,
+        "gpu_free_mb": (free + cuda.memory_reserved()) / MEGABYTE,
+    }
 
 
 def _has_ranks() -> bool:
