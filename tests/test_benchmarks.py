@@ -111,7 +111,6 @@ def test_a_missed_bound_is_named(verdicts: ModuleType) -> None:
 @pytest.fixture
 def evidence(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
     import evidence
 
     return evidence
@@ -120,7 +119,6 @@ def evidence(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.fixture
 def gpu_checks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
     import gpu_checks
 
     return gpu_checks
@@ -128,10 +126,10 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def outcome(name: str, **environment: object) -> object:
     """A verification of a fix that was confirmed, as the benchmark keeps it."""
-    import sample_results
     from verified_fixtures import Outcome, brief, without_places
 
-    from torchlint.report.verify_json import document
+    from tests.report.verify import sample_results
+    from torchlint.report.verify.json import document
 
     result = sample_results.result(environment=sample_results.environment(**environment))
     return Outcome(name, "ok", 0, 30.0, without_places(brief(document(result)), "/somewhere"))

@@ -22,7 +22,7 @@ def fix_verified(arguments: tuple[str, ...], words: Words, *, apply: bool, yes: 
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
-    from torchlint.report import verify_text
+    from torchlint.report.verify.text import render
     from torchlint.verify.changes import Changes
     from torchlint.verify.judging import proven
     from torchlint.verify.request import Request
@@ -33,7 +33,7 @@ def fix_verified(arguments: tuple[str, ...], words: Words, *, apply: bool, yes: 
     if result is None:
         raise click.exceptions.Exit(0)
     width = shutil.get_terminal_size((100, 40)).columns
-    print_lines(verify_text.render(result, paint_for(sys.stderr), width), err=True)
+    print_lines(render(result, paint_for(sys.stderr), width), err=True)
     chosen = proven(result.fixes)
     if not chosen:
         print_lines(["No fix proved both faster and right; nothing is changed."], err=True)

@@ -159,22 +159,22 @@ def command(words_: tuple[str, ...], module: str | None, words: Words, **options
     if result is None:
         return
     if options["json_file"]:
-        from torchlint.report import verify_json
+        from torchlint.report.verify.json import render as as_json
 
-        write_report(options["json_file"], verify_json.render(result))
+        write_report(options["json_file"], as_json(result))
     if options["html_file"]:
-        from torchlint.report import verify_html
+        from torchlint.report.verify.html import render as as_page
 
-        write_report(options["html_file"], verify_html.render(result))
+        write_report(options["html_file"], as_page(result))
     if options["output_format"] == "json":
-        from torchlint.report import verify_json
+        from torchlint.report.verify.json import render as as_json
 
-        print_lines([verify_json.render(result).rstrip("\n")])
+        print_lines([as_json(result).rstrip("\n")])
     else:
-        from torchlint.report import verify_text
+        from torchlint.report.verify.text import render as as_text
 
         width = shutil.get_terminal_size((100, 40)).columns
-        print_lines(verify_text.render(result, paint_for(sys.stdout), width))
+        print_lines(as_text(result, paint_for(sys.stdout), width))
     confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"
     if result.exit == 0 and options["require_confirmed"] and not confirmed:
         raise click.exceptions.Exit(3)

@@ -115,7 +115,7 @@ def run(request: Request, changes: Changes, *, yes: bool) -> Result | None:
     Raises:
         click.exceptions.Exit: the user does not want the program to run.
     """
-    from torchlint.report.verify_progress import Progress
+    from torchlint.report.verify.progress import Progress
     from torchlint.verify.session import verify
 
     if changes.fixes is not None and not changes.ids:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-from sample_results import (
+
+from tests.report.verify.sample_results import (
     comparison,
     declared,
     environment,
@@ -22,9 +23,8 @@ from sample_results import (
     result,
     rich,
 )
-
 from torchlint import __version__
-from torchlint.report import verify_json
+from torchlint.report.verify import json as verify_json
 from torchlint.verify.result import (
     SCHEMA,
     BlockStrip,
@@ -39,7 +39,7 @@ from torchlint.verify.result import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 MEASURED = {
     "ratio", "ci", "verdict", "why", "numerics", "strict", "pairs", "blocks", "pairs_needed",
     "sd_between", "sd_within", "ms", "cpu_ratio", "memory_mb",

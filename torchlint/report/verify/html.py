@@ -6,15 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report import (
-    verify_charts,
-    verify_figures,
-    verify_json,
-    verify_losses,
-    verify_reasons,
-    verify_words,
-)
 from torchlint.report.terminal import plural, visible
+from torchlint.report.verify import charts, figures, losses, reasons, words
+from torchlint.report.verify.json import document
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -25,57 +19,36 @@ if TYPE_CHECKING:
 
     from torchlint.verify.result import Estimate, Result
 
-_TEMPLATE: Final = "verify.html.jinja"
+_TEMPLATE: Final = "report.html.jinja"
 _LINES: Final = 600
 _EFFECTS: Final = 60
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def _optional(value: object, text: Callable[[Any], str]) -> str:
-    return verify_figures.UNKNOWN if value is None else text(value)
+    return figures.UNKNOWN if value is None else text(value)
 
 
 _CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
-    ("ratio", lambda found: verify_figures.ratio(found.ratio)),
-    ("95 % interval", lambda found: verify_figures.interval(found.ci)),
-    ("a step", lambda found: verify_figures.before_and_after(found.ms)),
-    ("CPU time", lambda found: verify_figures.ratio(found.cpu_ratio)),
-    ("peak memory", lambda found: _optional(found.memory_mb, verify_figures.megabytes)),
+    ("ratio", lambda found: figures.ratio(found.ratio)),
+    ("95 % interval", lambda found: figures.interval(found.ci)),
+    ("a step", lambda found: figures.before_and_after(found.ms)),
+    ("CPU time", lambda found: figures.ratio(found.cpu_ratio)),
+    ("peak memory", lambda found: _optional(found.memory_mb, figures.megabytes)),
     ("pairs", lambda found: f"{found.pairs}, {plural(found.blocks, 'block')}"),
 )
 
 
-def require() -> None:
-    """Look whether the page can be made, before anything is measured for it.
-
-    Raises:
-        VerifyError: jinja2 is missing.
-    """
-    from importlib.util import find_spec
-
-    if find_spec("jinja2") is None:
-        from torchlint.verify.errors import VerifyError
-
-        raise VerifyError(
-            'An HTML report needs jinja2; install it with: pip install "torchlint[verify]"'
-        )
-
-
 def render(result: Result) -> str:
-    """The page. All that comes from the program is escaped, and its hidden characters are shown.
-
-    Raises:
-        VerifyError: jinja2 is missing.
-    """
-    require()
+    """The page. All that comes from the program is escaped, and its hidden characters are shown."""
     template = _environment().get_template(_TEMPLATE)
     return template.render(
         result=result,
-        forest=verify_charts.forest(result),
-        blocks=verify_charts.blocks(result.strips),
-        lanes=verify_charts.lanes(result.lanes),
+        forest=charts.forest(result),
+        blocks=charts.blocks(result.strips),
+        lanes=charts.lanes(result.lanes),
         raw=_embedded(result),
-        names=verify_words.names(result),
+        names=words.names(result),
         anchors={fix.id: f"fix-{number}" for number, fix in enumerate(result.fixes, start=1)},
         most_effects=_EFFECTS,
     )
@@ -85,7 +58,7 @@ def _environment() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("torchlint.report", "templates"),
+        loader=jinja2.PackageLoader("torchlint.report.verify", "templates"),
         autoescape=True,
         finalize=_shown,
         undefined=jinja2.StrictUndefined,
@@ -93,17 +66,17 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        words=verify_words,
+        words=words,
         plural=plural,
-        why=verify_reasons,
+        why=reasons,
         cells=_CELLS,
         line_of=_line_of,
-        figures=verify_figures,
+        figures=figures,
         Verdict=Verdict,
         Agreement=Agreement,
-        tone=verify_charts.tone,
-        lane_words=verify_charts.lane_words,
-        losses=verify_losses.losses,
+        tone=charts.tone,
+        lane_words=charts.lane_words,
+        losses=losses.losses,
         diff_lines=diff_lines,
     )
     return environment
@@ -151,7 +124,7 @@ def _embedded(result: Result) -> object:
     """The JSON so that nothing in it ends the element that holds it."""
     from markupsafe import Markup
 
-    text = json.dumps(verify_json.document(result), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(document(result), allow_nan=False, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)  # noqa: S704 - ASCII, and no sign in it that HTML knows

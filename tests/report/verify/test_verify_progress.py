@@ -5,9 +5,9 @@ import re
 import threading
 
 import pytest
-from sample_results import declared
 
-from torchlint.report.verify_progress import Progress
+from tests.report.verify.sample_results import declared
+from torchlint.report.verify.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.terminal import plural
-from torchlint.report.verify_figures import difference
-from torchlint.report.verify_words import agreement
+from torchlint.report.verify.figures import difference
+from torchlint.report.verify.words import agreement
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:

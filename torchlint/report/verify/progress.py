@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.terminal import visible
-from torchlint.report.verify_figures import duration
-from torchlint.report.verify_words import plan as plan_words
+from torchlint.report.verify.figures import duration
+from torchlint.report.verify.words import plan as plan_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.terminal import plural
-from torchlint.report.verify_figures import (
+from torchlint.report.verify.figures import (
     TIMES,
     UNKNOWN,
     megabytes,

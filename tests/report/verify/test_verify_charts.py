@@ -5,7 +5,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from sample_results import (
+
+from tests.report.verify.sample_results import (
     comparison,
     declared,
     estimate,
@@ -16,8 +17,7 @@ from sample_results import (
     rich,
     strips,
 )
-
-from torchlint.report.verify_axes import (
+from torchlint.report.verify.axes import (
     Scale,
     decades,
     linear_ticks,
@@ -25,9 +25,9 @@ from torchlint.report.verify_axes import (
     ratio_scale,
     ratio_ticks,
 )
-from torchlint.report.verify_charts import blocks, forest
-from torchlint.report.verify_charts import lanes as lane_chart
-from torchlint.report.verify_losses import losses
+from torchlint.report.verify.charts import blocks, forest
+from torchlint.report.verify.charts import lanes as lane_chart
+from torchlint.report.verify.losses import losses
 from torchlint.verify.result import BlockStrip, Lanes, Noise, Numerics, Verdict
 
 

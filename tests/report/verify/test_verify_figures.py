@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from torchlint.report.verify_figures import (
+from torchlint.report.verify.figures import (
     before_and_after,
     count,
     difference,

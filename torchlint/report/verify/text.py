@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report import verify_reasons
-from torchlint.report import verify_words as words
 from torchlint.report.columns import clipped, cut_left, joined, padded, taken, wrapped
 from torchlint.report.terminal import plural, visible
-from torchlint.report.verify_figures import (
+from torchlint.report.verify import words
+from torchlint.report.verify.figures import (
     before_and_after,
     duration,
     ratio_with_interval,
     times,
 )
+from torchlint.report.verify.reasons import not_measured
+from torchlint.report.verify.reasons import reasons as reasons_of
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class _Page:
         """Why a word is there, and the notes; each in its own lines."""
         found: Items = []
         names = words.names(result)
-        for word, ids, why in verify_reasons.reasons(result):
+        for word, ids, why in reasons_of(result):
             listed = ", ".join(names.get(each, each) for each in ids[:6])
             who = f"{listed}, …" if len(ids) > 6 else listed
             found.append(self._sentence(f"{word} ({who}): {why}"))
@@ -153,7 +154,7 @@ class _Page:
     def tail(self, result: Result) -> list[str]:
         """What was written, what is missing, how far it holds, what to do."""
         lines: list[str] = []
-        missing = verify_reasons.not_measured(result)
+        missing = not_measured(result)
         if missing:
             lines += self._facts("missing", [f"not measured: {', '.join(missing)}"], most=2)
         lines += self._effects(result)

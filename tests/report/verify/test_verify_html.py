@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import json
 import re
 import subprocess
@@ -12,7 +11,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from sample_results import (
+
+from tests.report.verify.sample_results import (
     comparison,
     environment,
     estimate,
@@ -24,9 +24,8 @@ from sample_results import (
     rich,
     strips,
 )
-
-from torchlint.report import verify_html, verify_json
-from torchlint.verify.errors import VerifyError
+from torchlint.report.verify import html as verify_html
+from torchlint.report.verify import json as verify_json
 from torchlint.verify.result import Agreement, Noise, Result, SideEffect, Verdict
 
 HOSTILE = (
@@ -317,17 +316,7 @@ def test_one_fix_stands_for_the_whole_change() -> None:
 # what it needs -----------------------------------------------------------------------------
 
 
-def test_without_jinja2_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *rest: None if name == "jinja2" else find(name)
-    )
-    for needed in (verify_html.require, lambda: verify_html.render(result())):
-        with pytest.raises(VerifyError, match=re.escape('pip install "torchlint[verify]"')):
-            needed()
-
-
 def test_jinja2_is_imported_only_for_a_page() -> None:
-    code = "import sys, torchlint.report.verify_html as it; it.require(); print('jinja2' in sys.modules)"
+    code = "import sys, torchlint.report.verify.html; print('jinja2' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "False\n"

@@ -5,7 +5,8 @@ import re
 from itertools import product
 
 import pytest
-from sample_results import (
+
+from tests.report.verify.sample_results import (
     comparison,
     declared,
     environment,
@@ -16,11 +17,10 @@ from sample_results import (
     result,
     rich,
 )
-
 from torchlint.report.columns import taken
 from torchlint.report.terminal import Paint
-from torchlint.report.verify_figures import TIMES
-from torchlint.report.verify_text import LINES, render
+from torchlint.report.verify.figures import TIMES
+from torchlint.report.verify.text import LINES, render
 from torchlint.verify.result import (
     Agreement,
     FixPlace,

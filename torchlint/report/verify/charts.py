@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.verify_axes import (
+from torchlint.report.verify.axes import (
     Scale,
     Tick,
     linear_ticks,
@@ -15,7 +15,7 @@ from torchlint.report.verify_axes import (
     ratio_scale,
     ratio_ticks,
 )
-from torchlint.report.verify_figures import is_interval, milliseconds
+from torchlint.report.verify.figures import is_interval, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
