@@ -15,7 +15,7 @@ _COLORS = {"CONFIRMED": "#1b7f4b", "SLOWER": "#b3261e"}
 _OTHER = "#5f6b7a"
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _HEAD = (
-    "| rule | verdict | step, ms | ratio | 95 % interval | CPU time | numbers | A/A | pairs |",
+    "| script | verdict | step, ms | ratio | 95 % interval | CPU time | numbers | A/A | pairs |",
     "|---|---|---|---:|---|---:|---|---|---:|",
 )
 
@@ -54,8 +54,8 @@ def _introduction(evidence: dict[str, Any]) -> str:
     caution = "" if gpu else " Ratios on a CPU say nothing about a GPU."
     return (
         f"Measured with `{command}` on: {', '.join(facts)}. Each row is `torchlint verify` on "
-        "`fixtures/<rule>/train.py`, a small script in which the pattern costs something; it does "
-        "not say what the fix is worth in yours. The ratio is the step time before by that after; "
+        "`fixtures/<rule>/train.py`, a small script in which the pattern costs something, or a "
+        "patch beside such a script; it does not say what the fix is worth in yours. The ratio is the step time before by that after; "
         "its interval covers the differences between pairs of processes in this session."
         f"{caution}"
     )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+PATCH = "change.patch"
+"""Beside a script that no rule mends: the change to measure with `--with`."""
 _TO_CLEAN_UP_S = 20.0
 _BULKY = ("diff", "lanes", "losses", "envelope", "message", "side_effects", "argv")
 
@@ -45,9 +47,10 @@ class Outcome:
 
 
 def names() -> list[str]:
-    """The rules that have a training script, in the order of their codes."""
+    """The rules that have a training script, in the order of their codes; then the patches."""
     rules = [rule.name for rule in all_rules().values()]
-    return [name for name in rules if (FIXTURES / name / "train.py").is_file()]
+    patches = sorted(path.parent.name for path in FIXTURES.glob(f"*/{PATCH}"))
+    return [name for name in rules if (FIXTURES / name / "train.py").is_file()] + patches
 
 
 def verify(
@@ -63,9 +66,13 @@ def verify(
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="torchlint-evidence-") as folder:
         shutil.copy(FIXTURES / name / "train.py", folder)
+        patch = FIXTURES / name / PATCH
         written = Path(folder, "verify.json")
         command = [sys.executable, "-m", "torchlint", "verify", "--yes", "--json", str(written)]
-        command += ["--against", "train.py"] if against_itself else []
+        if against_itself:
+            command += ["--against", "train.py"]
+        elif patch.is_file():
+            command += ["--with", str(patch)]
         code, said = _run([*command, *options, "train.py"], folder, limit_s)
         text = written.read_text(encoding="utf-8") if written.is_file() else "{}"
         document = without_places(brief(json.loads(text)), folder)

@@ -31,8 +31,20 @@ MARK = "TORCHLINT_TEST_OF_SCRIPT_KINDS"
 STARTS = "starts"
 """A folder of scripts that is a project by itself."""
 QUICK = ("--pairs", "2", "--steps", "12", "--warmup", "4", "--total-only")
-SETTLED = {0, 3}
+SETTLED = frozenset({0, 3})
 """Two pairs settle little; but nothing may be slower, differ or fail."""
+ONE_PAIR = ("--budget", "1s")
+"""Everything is done once, and then the time is over, which is exit code 7."""
+LATE = frozenset({7})
+UNUSED = """\
+--- a/pkg/unused.py
++++ b/pkg/unused.py
+@@ -5,3 +5,3 @@
+     for batch in batches:
+-        optimizer.zero_grad(set_to_none=False)
++        optimizer.zero_grad()
+         model(batch).mean().backward()
+"""
 AGREE = {"bitwise equal", "equal to rounding", "differs as its rule declares"}
 
 pytestmark = [
@@ -46,13 +58,15 @@ class Kind:
     """A kind of script.
 
     `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
-    looked at), `ends` the exit codes that are right, and `needs` a framework.
+    looked at), `ends` the exit codes that are right, and `needs` a framework. Where `pairs` is 1,
+    the time budget ends the run after the first.
     """
 
     name: str
     words: str
     step: str = ""
-    ends: frozenset[int] = frozenset(SETTLED)
+    ends: frozenset[int] = LATE
+    pairs: int = 1
     files: tuple[str, ...] = ()
     agrees: frozenset[str] = frozenset(AGREE)
     needs: str = ""
@@ -67,7 +81,7 @@ def fails(name: str, code: int) -> Kind:
 
 
 TRAINS = (
-    Kind("plain", "plain.py", r"SGD\.step"),
+    Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2),
     Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
     Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
     Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
@@ -82,7 +96,14 @@ TRAINS = (
         r"batch|[Ll]oader",
         agrees=frozenset({"not compared"}),
     ),
-    Kind("torchrun", "--nproc-per-node 2 ranks.py", r"SGD\.step", files=("ranks.py",)),
+    Kind(
+        "torchrun",
+        "--nproc-per-node 2 ranks.py",
+        r"SGD\.step",
+        ends=SETTLED,
+        pairs=2,
+        files=("ranks.py",),
+    ),
     Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step"),
     Kind("short", "short.py", r"SGD\.step"),
     Kind("checkpoints", "checkpoints.py", r"SGD\.step"),
@@ -114,11 +135,12 @@ TRAINS = (
         needs="accelerate",
     ),
 )
-WORKERS = tuple(
-    Kind(f"{how}, {start}", f"{words} -- --start {start}", r"SGD\.step", files=(STARTS,))
-    for how, words in (("script", "workers.py"), ("module", "-m workers"))
-    for start in ("fork", "spawn", "forkserver")
+WORKERS = (
+    Kind("script", "workers.py", r"SGD\.step", files=(STARTS,)),
+    Kind("module", "-m workers", r"SGD\.step", files=(STARTS,)),
 )
+"""Each loads through forked, spawned and fork-served workers, and each runs as it is and as it
+is changed: twelve combinations in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,18 +216,13 @@ def run(kind: Kind, options: tuple[str, ...], place: Path) -> Verified:
     return Verified(done.returncode, done.stdout, result)
 
 
-@pytest.fixture(scope="module")
-def verify(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Verified]:
-    """Verifies a kind, once for all tests that want to look at it."""
-    known: dict[tuple[Kind, tuple[str, ...]], Verified] = {}
-
+@pytest.fixture
+def verify(tmp_path: Path) -> Callable[..., Verified]:
     def verified(kind: Kind, *more: str) -> Verified:
         if kind.needs and importlib.util.find_spec(kind.needs) is None:
             pytest.skip(f"{kind.needs} is not installed")
-        options = (*QUICK, *more)
-        if (kind, options) not in known:
-            known[kind, options] = run(kind, options, tmp_path_factory.mktemp("kind"))
-        return known[kind, options]
+        budget = ONE_PAIR if kind.pairs == 1 else ()
+        return run(kind, (*QUICK, *budget, *more), tmp_path)
 
     return verified
 
@@ -219,8 +236,9 @@ def assert_measured(verified: Verified, kind: Kind) -> None:
     total = result["total"]
     assert math.isfinite(total["ratio"])
     assert total["ratio"] > 0
-    assert all(math.isfinite(end) for end in total["ci"])
-    assert total["pairs"] == 2
+    assert total["pairs"] == kind.pairs
+    # One pair has no interval.
+    assert [each is not None for each in total["ci"]] == [kind.pairs > 1] * 2
     assert all(milliseconds > 0 for milliseconds in total["ms"])
     assert total["numerics"]["agreement"] in kind.agrees, total["numerics"]
 
@@ -235,6 +253,30 @@ def test_a_script_is_measured_untouched(kind: Kind, verify: Callable[..., Verifi
     assert verified.result["fixes"]
     for fix in verified.result["fixes"]:
         assert all(place["exercised"] is not False for place in fix["places"])
+    EXTRAS.get(kind.name, lambda _: None)(verified.result)
+
+
+def a_skipped_step_counts(result: dict[str, Any]) -> None:
+    """The generator's seventh step overflows and never reaches its optimizer."""
+    assert len(result["total"]["numerics"]["losses"]) > 7
+
+
+def what_was_written_is_listed(result: dict[str, Any]) -> None:
+    effects = result["side_effects"]
+    written = {Path(effect["what"]).name for effect in effects if not effect["kept"]}
+    assert {"step-0.pt", "history.npy", "log.jsonl"} <= written
+    assert not {"final.pt", "ended"} & {Path(effect["what"]).name for effect in effects}
+
+
+def what_is_not_imported_is_told(result: dict[str, Any]) -> None:
+    assert [note for note in result["notes"] if "pkg/unused.py" in note]
+
+
+EXTRAS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "gan, scaler, accumulation": a_skipped_step_counts,
+    "checkpoints": what_was_written_is_listed,
+    "module": what_is_not_imported_is_told,
+}
 
 
 @pytest.mark.parametrize("kind", [kind.param() for kind in WORKERS])
@@ -250,23 +292,6 @@ def test_workers_run_the_same_sources_as_their_parent(
         for place in fix["places"]
     }
     assert places == {"pictures.py": True, "workers.py": True}
-
-
-def test_a_skipped_step_counts_and_gradients_are_accumulated(
-    verify: Callable[..., Verified],
-) -> None:
-    """The generator's seventh step overflows and never reaches its optimizer."""
-    kind = TRAINS[3]
-    losses = verify(kind).result["total"]["numerics"]["losses"]
-    assert len(losses) > 7
-
-
-def test_what_a_script_writes_is_listed(verify: Callable[..., Verified]) -> None:
-    kind = next(kind for kind in TRAINS if kind.name == "checkpoints")
-    effects = verify(kind).result["side_effects"]
-    written = {Path(effect["what"]).name for effect in effects if not effect["kept"]}
-    assert {"step-0.pt", "history.npy", "log.jsonl"} <= written
-    assert not {"final.pt", "ended"} & {Path(effect["what"]).name for effect in effects}
 
 
 # scripts that cannot ------------------------------------------------------------------------
@@ -300,10 +325,20 @@ def test_a_failure_has_its_exit_code_and_says_why(
     assert verified.result["total"] is None
 
 
+def test_a_patch_that_the_program_does_not_see_is_told(
+    verify: Callable[..., Verified], tmp_path: Path
+) -> None:
+    patch = tmp_path / "unused.patch"
+    patch.write_text(UNUSED)
+    verified = verify(Kind("patched", "-m pkg.train", files=("pkg",)), "--with", str(patch))
+    assert (verified.code, verified.result["total"]) == (0, None), verified.said
+    assert "None of the patched files is imported" in verified.said
+
+
 def test_a_script_against_itself_is_neither_faster_nor_slower(
     verify: Callable[..., Verified],
 ) -> None:
-    verified = verify(Kind("itself", "plain.py"), "--against", "plain.py")
+    verified = verify(Kind("itself", "plain.py", pairs=2), "--against", "plain.py")
     assert verified.code in SETTLED, verified.said
     total = verified.result["total"]
     assert total["verdict"] in ("NEUTRAL", "UNRESOLVED")

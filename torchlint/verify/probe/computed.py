@@ -97,7 +97,7 @@ def _around(
         after(args, result)
         return result
 
-    private.keep_from_compiler(call, with_callees=False)
+    private.keep_from_compiler(call)
     return call
 
 

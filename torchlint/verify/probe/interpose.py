@@ -38,8 +38,7 @@ def shielded(listener: Function) -> Callable[..., None]:
         except Exception:
             traceback.print_exc()
 
-    private.keep_from_compiler(call, with_callees=True)
-    return call
+    return private.out_of_graphs(call)
 
 
 def outermost(
@@ -63,7 +62,7 @@ def outermost(
         after(args, kwargs)
         return result
 
-    private.keep_from_compiler(call, with_callees=False)
+    private.keep_from_compiler(call)
     return call
 
 

@@ -9,7 +9,7 @@ import functools
 import sys
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from torchlint.verify.probe.private_names import MISSING, find
 
@@ -68,12 +68,12 @@ def graph_task() -> Callable[[], int]:
 
 
 def compiling() -> Callable[[], bool]:
-    """A function that is a constant true for what dynamo traces."""
-    for where in ("torch.compiler:is_compiling", "torch._utils:is_compiling"):
-        function: Callable[[], bool] = find(where)
-        if function is not MISSING:
-            return function
-    return lambda: False
+    """A function that is a constant true for what dynamo traces, and true for what the compiler
+    calls itself: up to torch 2.6 it differentiates a graph with `torch.autograd.grad`."""
+    found = map(find, ("torch.compiler:is_compiling", "torch._utils:is_compiling"))
+    traced: Callable[[], bool] = next((each for each in found if each is not MISSING), bool)
+    state = find("torch._guards:_TLS")
+    return lambda: traced() or getattr(state, "tracing_context", None) is not None
 
 
 def script_like(stand_in: Callable[..., Any], function: Callable[..., Any]) -> None:
@@ -87,23 +87,45 @@ def script_like(stand_in: Callable[..., Any], function: Callable[..., Any]) -> N
         register(stand_in, operator)
 
 
-def keep_from_compiler(function: Any, *, with_callees: bool) -> None:
-    """Have dynamo run this function's frames as they stand.
+_FRAMES = "torch._C._dynamo.eval_frame:"
 
-    Args:
-        function: may still be inlined into a graph, where `compiling` is a constant.
-        with_callees: nor look at any frame below it, nor inline it: a graph breaks there.
-    """
-    if with_callees:
-        function._torchdynamo_disable = True
-    frames = "torch._C._dynamo.eval_frame:"
-    action, strategy = find(frames + "_FrameAction"), find(frames + "_FrameExecStrategy")
-    set_strategy, skip = find(frames + "set_code_exec_strategy"), find(frames + "skip_code")
+
+def keep_from_compiler(function: Any) -> None:
+    """Have dynamo run this function's own frames as they stand. It may still be inlined into a
+    graph, where `compiling` is a constant."""
+    _skip(function, with_callees=False)
+
+
+def out_of_graphs(function: Callable[..., None]) -> Callable[..., None]:
+    """The same function; dynamo inlines it nowhere (a graph breaks there), and looks neither at
+    its frames nor at any below them."""
+    call: Any = function
+    set_callback = find(_FRAMES + "set_eval_frame")
+    if not _skip(function, with_callees=True) and set_callback is not MISSING:
+
+        def call(*arguments: Any) -> None:
+            before = set_callback(None)
+            try:
+                function(*arguments)
+            finally:
+                set_callback(before)
+
+        _skip(call, with_callees=False)
+    call._torchdynamo_disable = True
+    return cast("Callable[..., None]", call)
+
+
+def _skip(function: Any, *, with_callees: bool) -> bool:
+    """Whether this torch can be told of the callees too; 2.6 cannot."""
+    action, strategy = find(_FRAMES + "_FrameAction"), find(_FRAMES + "_FrameExecStrategy")
+    set_strategy, skip = find(_FRAMES + "set_code_exec_strategy"), find(_FRAMES + "skip_code")
     if MISSING not in (action, strategy, set_strategy):
         below = action.SKIP if with_callees else action.DEFAULT
         set_strategy(function.__code__, strategy(action.SKIP, below))
-    elif skip is not MISSING:
+        return True
+    if skip is not MISSING:
         skip(function.__code__)
+    return False
 
 
 @contextmanager

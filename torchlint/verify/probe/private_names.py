@@ -50,6 +50,10 @@ NAMES: tuple[Name, ...] = (
         optional=True,
     ),
     Name(
+        ("torch._guards:_TLS",),
+        "the compiler's own gradients count as those of a script without an optimizer",
+    ),
+    Name(
         ("torch.jit._builtins:_find_builtin",),
         "a scripted function that calls torch.autograd.grad cannot be compiled",
     ),

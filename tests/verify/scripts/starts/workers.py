@@ -1,10 +1,8 @@
-"""Loads in workers that are forked, spawned or come from a fork server.
+"""Loads in workers that are forked, spawned and come from a fork server.
 
 Both this file and the dataset's have something to fix. `Witness` is defined in `__main__` and
 pickled into the workers, where it compares what runs there with what runs in the parent.
 """
-
-import argparse
 
 import numpy as np
 import torch
@@ -33,22 +31,22 @@ class Witness:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--start", choices=["fork", "spawn", "forkserver"], required=True)
-    parser.add_argument("--epochs", type=int, default=10_000)
-    args = parser.parse_args()
     torch.manual_seed(0)
     data = Pictures(4096, Witness())
-    loader = DataLoader(
-        data, 16, num_workers=2, multiprocessing_context=args.start, collate_fn=collate
-    )
+    loaders = [
+        DataLoader(data, 16, num_workers=1, multiprocessing_context=start, collate_fn=collate)
+        for start in ("fork", "spawn", "forkserver")
+    ]
     model = nn.Sequential(nn.Flatten(), nn.Linear(768, 256), nn.ReLU(), nn.Linear(256, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    for _ in range(args.epochs):
-        for pictures, weights in loader:
-            loss = (model(pictures).squeeze(1) * weights).square().mean()
+    while True:
+        for batches in zip(*loaders, strict=True):
+            losses = [
+                (model(pictures).squeeze(1) * weights).square().mean()
+                for pictures, weights in batches
+            ]
             optimizer.zero_grad()
-            loss.backward()
+            sum(losses).backward()
             optimizer.step()
 
 
