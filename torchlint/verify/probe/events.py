@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from torchlint.verify.probe import private
+from torchlint.verify.probe import interpose, private
 from torchlint.verify.probe.interpose import Inside, outermost, replace, shielded
 from torchlint.verify.probe.ordinals import Ordinals
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 OPTIMIZER, BACKWARD, FORWARD, LOADER = "optimizer", "backward", "forward", "loader"
 PASS, GRAD = 0, 1
 """Numbers of `torch.autograd.backward` and `torch.autograd.grad` among backward events."""
+_BETWEEN = frozenset({interpose.__name__, private.__name__})
+"""Modules whose frames stand between a hook's listener and what calls the hook."""
 
 
 def at_anchor(anchor: Anchor, boundary: Callable[[], None]) -> Undo:
@@ -90,8 +92,7 @@ def watch_optimizers(
             lanes.leave()
         number = numbers.known.get(id(optimizer))
         if number is None or doubtful:
-            # The first frame is that of `shielded`, the next the one that calls the hooks.
-            if (number is None or id(optimizer) in doubtful) and _is_nested(sys._getframe(2)):
+            if (number is None or id(optimizer) in doubtful) and _is_nested(sys._getframe(1)):
                 doubtful.add(id(optimizer))
                 return
             number = numbers.of(optimizer)
@@ -143,11 +144,14 @@ def _first_parameter(optimizer: Any) -> object:
         return None
 
 
-def _is_nested(wrapper: FrameType) -> bool:
+def _is_nested(hook: FrameType) -> bool:
     """Whether the function that calls an optimizer's hooks stands twice on the stack: this step
     is that of a parent class, or of an optimizer that another one wraps."""
-    outer = wrapper.f_back
-    while outer is not None and outer.f_code is not wrapper.f_code:
+    wrapper: FrameType | None = hook
+    while wrapper is not None and wrapper.f_globals.get("__name__") in _BETWEEN:
+        wrapper = wrapper.f_back
+    outer = wrapper.f_back if wrapper is not None else None
+    while wrapper is not None and outer is not None and outer.f_code is not wrapper.f_code:
         outer = outer.f_back
     return outer is not None
 

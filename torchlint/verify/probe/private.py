@@ -87,7 +87,7 @@ def script_like(stand_in: Callable[..., Any], function: Callable[..., Any]) -> N
         register(stand_in, operator)
 
 
-_FRAMES = "torch._C._dynamo.eval_frame:"
+_FRAMES = "torch._C:_dynamo.eval_frame."
 
 
 def keep_from_compiler(function: Any) -> None:
@@ -131,7 +131,7 @@ def _skip(function: Any, *, with_callees: bool) -> bool:
 @contextmanager
 def out_of_compiler() -> Iterator[None]:
     """Here dynamo looks at no frame, even if the caller was called from a compiled one."""
-    set_callback = find("torch._C._dynamo.eval_frame:set_eval_frame")
+    set_callback = find("torch._C:_dynamo.eval_frame.set_eval_frame")
     if set_callback is MISSING:
         yield
         return

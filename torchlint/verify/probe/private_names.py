@@ -63,13 +63,13 @@ NAMES: tuple[Name, ...] = (
     ),
     Name(
         (
-            "torch._C._dynamo.eval_frame:set_code_exec_strategy",
-            "torch._C._dynamo.eval_frame:skip_code",
+            "torch._C:_dynamo.eval_frame.set_code_exec_strategy",
+            "torch._C:_dynamo.eval_frame.skip_code",
         ),
         "dynamo compiles the hooks along with an optimizer's step",
     ),
     Name(
-        ("torch._C._dynamo.eval_frame:set_eval_frame",),
+        ("torch._C:_dynamo.eval_frame.set_eval_frame",),
         "dynamo looks at what a hook calls inside a compiled step",
     ),
     Name(
