@@ -56,7 +56,8 @@ def _introduction(evidence: dict[str, Any]) -> str:
         f"Measured with `{command}` on: {', '.join(facts)}. Each row is `torchlint verify` on "
         "`fixtures/<rule>/train.py`, a small script in which the pattern costs something, or a "
         "patch beside such a script; it does not say what the fix is worth in yours. The ratio is "
-        "the step time before by that after; its interval covers the differences between pairs of processes in this session."
+        "the step time before by that after; its interval covers the differences between pairs of "
+        "processes in this session."
         f"{caution}"
     )
 
