@@ -306,6 +306,14 @@ def test_an_unfit_machine_is_called_so() -> None:
     assert "noise of this machine, 20%: a claim has to clear it" in shown
 
 
+def test_the_headline_says_why_rather_than_what_the_word_means() -> None:
+    noisy = comparison(Verdict.UNRESOLVED, 1.3, why="not beyond the machine's own noise")
+    shown = page(result(total=noisy, fixes=(), aa=None)).text()
+    headline = shown.partition("confirmed")[0]
+    assert "not beyond the machine's own noise" in headline
+    assert "more pairs would tell" not in headline
+
+
 def test_one_fix_stands_for_the_whole_change() -> None:
     shown = page(result(strips=strips()))
     assert shown.text().count("[1.756, 1.798]") == 3
