@@ -47,10 +47,21 @@ UNUSED = """\
 """
 AGREE = {"bitwise equal", "equal to rounding", "differs as its rule declares"}
 
-pytestmark = [
-    pytest.mark.runs,
-    pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows"),
-]
+LONG = (
+    "module",
+    "compiled",
+    "thread",
+    "torchrun",
+    "mp.spawn",
+    "short",
+    "checkpoints",
+    "nondeterministic",
+    "Hugging Face",
+    "Lightning",
+)
+"""These take half of the time, and run with `-m runs`."""
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,7 @@ class Kind:
 
     def param(self) -> Any:
         marks = [pytest.mark.frameworks] if self.needs else []
+        marks += [pytest.mark.runs] if self.name in LONG else []
         return pytest.param(self, id=self.name, marks=marks)
 
 
