@@ -47,20 +47,6 @@ UNUSED = """\
 """
 AGREE = {"bitwise equal", "equal to rounding", "differs as its rule declares"}
 
-LONG = (
-    "module",
-    "compiled",
-    "thread",
-    "torchrun",
-    "mp.spawn",
-    "short",
-    "checkpoints",
-    "nondeterministic",
-    "Hugging Face",
-    "Lightning",
-)
-"""These take half of the time, and run with `-m runs`."""
-
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows")
 
 
@@ -70,7 +56,8 @@ class Kind:
 
     `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
     looked at), `ends` the exit codes that are right, and `needs` a framework. Where `pairs` is 1,
-    the time budget ends the run after the first.
+    the time budget ends the run after the first. `long` ones take half of the time of all, and run
+    with `-m runs`.
     """
 
     name: str
@@ -81,10 +68,11 @@ class Kind:
     files: tuple[str, ...] = ()
     agrees: frozenset[str] = frozenset(AGREE)
     needs: str = ""
+    long: bool = False
 
     def param(self) -> Any:
         marks = [pytest.mark.frameworks] if self.needs else []
-        marks += [pytest.mark.runs] if self.name in LONG else []
+        marks += [pytest.mark.runs] if self.long else []
         return pytest.param(self, id=self.name, marks=marks)
 
 
@@ -95,11 +83,11 @@ def fails(name: str, code: int) -> Kind:
 TRAINS = (
     Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2),
     Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
-    Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
+    Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",), long=True),
     Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
     Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
-    Kind("compiled", "compiled.py", r"AdamW\.step"),
-    Kind("thread", "threaded.py", r"SGD\.step"),
+    Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
+    Kind("thread", "threaded.py", r"SGD\.step", long=True),
     Kind("SGD by hand", "hand_sgd.py", r"backward"),
     Kind("inference", "inference.py", r"forward"),
     Kind(
@@ -115,15 +103,17 @@ TRAINS = (
         ends=SETTLED,
         pairs=2,
         files=("ranks.py",),
+        long=True,
     ),
-    Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step"),
-    Kind("short", "short.py", r"SGD\.step"),
-    Kind("checkpoints", "checkpoints.py", r"SGD\.step"),
+    Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step", long=True),
+    Kind("short", "short.py", r"SGD\.step", long=True),
+    Kind("checkpoints", "checkpoints.py", r"SGD\.step", long=True),
     Kind(
         "nondeterministic",
         "nondeterministic.py",
         r"SGD\.step",
         agrees=frozenset(AGREE - {"bitwise equal"} | {"not compared"}),
+        long=True,
     ),
     Kind(
         "Hugging Face",
@@ -131,6 +121,7 @@ TRAINS = (
         r"\.step",
         files=("hf_trainer.py", "curves.py"),
         needs="transformers",
+        long=True,
     ),
     Kind(
         "Lightning",
@@ -138,6 +129,7 @@ TRAINS = (
         r"AdamW\.step",
         files=("lightning_fit.py", "curves.py"),
         needs="lightning",
+        long=True,
     ),
     Kind(
         "Accelerate",
@@ -149,7 +141,7 @@ TRAINS = (
 )
 WORKERS = (
     Kind("script", "workers.py", r"SGD\.step", files=(STARTS,)),
-    Kind("module", "-m workers", r"SGD\.step", files=(STARTS,)),
+    Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), long=True),
 )
 """Each loads through forked, spawned and fork-served workers, and each runs as it is and as it
 is changed: twelve combinations in all."""
