@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli.output import paint_for, print_diagnostics, print_lines
-from torchlint.cli.verifying import fixes_of, program_from, run
+from torchlint.cli.output import print_diagnostics, print_lines
+from torchlint.cli.verifying import fixes_of, print_result, program_from, run
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Words
@@ -22,7 +20,6 @@ def fix_verified(arguments: tuple[str, ...], words: Words, *, apply: bool, yes: 
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
-    from torchlint.report.verify.text import render
     from torchlint.verify.changes import Changes
     from torchlint.verify.judging import proven
     from torchlint.verify.request import Request
@@ -32,8 +29,7 @@ def fix_verified(arguments: tuple[str, ...], words: Words, *, apply: bool, yes: 
     result = run(Request(program), Changes(program, fixes), yes=yes)
     if result is None:
         raise click.exceptions.Exit(0)
-    width = shutil.get_terminal_size((100, 40)).columns
-    print_lines(render(result, paint_for(sys.stderr), width), err=True)
+    print_result(result, err=True)
     chosen = proven(result.fixes)
     if not chosen:
         print_lines(["No fix proved both faster and right; nothing is changed."], err=True)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from typing import Any
 
 import click
 
 from torchlint.cli.options import Words, rule_options
-from torchlint.cli.output import paint_for, print_lines
-from torchlint.cli.verifying import changes_from, program_from, request_from, run, write_report
+from torchlint.cli.output import print_lines
+from torchlint.cli.verifying import (
+    changes_from,
+    print_result,
+    program_from,
+    request_from,
+    run,
+    write_report,
+)
 
 _MOST_PAIRS = 1000
 _EPILOG = """\b
@@ -171,10 +176,7 @@ def command(words_: tuple[str, ...], module: str | None, words: Words, **options
 
         print_lines([as_json(result).rstrip("\n")])
     else:
-        from torchlint.report.verify.text import render as as_text
-
-        width = shutil.get_terminal_size((100, 40)).columns
-        print_lines(as_text(result, paint_for(sys.stdout), width))
+        print_result(result)
     confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"
     if result.exit == 0 and options["require_confirmed"] and not confirmed:
         raise click.exceptions.Exit(3)

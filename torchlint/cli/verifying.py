@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from torchlint.cli.options import Words, plan_from, processes
-from torchlint.cli.output import print_diagnostics, print_lines
+from torchlint.cli.output import paint_for, print_diagnostics, print_lines
 from torchlint.report.terminal import visible
 
 if TYPE_CHECKING:
@@ -134,6 +135,15 @@ def run(request: Request, changes: Changes, *, yes: bool) -> Result | None:
         return verify(request, changes, progress)
     finally:
         progress.done()
+
+
+def print_result(result: Result, *, err: bool = False) -> None:
+    """Print the report for people, to standard output or standard error."""
+    from torchlint.report.verify.text import render
+
+    width = shutil.get_terminal_size((100, 40)).columns
+    paint = paint_for(sys.stderr if err else sys.stdout)
+    print_lines(render(result, paint, width), err=err)
 
 
 def write_report(path: str, text: str) -> None:

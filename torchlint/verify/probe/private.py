@@ -131,7 +131,7 @@ def _skip(function: Any, *, with_callees: bool) -> bool:
 @contextmanager
 def out_of_compiler() -> Iterator[None]:
     """Here dynamo looks at no frame, even if the caller was called from a compiled one."""
-    set_callback = find("torch._C:_dynamo.eval_frame.set_eval_frame")
+    set_callback = find(_FRAMES + "set_eval_frame")
     if set_callback is MISSING:
         yield
         return
