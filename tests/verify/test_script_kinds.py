@@ -56,8 +56,8 @@ class Kind:
 
     `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
     looked at), `ends` the exit codes that are right, and `needs` a framework. Where `pairs` is 1,
-    the time budget ends the run after the first. `long` ones take half of the time of all, and run
-    with `-m runs`.
+    the time budget ends the run after the first. `long` ones take a third of the time of all, and
+    run with `-m runs`.
     """
 
     name: str
@@ -121,7 +121,6 @@ TRAINS = (
         r"\.step",
         files=("hf_trainer.py", "curves.py"),
         needs="transformers",
-        long=True,
     ),
     Kind(
         "Lightning",
@@ -129,7 +128,6 @@ TRAINS = (
         r"AdamW\.step",
         files=("lightning_fit.py", "curves.py"),
         needs="lightning",
-        long=True,
     ),
     Kind(
         "Accelerate",
