@@ -89,6 +89,13 @@ def test_the_warm_up_is_not_extended_for_ever(monkeypatch):
     assert made.unsteady() == (3 * made.plan.looks[0],) * 2
 
 
+def test_what_becomes_slower_is_not_warming_up(monkeypatch):
+    runs = Runs(FALLING[::-1])
+    made = climb(monkeypatch, runs)
+    assert set(runs.warmups) == {10}
+    assert made.unsteady() == (3 * made.plan.looks[0],) * 2
+
+
 def test_only_the_first_round_says_how_long_to_warm_up(monkeypatch):
     runs = Runs(STEADY, FALLING)
     made = climb(monkeypatch, runs)

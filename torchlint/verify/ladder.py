@@ -12,7 +12,7 @@ from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, expected_s
 from torchlint.verify.probe.settings import MEASURE
 from torchlint.verify.result import BlockStrip
 from torchlint.verify.rotation import Round, rotate
-from torchlint.verify.stats import drifting
+from torchlint.verify.stats import drifting, warming_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -113,7 +113,8 @@ class Ladder:
 
     def unsteady(self) -> tuple[int, int]:
         """How many runs had not warmed up when they were measured, and how many there were."""
-        return _count_unsteady(self._rounds)
+        runs = [blocks for measured in self._rounds for blocks in _runs(measured)]
+        return sum(_compiles(blocks) or drifting(_seconds(blocks)) for blocks in runs), len(runs)
 
     def expected_s(self, step_s: float, processors: int) -> float:
         """Roughly how long the first look takes."""
@@ -142,9 +143,11 @@ class Ladder:
 
     def _warms_up_longer(self, measured: list[Mapping[str, Blocks]]) -> bool:
         """Whether to do this first round again. Only the pace within each process decides, never
-        how the variants compare."""
-        unsteady, runs = _count_unsteady([measured])
-        if self.finished or not self._extensions or 2 * unsteady <= runs:
+        how the variants compare; and only runs that become faster, since what becomes slower
+        does not warm up."""
+        runs = _runs(measured)
+        cold = sum(_compiles(blocks) or warming_up(_seconds(blocks)) for blocks in runs)
+        if self.finished or not self._extensions or 2 * cold <= len(runs):
             return False
         self._extensions -= 1
         self.plan = replace(self.plan, warmup=max(1, 2 * self.plan.warmup))
@@ -196,10 +199,13 @@ class Ladder:
         return done.blocks
 
 
-def _count_unsteady(rounds: Iterable[Iterable[Mapping[str, Blocks]]]) -> tuple[int, int]:
-    runs = [blocks for groups in rounds for group in groups for blocks in group.values()]
-    return sum(_is_unsteady(blocks) for blocks in runs), len(runs)
+def _runs(measured: Iterable[Mapping[str, Blocks]]) -> list[Blocks]:
+    return [blocks for group in measured for blocks in group.values()]
 
 
-def _is_unsteady(blocks: Blocks) -> bool:
-    return any(block.compiled for block in blocks) or drifting([b.seconds for b in blocks])
+def _seconds(blocks: Blocks) -> list[float]:
+    return [block.seconds for block in blocks]
+
+
+def _compiles(blocks: Blocks) -> bool:
+    return any(block.compiled for block in blocks)

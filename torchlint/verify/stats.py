@@ -223,15 +223,25 @@ def drifting(block_seconds: Times) -> bool:
     Args:
         block_seconds: seconds per step, in the order of measurement; fewer than 6 say nothing.
     """
+    return warming_up(block_seconds) or warming_up(block_seconds[::-1], outlier=False)
+
+
+def warming_up(block_seconds: Times, *, outlier: bool = True) -> bool:
+    """Whether a process was still becoming faster while it was measured.
+
+    Args:
+        block_seconds: as for `drifting`.
+        outlier: a first block far above all others tells that too.
+    """
     if len(block_seconds) < _FEWEST_FOR_DRIFT:
         return False
     half = len(block_seconds) // 2
     first, second = block_seconds[:half], block_seconds[-half:]
-    if _moved_up(first, second) or _moved_up(second, first):
+    if _moved_up(first, second):
         return True
     low, high = _quartiles(block_seconds)
-    outlier = block_seconds[0] > high + 1.5 * (high - low)
-    return outlier and fmean(first) > 1.10 * fmean(second)
+    far = outlier and block_seconds[0] > high + 1.5 * (high - low)
+    return far and fmean(first) > 1.10 * fmean(second)
 
 
 def _moved_up(values: Times, base: Times) -> bool:
