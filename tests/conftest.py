@@ -17,10 +17,18 @@ from torchlint.syntax.module import Module
 from torchlint.syntax.parse import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 MakeFinding = Callable[..., Finding]
 Files = str | Mapping[str, str]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nobody's real cache is read or written, by processes that tests start neither."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHLINT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def _finding(
@@ -112,8 +120,8 @@ def targets_of() -> Callable[..., list[Target]]:
 def check_text() -> Callable[..., Report]:
     """What a check of some files says; they are given by path and never touch the disk."""
 
-    def checked(files: Files, select: Sequence[str] = ("TL201", "TL202"), jobs: int = 1) -> Report:
-        return check(_targets(files, select), jobs=jobs)
+    def checked(files: Files, select: Sequence[str] = ("TL201", "TL202")) -> Report:
+        return check(_targets(files, select))
 
     return checked
 

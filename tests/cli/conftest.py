@@ -19,6 +19,9 @@ from torchlint.lint.rule import Rule
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from torchlint.lint.store import Store
+    from torchlint.project.workers import Pool
+
 
 @dataclass
 class Linter:
@@ -28,9 +31,17 @@ class Linter:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     targets: tuple[Target, ...] = ()
     jobs: int = 0
+    store: Store | None = None
 
-    def check(self, targets: Sequence[Target], *, jobs: int = 1, progress: object = None) -> Report:
-        self.targets, self.jobs = tuple(targets), jobs
+    def check(
+        self,
+        targets: Sequence[Target],
+        *,
+        pool: Pool,
+        progress: object = None,
+        store: Store | None = None,
+    ) -> Report:
+        self.targets, self.jobs, self.store = tuple(targets), pool.jobs, store
         return Report(tuple(self.findings), tuple(self.diagnostics), len(targets))
 
 

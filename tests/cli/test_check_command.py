@@ -103,13 +103,6 @@ def test_json_of_nothing_is_an_empty_list(torchlint: Run, linter: Any) -> None:
     assert json.loads(torchlint("check", "--output-format", "json").out) == []
 
 
-def test_a_rule_that_is_not_installed_here_has_no_address(
-    torchlint: Run, linter: Any, make_finding: MakeFinding, rules: None
-) -> None:
-    linter.findings = [make_finding(code="XX1")]
-    assert json.loads(torchlint("check", "--output-format", "json").out)[0]["url"] is None
-
-
 @pytest.mark.parametrize(
     ("output_format", "expected"),
     [

@@ -33,7 +33,7 @@ class Fixer:
     trouble: tuple[Diagnostic, ...] = ()
 
     def fix_targets(
-        self, targets: Sequence[Target], *, unsafe: bool, jobs: int, wanted: Wanted
+        self, targets: Sequence[Target], *, unsafe: bool, pool: object, wanted: Wanted
     ) -> FixReport:
         self.targets, self.unsafe, self.wanted = tuple(targets), unsafe, wanted
         return self.report

@@ -16,12 +16,14 @@ from torchlint.lint import mapping, run
 from torchlint.lint.engine import Target, check
 from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.rule import Fact, Rule, Waiting
+from torchlint.lint.store import Store
+from torchlint.project.workers import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from torchlint.lint.engine import Memo, Report
+    from torchlint.lint.engine import Report
     from torchlint.lint.join import Project
     from torchlint.syntax.module import Module
 
@@ -310,9 +312,9 @@ def test_the_order_of_the_targets_does_not_matter(seed: int) -> None:
 
 
 def test_several_processes_report_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torchlint.project.workers._WORTH_A_POOL", 0)
+    monkeypatch.setattr("torchlint.project.workers._WORTH_PROCESSES", 0)
     files = {**PROJECT, "broken.py": LOOP + "(\n"}
-    one, two = checked(files, jobs=1), checked(files, jobs=2)
+    one, two = checked(files, pool=Pool(1)), checked(files, pool=Pool(2))
     assert places(one) == [
         "other/train.py:8 TL201",
         "other/utils.py:2 TL201",
@@ -347,7 +349,7 @@ def test_a_woken_file_that_does_not_parse_is_a_diagnostic() -> None:
     assert [(each.path, each.kind) for each in report.diagnostics] == [("utils.py", "syntax")]
 
 
-class TestMemo:
+class TestAStore:
     @pytest.fixture
     def parsed(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         """The files that are parsed, one after the other."""
@@ -359,26 +361,26 @@ class TestMemo:
         return names
 
     def test_keeps_files_from_being_parsed_again(self, parsed: list[str]) -> None:
-        memo: Memo = {}
-        first = checked(PROJECT, memo=memo)
+        store = Store()
+        first = checked(PROJECT, store=store)
         assert set(parsed) == set(PROJECT)
         parsed.clear()
-        assert checked(PROJECT, memo=memo) == first
+        assert checked(PROJECT, store=store) == first
         assert parsed == []
 
     def test_parses_only_what_changed(self, parsed: list[str]) -> None:
-        memo: Memo = {}
-        checked(PROJECT, memo=memo)
+        store = Store()
+        checked(PROJECT, store=store)
         parsed.clear()
         changed = {**PROJECT, "train.py": "\n" + LOOP}
-        assert places(checked(changed, memo=memo))[2] == "train.py:9 TL201"
+        assert places(checked(changed, store=store))[2] == "train.py:9 TL201"
         assert parsed == ["train.py"]
 
     def test_does_not_keep_a_helper_hot_that_nobody_calls_any_more(self) -> None:
-        memo: Memo = {}
-        checked(PROJECT, memo=memo)
+        store = Store()
+        checked(PROJECT, store=store)
         changed = {**PROJECT, "train.py": LOOP.replace("accuracy(output, y)", "pass")}
-        assert "utils.py:2 TL201" not in places(checked(changed, memo=memo))
+        assert "utils.py:2 TL201" not in places(checked(changed, store=store))
 
     @pytest.mark.parametrize(
         "other",
@@ -389,11 +391,11 @@ class TestMemo:
         ids=["selection", "torch"],
     )
     def test_does_not_mix_up_settings(self, parsed: list[str], other: Target) -> None:
-        memo: Memo = {}
-        check([Target("train.py", Selection(), (2, 13), LOOP.encode())], memo=memo)
+        store = Store()
+        check([Target("train.py", Selection(), (2, 13), LOOP.encode())], store=store)
         parsed.clear()
         fresh = check([other])
-        assert check([other], memo=memo) == fresh
+        assert check([other], store=store) == fresh
         assert parsed == ["train.py", "train.py"]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from torchlint.config import Selection
 from torchlint.lint import fixer
-from torchlint.lint.engine import Report, Target
+from torchlint.lint.engine import Report, Target, digest_of
 from torchlint.lint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
 from torchlint.lint.fixer import FixedFile, FixReport
 from torchlint.lint.tiers import Wanted
@@ -66,20 +66,22 @@ def rules(monkeypatch: pytest.MonkeyPatch) -> list[Word]:
     """The rules that a check applies; each file is read as the real engine reads it."""
     found: list[Word] = []
 
-    def check(targets: Sequence[Target], *, jobs: int, memo: object) -> Report:
+    def check(targets: Sequence[Target], *, pool: object, store: object) -> Report:
         findings: list[Finding] = []
         diagnostics: list[Diagnostic] = []
+        digests: dict[str, bytes] = {}
         for target in targets:
             try:
                 data = read_bytes(target.path) if target.data is None else target.data
                 text = decode(target.path, data).text
+                digests[target.path] = digest_of(data)
             except SourceError as error:
                 diagnostics.append(error.diagnostic)
                 continue
             for rule in found:
                 findings += rule.findings(target.path, text)
         findings.sort(key=lambda finding: finding.sort_key)
-        return Report(tuple(findings), tuple(diagnostics), len(targets))
+        return Report(tuple(findings), tuple(diagnostics), len(targets), digests)
 
     monkeypatch.setattr(fixer, "check", check)
     return found

@@ -12,6 +12,7 @@ from torchlint import __version__
 
 _COMMANDS: Final = {
     "check": "torchlint.cli.check",
+    "clean": "torchlint.cli.clean",
     "fix": "torchlint.cli.fix",
     "rule": "torchlint.cli.rule",
     "verify": "torchlint.cli.verify",

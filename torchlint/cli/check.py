@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli.options import Words, output_format, plan_from, processes, selection_options
+from torchlint.cli.options import (
+    Words,
+    cache_options,
+    cluster_options,
+    connected_pool,
+    output_format,
+    plan_from,
+    selection_options,
+    store_from,
+)
 from torchlint.cli.output import paint_for, print_diagnostics, print_lines
 
 if TYPE_CHECKING:
@@ -48,8 +57,18 @@ Exit codes:
 @output_format("text", "concise", "json", "github")
 @click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@cache_options
+@cluster_options
 def command(
-    paths: tuple[str, ...], words: Words, output_format: str, statistics: bool, exit_zero: bool
+    paths: tuple[str, ...],
+    words: Words,
+    output_format: str,
+    statistics: bool,
+    exit_zero: bool,
+    no_cache: bool,
+    cache_dir: str | None,
+    backend: str | None,
+    cluster: str | None,
 ) -> None:
     """Say what makes PyTorch training code slow.
 
@@ -60,10 +79,12 @@ def command(
     from torchlint.lint.tiers import Wanted, choose
     from torchlint.report.progress import Progress
 
-    plan = plan_from(paths, words)
+    store = store_from(cache_dir, no_cache=no_cache)
+    plan = plan_from(paths, words, store.rule_names)
     progress = Progress(sys.stderr)
     try:
-        report = engine.check(plan.targets, jobs=processes(words.jobs), progress=progress)
+        with connected_pool(words, backend, cluster) as pool:
+            report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
     finally:
         progress.clear()
     shown = choose(report.findings, plan.targets, Wanted(words.hints, words.pedantic))
@@ -99,7 +120,7 @@ def _listed(
     if output_format == "json":
         from torchlint.report import json
 
-        return json.render(findings, _url)
+        return json.render(findings)
     if output_format == "github":
         from torchlint.report import github
 
@@ -115,10 +136,3 @@ def _statistics(findings: Sequence[Finding], output_format: str) -> Iterator[str
     if output_format == "json":
         return iter([statistics.render_json(findings)])
     return statistics.render(findings)
-
-
-def _url(code: str) -> str | None:
-    from torchlint.lint.registry import all_rules
-
-    rule = all_rules().get(code)
-    return None if rule is None else rule.url

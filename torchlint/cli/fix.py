@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli.options import Words, plan_from, processes, selection_options
+from torchlint.cli.options import Words, plan_from, pool_from, selection_options
 from torchlint.cli.output import paint_for, print_diagnostics, print_lines
 
 if TYPE_CHECKING:
@@ -72,9 +72,7 @@ def command(
 
     plan = plan_from(paths, words)
     wanted = Wanted(words.hints, words.pedantic)
-    report = fixer.fix_targets(
-        plan.targets, unsafe=unsafe, jobs=processes(words.jobs), wanted=wanted
-    )
+    report = fixer.fix_targets(plan.targets, unsafe=unsafe, pool=pool_from(words), wanted=wanted)
     diagnostics = {*plan.diagnostics, *report.diagnostics}
     if not apply:
         print_diff(report.files)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import click
 
 from torchlint.config import ConfigError, normalised, parse_torch
-from torchlint.lint.targets import Plan, Wishes, plan, plan_text
+from torchlint.lint.store import Store
+from torchlint.lint.targets import Plan, Wishes, plan, plan_text, rule_names
+from torchlint.project.cache import VARIABLE, Cache, default_root, refusal
+from torchlint.project.workers import BACKENDS, Pool
+from torchlint.report.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Command = Callable[..., None]
 
@@ -129,8 +134,13 @@ def output_format(*formats: str) -> Callable[[Command], Command]:
     )
 
 
-def plan_from(paths: tuple[str, ...], words: Words) -> Plan:
+def plan_from(
+    paths: tuple[str, ...], words: Words, names: Callable[[], Mapping[str, str]] = rule_names
+) -> Plan:
     """The files that the command line means.
+
+    Args:
+        names: gives the name of every rule by its code.
 
     Raises:
         click.ClickException: the words contradict each other, name a rule that does not exist,
@@ -149,19 +159,115 @@ def plan_from(paths: tuple[str, ...], words: Words) -> Plan:
         if "-" not in paths:
             if words.stdin_filename is not None:
                 raise click.UsageError("--stdin-filename needs `-` as the path.")
-            return plan(paths or (".",), wishes)
+            return plan(paths or (".",), wishes, names)
         if len(paths) > 1:
             raise click.UsageError("`-` reads standard input; give no other path with it.")
-        return plan_text(sys.stdin.buffer.read(), words.stdin_filename, wishes)
+        return plan_text(sys.stdin.buffer.read(), words.stdin_filename, wishes, names)
     except ConfigError as error:
         place = f"{error.path}: " if error.path else ""
         raise click.ClickException(place + error.message) from None
 
 
-def processes(jobs: int | None) -> int:
-    """The number of processes to use: as asked, else one per usable processor."""
-    if jobs is not None:
-        return jobs
+def pool_from(words: Words) -> Pool:
+    """As many processes as asked, else one per usable processor."""
+    if words.jobs is not None:
+        return Pool(words.jobs)
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return Pool(len(os.sched_getaffinity(0)))
+    return Pool(os.cpu_count() or 1)
+
+
+def cluster_options(command: Command) -> Command:
+    """Adds the options that hand the work to other machines; `connected_pool` takes them."""
+    for option in (
+        click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="With --backend: where it is. Default: $DASK_SCHEDULER_ADDRESS or $RAY_ADDRESS, "
+            "else a cluster on this machine for the while.",
+        ),
+        click.option(
+            "--backend",
+            type=click.Choice(BACKENDS),
+            help="Read the files on a cluster. It pays from about a hundred thousand files on.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def connected_pool(words: Words, backend: str | None, address: str | None) -> Iterator[Pool]:
+    """The processes that share the work, on a cluster if one was asked for.
+
+    Raises:
+        click.ClickException: the cluster cannot be used.
+    """
+    pool = pool_from(words)
+    if backend is None:
+        if address is not None:
+            raise click.UsageError("--cluster needs --backend.")
+        yield pool
+        return
+    from torchlint.project.clusters import ClusterError, connected
+
+    with ExitStack() as stack:
+        try:
+            cluster = stack.enter_context(connected(backend, address))
+        except ClusterError as error:
+            raise click.ClickException(str(error)) from None
+        pool = Pool(pool.jobs, cluster)
+        yield pool
+    for trouble in pool.troubles:
+        click.echo(visible(f"warning: {trouble}"), err=True)
+
+
+def cache_options(command: Command) -> Command:
+    """Adds the options that say where results are remembered; `store_from` takes them."""
+    for option in (
+        click.option("--no-cache", is_flag=True, help="Neither use nor keep what was found."),
+        click.option(
+            "--cache-dir",
+            metavar="DIR",
+            help=f"Keep what was found here. Default: ${VARIABLE}, else the user's cache folder.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def store_from(cache_dir: str | None, *, no_cache: bool = False) -> Store:
+    """Where results are remembered.
+
+    Raises:
+        click.ClickException: the options contradict each other, or the folder is not a cache.
+    """
+    if no_cache:
+        if cache_dir is not None:
+            raise click.UsageError("--no-cache and --cache-dir exclude each other; give one.")
+        return Store()
+    root = cache_root(cache_dir)
+
+    def open_cache() -> Cache:
+        from torchlint.lint.generation import generation
+
+        cache = Cache(root, generation(root))
+        cache.sweep()
+        return cache
+
+    return Store(open_cache)
+
+
+def cache_root(cache_dir: str | None) -> str:
+    """The cache folder that was asked for, else the user's.
+
+    Raises:
+        click.ClickException: the folder that was asked for is something else.
+    """
+    if cache_dir is None:
+        return default_root()
+    root = os.path.abspath(cache_dir)
+    reason = refusal(root)
+    if reason is not None:
+        raise click.ClickException(f"{cache_dir} cannot be the cache: {reason}; name another.")
+    return root

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from torchlint.cli.options import Words, plan_from, processes
+from torchlint.cli.options import Words, plan_from, pool_from
 from torchlint.cli.output import paint_for, print_diagnostics, print_lines
 from torchlint.report.terminal import visible
 
@@ -59,7 +59,7 @@ def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
         all_rules(),
         unsafe=unsafe,
         wanted=Wanted(words.hints, words.pedantic),
-        jobs=processes(words.jobs),
+        pool=pool_from(words),
         progress=progress,
     )
     progress.clear()

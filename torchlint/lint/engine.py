@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from enum import Enum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.gate import mentions_torch
-from torchlint.lint.soundness import what_is_wrong
+from torchlint.lint.store import Store
 from torchlint.project.source import SourceError, read_bytes
+from torchlint.project.workers import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from torchlint.config import Selection
     from torchlint.lint.finding import Diagnostic, Finding
-    from torchlint.lint.mapping import MapResult
 
-Memo = dict[tuple[object, ...], "MapResult"]
+
+CHANGED: Final = b""
+"""The digest of a file that changes while it is looked at; no content has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +43,47 @@ class Target:
     named: bool = False
 
 
+class Depth(str, Enum):
+    """How far a file is looked into."""
+
+    IMPORTS = "imports"
+    """Only what it imports, off its lines."""
+    RULES = "rules"
+    """Parsed if a rule wants to see it."""
+    WOKEN = "woken"
+    """Parsed and summarized, since hot code of another file may lead here."""
+
+
+@dataclass(slots=True)
+class Known:
+    """A target whose content was seen: a digest of it, its size in bytes, and whether any rule
+    can have something to say about it."""
+
+    target: Target
+    digest: bytes
+    size: int
+    relevant: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found: findings of every tier and diagnostics, sorted by place."""
+    """What a check found: findings of every tier and diagnostics, sorted by place.
+
+    `digests` are those of the files with findings, by path: `digest_of` what was checked.
+    """
 
     findings: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
     files: int
+    digests: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def check(
     targets: Sequence[Target],
     *,
-    jobs: int = 1,
+    pool: Pool | None = None,
     progress: Callable[[int, int], None] | None = None,
-    memo: Memo | None = None,
+    store: Store | None = None,
 ) -> Report:
     """Checks files as one project: helpers are hot if any of these files makes them so.
 
@@ -61,37 +91,77 @@ def check(
     findings stay.
 
     Args:
-        jobs: how many processes share the parsing.
+        pool: the processes that share the parsing; by default this one alone.
         progress: called with the number of files done and of all.
-        memo: keeps what each file said between calls, so that only changed files are parsed.
+        store: what files said before, so that only changed ones are parsed; by default nothing.
     """
+    store = Store() if store is None else store
     diagnostics: list[Diagnostic] = []
-    loaded: list[Target] = []
-    relevant: list[Target] = []
+    files: list[Known] = []
     for target in targets:
-        data = target.data
-        if data is None:
-            try:
-                data = read_bytes(target.path)
-            except SourceError as error:
-                diagnostics.append(error.diagnostic)
-                continue
-        wrong = what_is_wrong(target.path, data) if target.named else None
-        if wrong is not None:
-            diagnostics.append(wrong)
-            continue
-        loaded.append(target)
-        if mentions_torch(data):
-            relevant.append(replace(target, data=data))
-    if progress is not None:
-        progress(len(targets) - len(relevant), len(targets))
-    findings: list[Finding] = []
-    if relevant:
-        from torchlint.lint.run import Run
-
-        run = Run(targets=loaded, relevant=relevant, jobs=jobs, progress=progress, memo=memo)
-        findings, more = run.findings()
+        try:
+            files.append(_seen(target))
+        except SourceError as error:
+            diagnostics.append(error.diagnostic)
+    # Without a file that matters there is nothing worth to remember.
+    complete = not diagnostics and any(known.relevant for known in files)
+    said = store.report(files) if complete else None
+    if said is None:
+        found, more = _check(files, pool or Pool(), progress, store)
+        found.sort(key=lambda finding: finding.sort_key)
         diagnostics += more
-    findings.sort(key=lambda finding: finding.sort_key)
-    diagnostics.sort(key=lambda diagnostic: diagnostic.sort_key)
-    return Report(tuple(findings), tuple(diagnostics), len(targets))
+        diagnostics.sort(key=lambda diagnostic: diagnostic.sort_key)
+        said = tuple(found), tuple(diagnostics)
+        if complete:
+            store.keep_report(files, said)
+    concerned = {finding.path for finding in said[0]}
+    digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
+    return Report(*said, files=len(targets), digests=digests)
+
+
+def digest_of(data: bytes) -> bytes:
+    """What tells one content of a file from another."""
+    return sha256(data).digest()[:16]
+
+
+def _seen(target: Target) -> Known:
+    """
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    data = read_bytes(target.path) if target.data is None else target.data
+    return Known(target, digest_of(data), len(data), mentions_torch(data))
+
+
+def _check(
+    files: Sequence[Known],
+    pool: Pool,
+    progress: Callable[[int, int], None] | None,
+    store: Store,
+) -> tuple[list[Finding], list[Diagnostic]]:
+    relevant = [known for known in files if known.relevant]
+    if progress is not None:
+        progress(len(files) - len(relevant), len(files))
+    diagnostics = [wrong for known in files for wrong in _unsound(known)]
+    if not relevant:
+        return [], diagnostics
+    from torchlint.lint.run import Run
+
+    run = Run(files, pool=pool, progress=progress, store=store)
+    findings, more = run.findings()
+    return findings, [*diagnostics, *more]
+
+
+def _unsound(known: Known) -> Sequence[Diagnostic]:
+    """Why a file that the user named and that no rule concerns cannot be checked."""
+    target = known.target
+    if known.relevant or not target.named:
+        return ()
+    from torchlint.lint.soundness import what_is_wrong
+
+    try:
+        data = read_bytes(target.path) if target.data is None else target.data
+    except SourceError as error:
+        return (error.diagnostic,)
+    wrong = what_is_wrong(target.path, data)
+    return () if wrong is None else (wrong,)

@@ -91,6 +91,11 @@ class Finding:
     def sort_key(self) -> tuple[str, Position, str, str]:
         return (self.path, self.start, self.code, self.message)
 
+    @property
+    def url(self) -> str:
+        """The page of its rule."""
+        return rule_url(self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
@@ -106,3 +111,8 @@ class Diagnostic:
     @property
     def sort_key(self) -> tuple[str, Position, str]:
         return (self.path, self.position or Position(0, 0), self.message)
+
+
+def rule_url(name: str) -> str:
+    """The page of the rule with this name."""
+    return f"https://torchlint.readthedocs.io/rules/{name}/"

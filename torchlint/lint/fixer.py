@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.diffs import unified
-from torchlint.lint.engine import check
+from torchlint.lint.engine import check, digest_of
 from torchlint.lint.finding import Applicability, Diagnostic, Finding
-from torchlint.lint.gate import mentions_torch
 from torchlint.lint.rule import without_fix
 from torchlint.lint.splice import spans, that_fit, with_fixes
+from torchlint.lint.store import Store
 from torchlint.lint.tiers import Wanted, choose
 from torchlint.project.source import (
     LineIndex,
@@ -24,10 +24,12 @@ from torchlint.project.source import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from torchlint.lint.engine import Memo, Target
+    from torchlint.lint.engine import Report, Target
     from torchlint.project.source import Source
+    from torchlint.project.workers import Pool
 
 MOST_ROUNDS: Final = 20
+_CHANGED: Final = "The file has changed since it was read and was not fixed; run it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +57,24 @@ class FixReport:
 
 
 def fix_targets(
-    targets: Sequence[Target], *, unsafe: bool, jobs: int = 1, wanted: Wanted | None = None
+    targets: Sequence[Target],
+    *,
+    unsafe: bool,
+    pool: Pool | None = None,
+    wanted: Wanted | None = None,
 ) -> FixReport:
     """Check and fix, round after round, until no fix is left that may be made.
 
     A fix is made whole or not at all; one that overlaps another waits for the next round; one
-    whose result does not parse is dropped for good, with a diagnostic that names its rule.
+    whose result does not parse is dropped for good, with a diagnostic that names its rule. Every
+    edit comes from a parse of this run: nothing is taken from the cache.
 
     Args:
         unsafe: also make fixes that may change results or memory.
-        jobs: how many processes check.
+        pool: the processes that share the parsing; by default this one alone.
         wanted: which tiers to fix and report; by default what `check` shows.
     """
-    return _Run(targets, unsafe=unsafe, jobs=jobs, wanted=wanted or Wanted()).report()
+    return _Run(targets, unsafe=unsafe, pool=pool, wanted=wanted or Wanted()).report()
 
 
 def unified_diff(file: FixedFile) -> bytes:
@@ -87,8 +94,7 @@ def apply(report: FixReport) -> tuple[Diagnostic, ...]:
             if now == file.before:
                 write_atomically(file.path, file.after)
             elif now != file.after:
-                message = "The file has changed since it was read and was not fixed; run it again."
-                raise SourceError(file.path, message, kind="write")
+                raise SourceError(file.path, _CHANGED, kind="write")
         except SourceError as error:
             failed.append(Diagnostic(file.path, error.message, kind="write"))
     return tuple(failed)
@@ -107,13 +113,13 @@ class _Run:
     """The state of one `fix_targets`."""
 
     def __init__(
-        self, targets: Sequence[Target], *, unsafe: bool, jobs: int, wanted: Wanted
+        self, targets: Sequence[Target], *, unsafe: bool, pool: Pool | None, wanted: Wanted
     ) -> None:
-        self._targets = {target.path: _with_data(target) for target in targets}
+        self._targets = {target.path: target for target in targets}
         self._allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
-        self._jobs = jobs
+        self._pool = pool
         self._wanted = wanted
-        self._memo: Memo = {}
+        self._store = Store()
         self._files: dict[str, _File | None] = {}
         self._hopeless: dict[tuple[object, ...], str] = {}
         self._diagnostics: list[Diagnostic] = []
@@ -146,30 +152,44 @@ class _Run:
     ) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], tuple[Diagnostic, ...]]:
         """The fixes to make by file, all wanted findings, and what could not be checked."""
         targets = list(self._targets.values())
-        report = check(targets, jobs=self._jobs, memo=self._memo)
+        report = check(targets, pool=self._pool, store=self._store)
         findings = choose(report.findings, targets, self._wanted).findings
         todo: dict[str, list[Finding]] = {}
         for finding in findings:
             if finding.fix and finding.fix.applicability in self._allowed and finding.fix.edits:
-                file = self._file(finding.path)
+                file = self._file(finding.path, report)
                 if file is not None and self._why_hopeless(finding, file) is None:
                     todo.setdefault(finding.path, []).append(finding)
         return todo, findings, report.diagnostics
 
-    def _file(self, path: str) -> _File | None:
+    def _file(self, path: str, report: Report) -> _File | None:
         """The file of a finding, or None if it cannot be written back as it is."""
         if path not in self._files:
-            data = self._targets[path].data
-            if data is None:  # it never says torch, yet starts a training
-                data = read_bytes(path)
-                self._targets[path] = replace(self._targets[path], data=data)
-            source = decode(path, data)
-            self._files[path] = _File(source, source)
-            if encode(source, source.text) != source.data:
-                self._files[path] = None
-                message = f"Text in {source.encoding} cannot be fixed; save the file as UTF-8."
-                self._diagnostics.append(Diagnostic(path, message, kind="fix"))
+            self._files[path] = None
+            try:
+                self._files[path] = self._loaded(path, report.digests[path])
+            except SourceError as error:
+                self._diagnostics.append(error.diagnostic)
         return self._files[path]
+
+    def _loaded(self, path: str, digest: bytes) -> _File:
+        """The file as it was checked.
+
+        Raises:
+            SourceError: it is another one by now, or its encoding does not give it back.
+        """
+        data = self._targets[path].data
+        if data is None:
+            data = read_bytes(path)
+        if digest_of(data) != digest:
+            raise SourceError(path, _CHANGED, kind="write")
+        source = decode(path, data)
+        if encode(source, source.text) != source.data:
+            message = f"Text in {source.encoding} cannot be fixed; save the file as UTF-8."
+            raise SourceError(path, message, kind="fix")
+        # From now on this is what is checked, whatever happens to the file.
+        self._targets[path] = replace(self._targets[path], data=data)
+        return _File(source, source)
 
     def _fix_all(self, todo: Mapping[str, Sequence[Finding]]) -> int:
         """How many files changed, or lost a fix for good."""
@@ -252,21 +272,6 @@ class _Run:
         file = self._files.get(finding.path)
         reason = None if file is None else self._why_hopeless(finding, file)
         return finding if reason is None else without_fix(finding, f"dropped, since {reason}")
-
-
-def _with_data(target: Target) -> Target:
-    """The target with its content, so that a fix is made to what was checked.
-
-    Files that no rule will look at are not kept in memory.
-    """
-    if target.data is not None:
-        return target
-    try:
-        data = read_bytes(target.path)
-    except SourceError:
-        # `check` will say so.
-        return target
-    return replace(target, data=data) if mentions_torch(data) else target
 
 
 def made(source: Source, findings: Sequence[Finding]) -> Source:

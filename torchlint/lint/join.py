@@ -13,7 +13,7 @@ from torchlint.lint.finding import Position, Related
 from torchlint.lint.index import Index, Key, Locator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.lint.rule import Fact
     from torchlint.lint.texts import Texts
@@ -51,17 +51,23 @@ class SyncNeeds:
 
 
 class Project:
-    """All checked files, joined. Paths are those shown to the user."""
+    """All checked files, joined. Paths are those shown to the user.
+
+    Args:
+        imports: gives the dotted names that each file imports; asked when it matters.
+    """
 
     def __init__(
         self,
         summaries: Mapping[str, Summary],
         facts: Iterable[Fact],
         locator: Locator,
+        imports: Callable[[], Mapping[str, tuple[str, ...]]],
         texts: Texts,
         clues: Mapping[str, str],
     ) -> None:
         self.summaries = summaries
+        self._names = imports
         self._texts = texts
         self._clues = clues
         self._facts: dict[str, list[Fact]] = defaultdict(list)
@@ -75,8 +81,8 @@ class Project:
     @cached_property
     def _imports(self) -> dict[str, set[str]]:
         graph: dict[str, set[str]] = {}
-        for path in self._texts.paths():
-            found = {self.index.locate(path, name) for name in self._texts.imports(path)}
+        for path, names in self._names().items():
+            found = {self.index.locate(path, name) for name in names}
             graph[path] = {target[0] for target in found if target is not None} - {path}
         return graph
 

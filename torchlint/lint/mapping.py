@@ -1,18 +1,23 @@
-"""MAP: one file's bytes to its findings, those that wait, its facts and its summary."""
+"""MAP: one file's bytes to its imports, its findings, those that wait, its facts and summary."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import gc
+import sys
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.lint.debug import debugging
+from torchlint.lint.engine import CHANGED, Depth, digest_of
 from torchlint.lint.finding import Diagnostic, Finding
-from torchlint.lint.gate import wanted_by
+from torchlint.lint.gate import imports, wanted_by
 from torchlint.lint.registry import all_rules
 from torchlint.lint.rule import Fact, Waiting
+from torchlint.lint.soundness import what_is_wrong
 from torchlint.lint.suppress import Suppressions
-from torchlint.project.source import SourceError, decode
+from torchlint.project.source import SourceError, decode, read_bytes
+from torchlint.syntax.deep import with_deep_stack
 from torchlint.syntax.module import Module
 from torchlint.syntax.parse import parse
 from torchlint.syntax.summary import Summary, summarize
@@ -28,10 +33,11 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class MapResult:
-    """All that one file says; it depends on the file's bytes, the rules and the settings, and
-    on nothing else."""
+    """All that one file says; it depends on the file's bytes and path, the rules and the
+    settings, and on nothing else."""
 
     path: str
+    imports: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     facts: tuple[Fact, ...] = ()
@@ -39,15 +45,38 @@ class MapResult:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def map_file(target: Target, woken: bool = False) -> MapResult:
-    """Runs every enabled rule that the file's words call for.
+def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResult]]:
+    """Maps some files, on a stack that deep code cannot overflow; with a digest of what each
+    contained."""
+    collecting = gc.isenabled()
+    gc.disable()  # a parsed file is a million objects without a cycle: `release` frees them
+    try:
+        return with_deep_stack(lambda: [_map_file(target, depth) for target in targets])
+    finally:
+        if collecting:
+            gc.enable()
 
-    Args:
-        target: with its `data`.
-        woken: hot code of another file may lead here, so the file is parsed and summarized in
-            any case.
-    """
-    data = target.data or b""
+
+def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
+    try:
+        data = read_bytes(target.path) if target.data is None else target.data
+    except SourceError as error:
+        return CHANGED, MapResult(target.path, diagnostics=(error.diagnostic,))
+    return digest_of(data), replace(_mapped(target, data, depth), imports=tuple(imports(data)))
+
+
+def with_shared_names(result: MapResult) -> MapResult:
+    """The same, with the names that a thousand files import in memory once."""
+    return replace(result, imports=tuple(map(sys.intern, result.imports)))
+
+
+def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
+    if depth is Depth.IMPORTS:
+        return MapResult(target.path)
+    wrong = what_is_wrong(target.path, data) if target.named else None
+    if wrong is not None:
+        return MapResult(target.path, diagnostics=(wrong,))
+    woken = depth is Depth.WOKEN
     rules = {
         code: rule
         for code, rule in all_rules().items()

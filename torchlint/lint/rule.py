@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Related, Tier
+from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Related, Tier, rule_url
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -140,7 +140,8 @@ class Rule:
 
     @property
     def url(self) -> str:
-        return f"https://torchlint.readthedocs.io/rules/{self.name}/"
+        """Its page."""
+        return rule_url(self.name)
 
 
 def without_fix(finding: Finding, reason: str) -> Finding:

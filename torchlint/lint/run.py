@@ -2,53 +2,58 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.debug import debugging
+from torchlint.lint.engine import Depth
 from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.index import Locator
 from torchlint.lint.join import Project
+from torchlint.lint.mapping import MapResult, map_files, with_shared_names
 from torchlint.lint.registry import all_rules
 from torchlint.lint.texts import Texts
-from torchlint.project.workers import map_targets
+from torchlint.project.source import SourceError, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torchlint.lint.engine import Memo, Target
-    from torchlint.lint.mapping import MapResult
+    from torchlint.lint.engine import Known, Target
     from torchlint.lint.rule import Waiting
+    from torchlint.lint.store import Store
+    from torchlint.project.workers import Pool
 
-_MOST_ROUNDS = 10
+_MOST_ROUNDS: Final = 10
 
 
 class Run:
-    """The state of one `check`: what every file said so far."""
+    """The state of one `check`: what every file said so far.
+
+    Args:
+        files: those that could be read; a digest is renewed where the content has changed since.
+    """
 
     def __init__(
         self,
-        targets: Sequence[Target],
-        relevant: Sequence[Target],
+        files: Sequence[Known],
         *,
-        jobs: int,
+        pool: Pool,
         progress: Callable[[int, int], None] | None,
-        memo: Memo | None,
+        store: Store,
     ) -> None:
-        self._targets = {target.path: target for target in targets}
-        self._targets.update((target.path, target) for target in relevant)
-        self._relevant = relevant
-        self._locator = Locator(self._targets)
-        self._texts = Texts(self._targets.values())
-        self._jobs = jobs
+        self._files = {known.target.path: known for known in files}
+        self._locator = Locator(self._files)
+        self._texts = Texts(self._files, store)
+        self._pool = pool
         self._progress = progress
-        self._memo: Memo = {} if memo is None else memo
+        self._store = store
         self._results: dict[str, MapResult] = {}
+        self._imports: dict[str, tuple[str, ...]] = {}
 
     def findings(self) -> tuple[list[Finding], list[Diagnostic]]:
         """Every finding that holds, unsorted, and what went wrong on the way."""
-        self._map(self._relevant, woken=False)
+        self._map([known for known in self._files.values() if known.relevant], Depth.RULES)
         project = self._join()
         diagnostics = [each for result in self._results.values() for each in result.diagnostics]
         findings: list[Finding] = []
@@ -58,27 +63,48 @@ class Run:
                 settled = self._settle(waiting, project, diagnostics)
                 if settled is not None:
                     findings.append(settled)
+        self._store.note_answers(self._files.values())
+        self._store.save()
         return findings, diagnostics
 
-    def _map(self, targets: Iterable[Target], *, woken: bool) -> None:
-        todo = []
-        for target in targets:
-            key = self._key(target, woken)
-            if key in self._memo:
-                self._results[target.path] = self._memo[key]
+    def _map(self, files: Iterable[Known], depth: Depth) -> None:
+        todo = {}
+        for known in files:
+            result = self._store.result(known, depth)
+            if result is None:
+                todo[known.target.path] = known
             else:
-                todo.append(target)
-        done = len(self._targets) - len(todo)
-        for target, result in map_targets(todo, woken=woken, jobs=self._jobs):
-            self._results[target.path] = self._memo[self._key(target, woken)] = result
+                self._take(known, depth, result)
+        done = len(self._files) - len(todo)
+        mapped = self._pool.map(
+            partial(map_files, depth=depth),
+            [known.target for known in todo.values()],
+            weigh=lambda target: todo[target.path].size,
+            pack=_with_data,
+        )
+        for target, answer in mapped:
+            known = todo[target.path]
+            if answer is None:
+                result = _died(target.path)
+            else:
+                known.digest, result = answer[0], with_shared_names(answer[1])
+                self._store.keep(known, depth, result)
+            self._take(known, depth, result)
             done += 1
-            if self._progress is not None and not woken:  # those were counted as done before
-                self._progress(done, len(self._targets))
+            if self._progress is not None and depth is Depth.RULES:
+                self._progress(done, len(self._files))
 
-    @staticmethod
-    def _key(target: Target, woken: bool) -> tuple[object, ...]:
-        digest = hashlib.sha256(target.data or b"").digest()
-        return (target.path, digest, target.selection, target.torch, woken)
+    def _take(self, known: Known, depth: Depth, result: MapResult) -> None:
+        path = known.target.path
+        self._imports[path] = result.imports
+        if depth is not Depth.IMPORTS:
+            self._results[path] = result
+
+    def imports(self) -> dict[str, tuple[str, ...]]:
+        """The dotted names that each file imports, with leading dots for relative ones."""
+        left = [known for path, known in self._files.items() if path not in self._imports]
+        self._map(left, Depth.IMPORTS)
+        return self._imports
 
     # reduce ------------------------------------------------------------------------------
 
@@ -92,7 +118,7 @@ class Run:
             if not wanted:
                 break
             woken |= wanted
-            self._map([self._loaded(path) for path in sorted(wanted)], woken=True)
+            self._map([self._files[path] for path in sorted(wanted)], Depth.WOKEN)
             project = self._project()
         return project
 
@@ -105,6 +131,7 @@ class Run:
             },
             facts=[fact for result in self._results.values() for fact in result.facts],
             locator=self._locator,
+            imports=self.imports,
             texts=self._texts,
             clues={
                 name: text for rule in all_rules().values() for name, text in rule.clues.items()
@@ -121,10 +148,7 @@ class Run:
                 for caller in project.importers(path)
                 if any(self._texts.mentions(caller, name) for name in names)
             }
-        return {path for path in found if path in self._targets} - set(project.summaries)
-
-    def _loaded(self, path: str) -> Target:
-        return replace(self._targets[path], data=self._texts.data(path))
+        return {path for path in found if path in self._files} - set(project.summaries)
 
     @staticmethod
     def _settle(
@@ -141,3 +165,18 @@ class Run:
             message = f"{rule.code} crashed while joining files ({type(error).__name__}: {error})"
             diagnostics.append(Diagnostic(waiting.finding.path, message, kind="rule"))
             return None
+
+
+def _died(path: str) -> MapResult:
+    message = "the process that checked this file died; it was left out"
+    return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
+
+
+def _with_data(target: Target) -> Target:
+    """The target for a machine that does not have the file."""
+    if target.data is not None:
+        return target
+    try:
+        return replace(target, data=read_bytes(target.path))
+    except SourceError:
+        return target  # whoever maps it says so

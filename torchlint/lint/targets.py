@@ -14,9 +14,18 @@ from torchlint.project.globs import parse
 from torchlint.project.requires import TorchBounds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from torchlint.lint.engine import Target
+
+    Names = Callable[[], Mapping[str, str]]
+
+
+def rule_names() -> Mapping[str, str]:
+    """The name of every installed rule by its code."""
+    from torchlint.lint.registry import all_rules
+
+    return {code: rule.name for code, rule in all_rules().items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +50,16 @@ class Plan:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def plan(paths: Sequence[str], wishes: Wishes) -> Plan:
+def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Plan:
     """The targets that `paths` mean.
+
+    Args:
+        names: gives the name of every rule by its code; asked if a rule is mentioned.
 
     Raises:
         ConfigError: a word of the command line, or the file given with `--config`, is wrong.
     """
-    planner = _Planner(wishes)
+    planner = _Planner(wishes, names)
     found, problems = discover(paths, planner.configs)
     diagnostics = [Diagnostic(each.path, each.message, kind=each.kind) for each in problems]
     targets = tuple(
@@ -58,16 +70,17 @@ def plan(paths: Sequence[str], wishes: Wishes) -> Plan:
     return Plan(targets, (*diagnostics, *planner.diagnostics))
 
 
-def plan_text(data: bytes, filename: str | None, wishes: Wishes) -> Plan:
+def plan_text(data: bytes, filename: str | None, wishes: Wishes, names: Names = rule_names) -> Plan:
     """One target for text that comes from standard input.
 
     Args:
         filename: decides the configuration and is shown; it need not exist.
+        names: as for `plan`.
 
     Raises:
         ConfigError: a word of the command line, or a configuration file, is wrong.
     """
-    planner = _Planner(wishes)
+    planner = _Planner(wishes, names)
     absolute = os.path.abspath(filename or "stdin")
     settings = planner.configs.for_folder(os.path.dirname(absolute))
     if not planner.usable(settings):
@@ -77,14 +90,15 @@ def plan_text(data: bytes, filename: str | None, wishes: Wishes) -> Plan:
 
 
 class _Planner:
-    def __init__(self, wishes: Wishes) -> None:
+    def __init__(self, wishes: Wishes, names: Names) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.configs = Configs(file=wishes.config, isolated=wishes.isolated)
         self._wishes = wishes
         self._bounds = TorchBounds()
         self._usable: dict[Settings, bool] = {}
         self._selections: dict[tuple[Settings, tuple[str, ...]], Selection] = {}
-        wrong = _unknown((*(wishes.select or ()), *wishes.ignore))
+        self._names = names
+        wrong = self._unknown((*(wishes.select or ()), *wishes.ignore))
         if wrong is not None:
             raise ConfigError(wrong)
 
@@ -92,13 +106,19 @@ class _Planner:
         """Whether every rule that the settings mention exists; reports it once if not."""
         known = self._usable.get(settings)
         if known is None:
-            wrong = _unknown(settings.selectors)
+            wrong = self._unknown(settings.selectors)
             known = self._usable[settings] = wrong is None
             if wrong is not None:
                 source = shown_path(settings.source or settings.root)
                 message = f"{wrong} Files under it were not checked."
                 self.diagnostics.append(Diagnostic(source, message, kind="config"))
         return known
+
+    def _unknown(self, entries: tuple[str, ...]) -> str | None:
+        """What is wrong with the first entry that selects nothing, or None."""
+        if all(entry == "ALL" for entry in entries):
+            return None
+        return unknown_selector(entries, self._names())
 
     def target(
         self, path: str, absolute: str, settings: Settings, data: bytes | None = None
@@ -141,12 +161,3 @@ def _off(absolute: str, settings: Settings) -> tuple[str, ...]:
         if glob is not None and glob.covers(parts):
             off += codes
     return tuple(off)
-
-
-def _unknown(entries: tuple[str, ...]) -> str | None:
-    """What is wrong with the first entry that selects nothing, or None."""
-    if not any(entry != "ALL" for entry in entries):
-        return None
-    from torchlint.lint.registry import all_rules
-
-    return unknown_selector(entries, {code: rule.name for code, rule in all_rules().items()})

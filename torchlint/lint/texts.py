@@ -2,62 +2,90 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
 
-from torchlint.lint.gate import ACCELERATED, Words, imports
+from torchlint.lint.engine import CHANGED, digest_of
+from torchlint.lint.gate import ACCELERATED, Words
 from torchlint.project.source import SourceError, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from torchlint.lint.engine import Target
+    from torchlint.lint.engine import Known
+    from torchlint.lint.store import Answers, Store
+
+_WORD: Final = "word "
+"""Starts the question for a plain word, which no pattern does."""
+_MOST_BYTES: Final = 16 << 20
+"""Of files that lie in memory; the same few are asked many questions in a row."""
 
 
 class Texts:
     """The checked files by path, with answers that are kept.
 
     Args:
-        targets: every file; those without `data` are read when they are first asked about.
+        files: every file, by its path; one without `data` is read when a question about it has
+            no answer yet.
+        store: has the answers of earlier runs.
     """
 
-    def __init__(self, targets: Iterable[Target]) -> None:
-        self._data = {target.path: target.data for target in targets}
-        self._imports: dict[str, tuple[str, ...]] = {}
-        self._words: dict[str, Words] = {}
+    def __init__(self, files: Mapping[str, Known], store: Store) -> None:
+        self._files = files
+        self._store = store
+        self._words: OrderedDict[str, Words] = OrderedDict()
+        self._bytes = 0
 
     def paths(self) -> Iterable[str]:
-        return self._data.keys()
-
-    def data(self, path: str) -> bytes:
-        """The bytes of a file; none if it cannot be read, which was reported elsewhere."""
-        data = self._data.get(path)
-        if data is None:
-            try:
-                data = read_bytes(path)
-            except SourceError:
-                data = b""
-            self._data[path] = data
-        return data
-
-    def imports(self, path: str) -> tuple[str, ...]:
-        """The dotted names that a file imports, with leading dots for relative ones."""
-        if path not in self._imports:
-            self._imports[path] = tuple(imports(self.data(path)))
-        return self._imports[path]
+        return self._files.keys()
 
     def matches(self, path: str, pattern: str) -> bool:
         """Whether a rule's pattern is found in a file."""
-        return self._of(path).match(pattern)
-
-    def _of(self, path: str) -> Words:
-        words = self._words.get(path)
-        if words is None:
-            words = self._words[path] = Words(self.data(path))
-        return words
+        known = self._answers(path).get(pattern)
+        if known is None:
+            known = self._of(path).match(pattern)
+            self._answers(path)[pattern] = known
+        return known
 
     def mentions(self, path: str, word: str) -> bool:
-        return self._of(path).contain(word.encode())
+        """Whether a file contains a word."""
+        known = self._answers(path).get(_WORD + word)
+        if known is None:
+            known = self._of(path).contain(word.encode())
+            self._answers(path)[_WORD + word] = known
+        return known
 
     def accelerated(self, path: str) -> bool:
         """Whether a file moves something to a GPU, as far as its words show."""
         return self.matches(path, ACCELERATED)
+
+    def _answers(self, path: str) -> Answers:
+        return self._store.answers(self._files[path])
+
+    def _of(self, path: str) -> Words:
+        words = self._words.get(path)
+        if words is not None:
+            self._words.move_to_end(path)
+            return words
+        words = self._words[path] = Words(_data(self._files[path]))
+        self._bytes += len(words.data)
+        while self._bytes > _MOST_BYTES and len(self._words) > 1:
+            _, oldest = self._words.popitem(last=False)
+            self._bytes -= len(oldest.data)
+        return words
+
+
+def _data(known: Known) -> bytes:
+    """The bytes of a file; none if it cannot be read, which was reported elsewhere.
+
+    A file that is no longer what was seen answers for nothing but this run.
+    """
+    data = known.target.data
+    if data is None:
+        try:
+            data = read_bytes(known.target.path)
+        except SourceError:
+            data = b""
+        if digest_of(data) != known.digest:
+            known.digest = CHANGED
+    return data

@@ -1,96 +1,197 @@
-"""Maps files in this process or in several."""
+"""Shares work among processes, through joblib: here with loky, or on a Dask or Ray cluster."""
 
 from __future__ import annotations
 
-import gc
-from typing import TYPE_CHECKING
+import heapq
+import signal
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
-    from torchlint.lint.engine import Target
-    from torchlint.lint.mapping import MapResult
+    from torchlint.project.clusters import Cluster
 
-_WORTH_A_POOL = 400_000
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+BACKENDS: Final = ("dask", "ray")
+"""The clusters that `clusters.connected` knows."""
+_WORTH_PROCESSES: Final = 1_500_000
 """Bytes below which starting processes costs more than it saves."""
+_SHARES_EACH: Final = 8
+"""Shares per process, so that all end at about the same time."""
+_LARGEST_SHARE: Final = 4_000_000
+"""Bytes of files that travel together; what a process holds at a time."""
 
 
-def map_targets(
-    targets: Sequence[Target], *, woken: bool, jobs: int
-) -> Iterator[tuple[Target, MapResult]]:
-    """What each target says, in the order of the targets within each worker's share.
+class Pool:
+    """Processes that share work.
 
-    A worker that dies takes only its own file with it: the rest is mapped again, one process per
-    file, and the one that dies again becomes a diagnostic.
+    Args:
+        jobs: how many processes on this machine; 1 means this one.
+        cluster: other machines that do it instead; these finish what a cluster leaves undone.
+
+    Attributes:
+        troubles: sentences about what went wrong and was made good.
     """
-    size = sum(len(target.data or b"") for target in targets)
-    if jobs <= 1 or len(targets) < 2 or size < _WORTH_A_POOL:
-        yield from zip(targets, map_share(list(targets), woken), strict=True)
-        return
-    yield from _in_processes(targets, woken, jobs)
+
+    def __init__(self, jobs: int = 1, cluster: Cluster | None = None) -> None:
+        self.jobs = jobs
+        self.troubles: list[str] = []
+        self._cluster = cluster
+
+    def map(
+        self,
+        work: Callable[[list[_T]], list[_R]],
+        items: Iterable[_T],
+        *,
+        weigh: Callable[[_T], int],
+        pack: Callable[[_T], _T] = lambda item: item,
+    ) -> Iterator[tuple[_T, _R | None]]:
+        """Each item with what `work` makes of it, share by share; None if its process died.
+
+        A process that dies takes only the item with it that it was busy with.
+
+        Args:
+            work: gives a result for each item of a list; a function that can be pickled, which
+                raises nothing.
+            weigh: the bytes of an item, which its cost goes by.
+            pack: makes an item ready for a machine that does not have this one's files.
+        """
+        todo = list(items)
+        if not todo:
+            return
+        jobs = self.jobs if self._cluster is None else self._cluster.processes
+        weight = sum(map(weigh, todo))
+        shares = _shares(todo, weigh, max(_SHARES_EACH * jobs, weight // _LARGEST_SHARE))
+        if self._cluster is not None:
+            shares = yield from self._on_cluster(self._cluster, work, shares, pack)
+        elif len(todo) < 2 or weight < _WORTH_PROCESSES:
+            yield from _here(work, shares)
+            return
+        yield from self._on_this_machine(work, shares)
+
+    def _on_cluster(
+        self,
+        cluster: Cluster,
+        work: Callable[[list[_T]], list[_R]],
+        shares: list[list[_T]],
+        pack: Callable[[_T], _T],
+    ) -> Generator[tuple[_T, _R], None, list[list[_T]]]:
+        """What comes of the shares on a cluster; returns those that it leaves undone."""
+        for _ in range(2):
+            shares, error = yield from _together(
+                work, shares, cluster.joblib(), pack=pack, slots=cluster.processes
+            )
+            if not shares:
+                return []
+        self.troubles.append(f"{cluster.name} gave up ({error}); this machine did the rest.")
+        return shares
+
+    def _on_this_machine(
+        self, work: Callable[[list[_T]], list[_R]], shares: list[list[_T]]
+    ) -> Iterator[tuple[_T, _R | None]]:
+        if self.jobs <= 1:
+            yield from _here(work, shares)
+            return
+        while shares:
+            shares, _error = yield from _together(work, shares, _loky(self.jobs), slots=self.jobs)
+            # Of the shares that nobody answered, these were already with some process.
+            for share in shares[: 2 * self.jobs]:
+                yield from _apart(work, share)
+            del shares[: 2 * self.jobs]
 
 
-def map_share(targets: list[Target], woken: bool) -> list[MapResult]:
-    """Maps some files in this process, on a stack that deep code cannot overflow."""
-    from torchlint.lint.mapping import map_file
-    from torchlint.syntax.deep import with_deep_stack
-
-    collecting = gc.isenabled()
-    gc.disable()  # a parsed file is a million objects without a cycle: `release` frees them
-    try:
-        return with_deep_stack(lambda: [map_file(target, woken) for target in targets])
-    finally:
-        if collecting:
-            gc.enable()
+def _here(
+    work: Callable[[list[_T]], list[_R]], shares: Iterable[list[_T]]
+) -> Iterator[tuple[_T, _R]]:
+    for share in shares:
+        yield from zip(share, work(share), strict=True)
 
 
-def _in_processes(
-    targets: Sequence[Target], woken: bool, jobs: int
-) -> Iterator[tuple[Target, MapResult]]:
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
+def _loky(jobs: int) -> AbstractContextManager[Any]:
+    from joblib import parallel_config
 
-    shares = _shares(targets, jobs * 8)
-    lost: list[Target] = []
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
-        futures = {}
-        for share in shares:
-            try:
-                futures[pool.submit(map_share, share, woken)] = share
-            except BrokenProcessPool:  # a worker died while shares were still handed out
-                lost += share
-        for future in as_completed(futures):
-            share = futures[future]
-            try:
-                yield from zip(share, future.result(), strict=True)
-            except BrokenProcessPool:
-                lost += share
-    for target in lost:
-        yield target, _alone(target, woken)
+    options: dict[str, Any] = {"initializer": _ignore_interrupts}
+    context: AbstractContextManager[Any] = parallel_config("loky", n_jobs=jobs, **options)
+    return context
 
 
-def _shares(targets: Sequence[Target], count: int) -> list[list[Target]]:
-    """Shares of about equal size, the largest files first."""
-    shares: list[list[Target]] = [[] for _ in range(min(count, len(targets)))]
-    loads = [0] * len(shares)
-    for target in sorted(targets, key=lambda each: (-len(each.data or b""), each.path)):
-        lightest = loads.index(min(loads))
-        shares[lightest].append(target)
-        loads[lightest] += len(target.data or b"")
-    return shares
+def _together(
+    work: Callable[[list[_T]], list[_R]],
+    shares: Sequence[list[_T]],
+    backend: AbstractContextManager[Any],
+    *,
+    slots: int,
+    pack: Callable[[_T], _T] = lambda item: item,
+) -> Generator[tuple[_T, _R], None, tuple[list[list[_T]], Exception | None]]:
+    """What comes of the shares until a process or a whole cluster dies.
 
+    Returns:
+        the shares that are left, and why.
+    """
+    from joblib import Parallel, delayed
 
-def _alone(target: Target, woken: bool) -> MapResult:
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
+    left = dict(enumerate(shares))
 
-    from torchlint.lint.finding import Diagnostic
-    from torchlint.lint.mapping import MapResult
+    def tasks() -> Iterator[object]:
+        for number, share in list(left.items()):
+            yield delayed(_numbered)(work, number, list(map(pack, share)))
 
-    with ProcessPoolExecutor(max_workers=1) as pool:
+    with ExitStack() as stack:
+        stack.enter_context(backend)
         try:
-            return pool.submit(map_share, [target], woken).result()[0]
-        except BrokenProcessPool:
-            message = "the process that checked this file died; it was left out"
-            diagnostic = Diagnostic(target.path, message, kind="worker")
-            return MapResult(target.path, diagnostics=(diagnostic,))
+            parallel = Parallel(
+                return_as="generator_unordered", batch_size=1, pre_dispatch=2 * slots
+            )
+        except ValueError:  # Ray hands results out all at once
+            parallel = Parallel(batch_size=1, pre_dispatch=2 * slots)
+        try:
+            for number, results in parallel(tasks()):
+                yield from zip(left.pop(number), results, strict=True)
+        except Exception as error:  # `work` raises nothing, so this is the backend's own
+            return list(left.values()), error
+    return [], None
+
+
+def _numbered(
+    work: Callable[[list[_T]], list[_R]], number: int, share: list[_T]
+) -> tuple[int, list[_R]]:
+    return number, work(share)
+
+
+def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tuple[_T, _R | None]]:
+    """The same with a process for this share alone, and for each of its items if that dies."""
+    from concurrent.futures import BrokenExecutor
+
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(1, initializer=_ignore_interrupts) as executor:
+        try:
+            yield from zip(share, executor.submit(work, share).result(), strict=True)
+            return
+        except BrokenExecutor:
+            if len(share) == 1:
+                yield share[0], None
+                return
+    for item in share:
+        yield from _apart(work, [item])
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of the terminal; the one that was started ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _shares(items: Iterable[_T], weigh: Callable[[_T], int], count: int) -> list[list[_T]]:
+    """At most so many lists of about equal weight, heavy items first."""
+    ordered = sorted(items, key=weigh, reverse=True)
+    shares: list[list[_T]] = [[] for _ in range(min(count, len(ordered)))]
+    loads = [(0, number) for number in range(len(shares))]
+    for item in ordered:
+        load, number = loads[0]
+        shares[number].append(item)
+        heapq.heapreplace(loads, (load + weigh(item), number))
+    return shares

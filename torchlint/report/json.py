@@ -6,27 +6,23 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from torchlint.lint.finding import Finding, Fix, Position
 
 Json = dict[str, object]
 
 
-def render(findings: Iterable[Finding], url: Callable[[str], str | None]) -> Iterator[str]:
-    """The lines of the list, in ASCII, one finding each.
-
-    Args:
-        url: the page of the rule with this code.
-    """
-    entries = [json.dumps(_finding(finding, url(finding.code))) for finding in findings]
+def render(findings: Iterable[Finding]) -> Iterator[str]:
+    """The lines of the list, in ASCII, one finding each."""
+    entries = [json.dumps(_finding(finding)) for finding in findings]
     yield "["
     for left, entry in enumerate(entries, start=1 - len(entries)):
         yield f"  {entry}{',' if left else ''}"
     yield "]"
 
 
-def _finding(finding: Finding, url: str | None) -> Json:
+def _finding(finding: Finding) -> Json:
     return {
         "code": finding.code,
         "name": finding.name,
@@ -46,7 +42,7 @@ def _finding(finding: Finding, url: str | None) -> Json:
             }
             for related in finding.related
         ],
-        "url": url,
+        "url": finding.url,
     }
 
 

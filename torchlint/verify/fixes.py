@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.lint.diffs import unified
-from torchlint.lint.engine import check
+from torchlint.lint.engine import check, digest_of
 from torchlint.lint.finding import Applicability
 from torchlint.lint.fixer import FixedFile, made
 from torchlint.lint.splice import that_fit
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Diagnostic, Finding
     from torchlint.lint.rule import Rule
     from torchlint.project.source import Source
+    from torchlint.project.workers import Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def find_fixes(
     *,
     unsafe: bool,
     wanted: Wanted,
-    jobs: int = 1,
+    pool: Pool | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Fixes:
     """Check the project and gather its fixes, rule by rule and file by file.
@@ -131,14 +132,14 @@ def find_fixes(
         unsafe: also fixes that may change results or memory.
         wanted: which tiers of findings.
     """
-    report = check(targets, jobs=jobs, progress=progress)
+    report = check(targets, pool=pool, progress=progress)
     allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
     findings = [
         finding
         for finding in choose(report.findings, targets, wanted).findings
         if finding.fix and finding.fix.edits and finding.fix.applicability in allowed
     ]
-    collector = _Collector({target.path: target.data for target in targets}, rules)
+    collector = _Collector(report.digests, rules)
     for path in sorted({finding.path for finding in findings}):
         collector.add(path, [finding for finding in findings if finding.path == path])
     return Fixes(
@@ -147,16 +148,22 @@ def find_fixes(
 
 
 class _Collector:
-    def __init__(self, data: Mapping[str, bytes | None], rules: Mapping[str, Rule]) -> None:
+    def __init__(self, digests: Mapping[str, bytes], rules: Mapping[str, Rule]) -> None:
         self.fixes: list[MeasuredFix] = []
         self.sources: dict[str, Source] = {}
         self.left_out: list[str] = []
-        self._data = data
+        self._digests = digests
         self._rules = rules
 
     def add(self, path: str, findings: Sequence[Finding]) -> None:
-        data = self._data[path]
-        source = decode(path, read_bytes(path) if data is None else data)
+        try:
+            source = decode(path, read_bytes(path))
+        except SourceError as error:
+            self.left_out.append(f"{path}: {error.message}")
+            return
+        if digest_of(source.data) != self._digests[path]:
+            self.left_out.append(f"{path} has changed since it was checked; run it again.")
+            return
         if encode(source, source.text) != source.data:
             self.left_out.append(f"{path} is in {source.encoding}; save it as UTF-8.")
             return

@@ -1,0 +1,278 @@
+"""What files said before: in memory for the rounds of a fix, on disk for the next run.
+
+On disk there is one blob per folder of the project, with what is known of each file by what it
+contained, and one per list of checked files, with the whole report.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+from torchlint.lint.targets import rule_names
+from torchlint.project.cache import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from torchlint.lint.engine import Depth, Known, Target
+    from torchlint.lint.finding import Diagnostic, Finding
+    from torchlint.lint.mapping import MapResult
+    from torchlint.project.cache import Cache
+
+    Said = tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]
+
+_FILES: Final = "files"
+_REPORTS: Final = "reports"
+_RULES: Final = "rules"
+_NAMES: Final = name_of(b"names")
+_MOST_VARIANTS: Final = 6
+_MOST_PENDING: Final = 4 << 20
+"""Bytes of new results that wait in memory before they are stored."""
+_NOT_KEPT: Final = frozenset({"rule", "unreadable", "worker"})
+"""Diagnostics that another run may not have although the file is the same."""
+
+Answers = dict[str, bool]
+"""Whether a pattern or a word is found in a file's bytes."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """What is known of a file with a certain content.
+
+    `results` are encoded, by what else they depend on, the newest last.
+    """
+
+    digest: bytes
+    answers: Answers = field(default_factory=dict)
+    results: dict[bytes, bytes] = field(default_factory=dict)
+
+
+Folder = dict[str, Entry]
+
+
+class Store:
+    """Remembers results.
+
+    Args:
+        open_cache: opens the cache in which they outlive this process, when it is first needed;
+            by default they do not.
+    """
+
+    def __init__(self, open_cache: Callable[[], Cache] | None = None) -> None:
+        self._open_cache = open_cache
+        self._results: dict[tuple[object, ...], MapResult] = {}
+        self._answers: dict[tuple[str, bytes], Answers] = {}
+        self._answered: dict[tuple[str, bytes], int] = {}
+        self._variants: dict[tuple[object, ...], bytes] = {}
+        self._folder: tuple[str, Folder] = ("", {})
+        self._new: dict[str, Folder] = {}
+        self._pending = 0
+
+    @cached_property
+    def _cache(self) -> Cache | None:
+        return None if self._open_cache is None else self._open_cache()
+
+    # files -------------------------------------------------------------------------------
+
+    def result(self, known: Known, depth: Depth) -> MapResult | None:
+        """What a file with this content said when it was mapped to this depth."""
+        key = _key(known, depth)
+        found = self._results.get(key)
+        if found is None and self._cache is not None and known.target.data is None:
+            found = self._stored(known, depth)
+            if found is not None:
+                self._results[key] = found
+        return found
+
+    def keep(self, known: Known, depth: Depth, result: MapResult) -> None:
+        """Remember what a file said."""
+        self._results[_key(known, depth)] = result
+        if self._cache is None or known.target.data is not None:
+            return
+        if any(each.kind in _NOT_KEPT for each in result.diagnostics):
+            return
+        from torchlint.lint.codec import encode
+
+        encoded = encode(result)
+        if encoded is None:
+            return
+        self._pending += len(encoded)
+        self._of(known).results[self._variant(known.target, depth)] = encoded
+        if self._pending > _MOST_PENDING:
+            self.save()
+
+    def answers(self, known: Known) -> Answers:
+        """What is known of the words in a file; the caller adds to it."""
+        key = (known.target.path, known.digest)
+        found = self._answers.get(key)
+        if found is None:
+            stored = self._load(known) if self._cache and known.target.data is None else None
+            found = self._answers[key] = {} if stored is None else stored.answers
+            self._answered[key] = len(found)
+        return found
+
+    def note_answers(self, files: Iterable[Known]) -> None:
+        """Let the next `save` store the answers that these files gave since they were loaded."""
+        if self._cache is None:
+            return
+        for known in files:
+            key = (known.target.path, known.digest)
+            answers = self._answers.get(key)
+            if (
+                known.digest
+                and answers
+                and known.target.data is None
+                and len(answers) > self._answered[key]
+            ):
+                self._of(known).answers.update(answers)
+                self._answered[key] = len(answers)
+
+    def save(self) -> None:
+        """Store what is new. What another process has stored meanwhile stays."""
+        if self._cache is None:
+            return
+        from torchlint.lint.codec import encode
+
+        new, self._new, self._pending = self._new, {}, 0
+        for folder, files in new.items():
+            merged = self._read_folder(folder)
+            for name, file in files.items():
+                _merge(merged, name, file)
+            for name in merged.keys() - _names_in(folder):
+                del merged[name]
+            blob = encode(merged)
+            if blob is not None:
+                self._cache.put(_FILES, _folder_name(folder), blob)
+        self._folder = ("", {})
+
+    # reports -----------------------------------------------------------------------------
+
+    def report(self, files: Sequence[Known]) -> Said | None:
+        """What a check of exactly these files, with exactly this content, came to."""
+        if self._cache is None:
+            return None
+        from torchlint.lint.codec import decode_report
+
+        name, key = self._of_all(files)
+        blob = self._cache.get(_REPORTS, name)
+        return None if blob is None else decode_report(blob, key)
+
+    def keep_report(self, files: Sequence[Known], said: Said) -> None:
+        """Remember what a check came to, unless a file changed meanwhile."""
+        if self._cache is None or not all(known.digest for known in files):
+            return
+        if any(each.kind in _NOT_KEPT for each in said[1]):
+            return
+        from torchlint.lint.codec import encode
+
+        name, key = self._of_all(files)
+        blob = encode((key, *said))
+        if blob is not None:
+            self._cache.put(_REPORTS, name, blob)
+
+    # rules -------------------------------------------------------------------------------
+
+    def rule_names(self) -> Mapping[str, str]:
+        """The name of every installed rule by its code."""
+        if self._cache is None:
+            return rule_names()
+        from torchlint.lint.codec import decode_names, encode
+
+        blob = self._cache.get(_RULES, _NAMES)
+        known = None if blob is None else decode_names(blob)
+        if known is not None:
+            return known
+        names = rule_names()
+        self._cache.put(_RULES, _NAMES, encode(names) or b"")
+        return names
+
+    def _of_all(self, files: Sequence[Known]) -> tuple[str, bytes]:
+        """A name for the list of files, and a key for what is in them."""
+        name, key = blake2b(digest_size=16), blake2b(digest_size=16)
+        name.update(os.fsencode(os.getcwd()))
+        for known in files:
+            target = known.target
+            name.update(b"\0" + os.fsencode(target.path))
+            key.update(self._variant(target, None))
+            key.update(known.digest)
+        return name.hexdigest(), key.digest()
+
+    # on disk -----------------------------------------------------------------------------
+
+    def _of(self, known: Known) -> Entry:
+        """What is new of a file."""
+        folder, name = os.path.split(os.path.abspath(known.target.path))
+        files = self._new.setdefault(folder, {})
+        file = files.get(name)
+        if file is None or file.digest != known.digest:
+            file = files[name] = Entry(known.digest)
+        return file
+
+    def _stored(self, known: Known, depth: Depth) -> MapResult | None:
+        from torchlint.lint.codec import decode_result
+        from torchlint.lint.mapping import with_shared_names
+
+        file = self._load(known)
+        encoded = file.results.get(self._variant(known.target, depth)) if file else None
+        result = None if encoded is None else decode_result(encoded)
+        if result is None or result.path != known.target.path:
+            return None
+        return with_shared_names(result)
+
+    def _load(self, known: Known) -> Entry | None:
+        folder, name = os.path.split(os.path.abspath(known.target.path))
+        if self._folder[0] != folder:
+            self._folder = (folder, self._read_folder(folder))
+        file = self._folder[1].get(name)
+        return file if file is not None and file.digest == known.digest else None
+
+    def _read_folder(self, folder: str) -> Folder:
+        assert self._cache is not None
+        from torchlint.lint.codec import decode_folder
+
+        blob = self._cache.get(_FILES, _folder_name(folder))
+        return {} if blob is None else decode_folder(blob) or {}
+
+    def _variant(self, target: Target, depth: Depth | None) -> bytes:
+        """What a result depends on besides the content of the file and its path."""
+        settings = (target.selection, target.torch, target.named, depth)
+        found = self._variants.get(settings)
+        if found is None:
+            found = blake2b(repr(settings).encode(), digest_size=8).digest()
+            self._variants[settings] = found
+        if depth is None:
+            return found
+        return blake2b(os.fsencode(target.path), digest_size=8, key=found).digest()
+
+
+def _key(known: Known, depth: Depth) -> tuple[object, ...]:
+    target = known.target
+    return (target.path, known.digest, target.selection, target.torch, target.named, depth)
+
+
+def _merge(files: Folder, name: str, new: Entry) -> None:
+    old = files.get(name)
+    if old is None or old.digest != new.digest:
+        files[name] = new
+        return
+    old.answers.update(new.answers)
+    for variant, result in new.results.items():
+        old.results.pop(variant, None)
+        old.results[variant] = result
+    for variant in list(old.results)[:-_MOST_VARIANTS]:
+        del old.results[variant]
+
+
+def _folder_name(folder: str) -> str:
+    return name_of(os.fsencode(folder))
+
+
+def _names_in(folder: str) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()

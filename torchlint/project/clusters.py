@@ -1,0 +1,126 @@
+"""Clusters that can check files: Dask's and Ray's, through the backends that they have for joblib.
+
+The machines of a cluster need torchlint of the same version installed, and nothing of the project:
+the files travel with the work.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+_PATIENCE_S: Final = 30
+"""How long a scheduler may take to answer."""
+
+
+class ClusterError(Exception):
+    """A cluster that cannot be used; the message says why and what to do."""
+
+
+class Cluster(Protocol):
+    """Processes on other machines.
+
+    Attributes:
+        name: what it is called in messages.
+        processes: how many there are.
+    """
+
+    name: str
+    processes: int
+
+    def joblib(self) -> AbstractContextManager[Any]:
+        """Within it, joblib's Parallel runs there."""
+
+
+@contextmanager
+def connected(backend: str, address: str | None) -> Iterator[Cluster]:
+    """A connection to a cluster.
+
+    Args:
+        backend: one of `workers.BACKENDS`.
+        address: of Dask's scheduler or Ray's head; None: what DASK_SCHEDULER_ADDRESS or
+            RAY_ADDRESS says, else a small cluster on this machine for the while.
+
+    Raises:
+        ClusterError: the packages are not installed, or nobody answers there.
+    """
+    package, open_ = {"dask": ("distributed", _dask), "ray": ("ray", _ray)}[backend]
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise ClusterError(
+            f'{package} is not installed; run `pip install "torchlint[{backend}]"`.'
+        ) from error
+    with open_(address) as cluster:
+        yield cluster
+
+
+class _Dask:
+    name = "The Dask cluster"
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.processes = max(1, sum(client.nthreads().values()))
+
+    def joblib(self) -> AbstractContextManager[Any]:
+        from joblib import parallel_config
+
+        options: dict[str, Any] = {"client": self._client}
+        context: AbstractContextManager[Any] = parallel_config("dask", n_jobs=-1, **options)
+        return context
+
+
+@contextmanager
+def _dask(address: str | None) -> Iterator[Cluster]:
+    from distributed import Client
+
+    address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=_PATIENCE_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterError(f"No Dask scheduler answers at {address}: {error}.") from error
+    with client:
+        yield _Dask(client)
+
+
+class _Ray:
+    name = "The Ray cluster"
+
+    def __init__(self, processes: int) -> None:
+        self.processes = max(2, processes)
+
+    def joblib(self) -> AbstractContextManager[Any]:
+        from joblib import parallel_config
+
+        context: AbstractContextManager[Any] = parallel_config("ray", n_jobs=self.processes)
+        return context
+
+
+@contextmanager
+def _ray(address: str | None) -> Iterator[Cluster]:
+    import ray
+    from ray.util.joblib import register_ray
+
+    address = address or os.environ.get("RAY_ADDRESS")
+    try:
+        ray.init(
+            address=address,
+            log_to_driver=False,
+            logging_level=logging.CRITICAL,
+            include_dashboard=None if address else False,
+        )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise ClusterError(f"No Ray cluster answers at {address}: {error}.") from error
+    try:
+        register_ray()
+        yield _Ray(int(ray.cluster_resources().get("CPU", 1)))
+    finally:
+        ray.shutdown()
