@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _CODE = r"(?m)^[^#\n\"']*"
-_TRAINS = r"backward\(|\w*(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler"
+_TRAINS = r"backward\(|(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler"
 _DECIDES = r"cudnn|use_deterministic_algorithms|deterministic_debug_mode|seed\w*\([^)\n]*determin"
 
 rule = Rule(

@@ -67,6 +67,7 @@ _CALL = rb"(?:\b(?:as_)?tensor|(?<!To)(?<!is_)Tensor)\(\s*"
 _NUMBERS_GIVEN = re.compile(_CALL + rb"(?:[^\n]*?\.tolist\(\)|[^\]]{0,400}?\.item\(\))")
 _ARRAYS_AROUND = re.compile(rb"numpy|cv2|gym")
 _LIST_GIVEN = re.compile(_CALL + rb"(?:[\[(]\s*(?![-.\d'\"\])])|\w[^,()]*(?:\([^()]*\))?\s+for\b)")
+_LIST_MADE = re.compile(rb"\b(\w+)(?:\s*=\s*\[|\.append\()")
 _NAME_GIVEN = re.compile(_CALL + rb"(\w+)\s*[,)]")
 
 rule = Rule(
@@ -93,7 +94,7 @@ def may_build_number_by_number(text: bytes) -> bool:
     if _LIST_GIVEN.search(text):
         return True
     names = {match.group(1) for match in _NAME_GIVEN.finditer(text)}
-    return any(re.search(rb"\b%s(?:\s*=\s*\[|\.append\()" % name, text) for name in names)
+    return any(match.group(1) in names for match in _LIST_MADE.finditer(text))
 
 
 @rule.on(cst.Call)

@@ -23,7 +23,7 @@ def square(items: list[int]) -> list[tuple[int, int]]:
 
 
 def square_unless_deadly(items: list[int]) -> list[tuple[int, int]]:
-    if any(item % 1000 == 13 for item in items):
+    if any(item % 100 == 13 for item in items):
         os.kill(os.getpid(), signal.SIGKILL)
     return square(items)
 
@@ -61,8 +61,8 @@ def test_every_item_is_answered_once_by_other_processes() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 def test_items_that_kill_their_process_are_left_out_and_the_others_are_not() -> None:
-    answers = mapped(list(range(1100)), work=square_unless_deadly)
-    assert {item for item, answer in answers.items() if answer is None} == {13, 1013}
+    answers = mapped(list(range(130)), work=square_unless_deadly)
+    assert {item for item, answer in answers.items() if answer is None} == {13, 113}
 
 
 @pytest.mark.parametrize(("count", "jobs"), [(40, 1), (1, 2), (0, 2)])
@@ -73,6 +73,15 @@ def test_one_job_or_one_item_needs_no_other_process(count: int, jobs: int) -> No
 def test_little_work_needs_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_WORTH_PROCESSES", 1000)
     assert processes(mapped(list(range(40)))) == {os.getpid()}
+
+
+def test_processes_that_are_there_get_little_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool(2)
+    monkeypatch.setattr(workers, "_WORTH_WAKING", 10)
+    for least, elsewhere in ((1000, False), (40, True), (1000, True)):
+        monkeypatch.setattr(workers, "_WORTH_PROCESSES", least)
+        found = processes(dict(pool.map(square, range(40), weigh=one)))
+        assert (os.getpid() not in found) is elsewhere
 
 
 def test_shares_are_of_about_equal_weight() -> None:

@@ -189,7 +189,7 @@ def cluster_options(command: Command) -> Command:
         click.option(
             "--backend",
             type=click.Choice(BACKENDS),
-            help="Read the files on a cluster. It pays from about a hundred thousand files on.",
+            help="Read the files on a Dask or Ray cluster; worth it for very large trees only.",
         ),
     ):
         command = option(command)

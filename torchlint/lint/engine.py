@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchlint.lint.gate import mentions_torch
 from torchlint.lint.store import Store
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
     from torchlint.config import Selection
     from torchlint.lint.finding import Diagnostic, Finding
-
-
-CHANGED: Final = b""
-"""The digest of a file that changes while it is looked at; no content has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from torchlint.lint.finding import Position, Related
 from torchlint.lint.index import Index, Key, Locator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
+    from torchlint.lint.imports import Imports
     from torchlint.lint.rule import Fact
     from torchlint.lint.texts import Texts
     from torchlint.syntax.summary import CallSite, FunctionSummary, Summary
@@ -54,7 +55,7 @@ class Project:
     """All checked files, joined. Paths are those shown to the user.
 
     Args:
-        imports: gives the dotted names that each file imports; asked when it matters.
+        imports: which of them import which.
     """
 
     def __init__(
@@ -62,12 +63,12 @@ class Project:
         summaries: Mapping[str, Summary],
         facts: Iterable[Fact],
         locator: Locator,
-        imports: Callable[[], Mapping[str, tuple[str, ...]]],
+        imports: Imports,
         texts: Texts,
         clues: Mapping[str, str],
     ) -> None:
         self.summaries = summaries
-        self._names = imports
+        self._imports = imports
         self._texts = texts
         self._clues = clues
         self._facts: dict[str, list[Fact]] = defaultdict(list)
@@ -78,34 +79,18 @@ class Project:
 
     # imports -----------------------------------------------------------------------------
 
-    @cached_property
-    def _imports(self) -> dict[str, set[str]]:
-        graph: dict[str, set[str]] = {}
-        for path, names in self._names().items():
-            found = {self.index.locate(path, name) for name in names}
-            graph[path] = {target[0] for target in found if target is not None} - {path}
-        return graph
-
-    @cached_property
-    def _importers(self) -> dict[str, set[str]]:
-        graph: dict[str, set[str]] = defaultdict(set)
-        for path, targets in self._imports.items():
-            for target in targets:
-                graph[target].add(path)
-        return graph
-
     def imported(self, path: str) -> set[str]:
         """The file and all that it imports, over any number of steps."""
-        return _reachable([path], self._imports)
+        return self._imports.from_([path])
 
     def importers(self, path: str) -> set[str]:
         """The file and all that import it, over any number of steps."""
-        return _reachable([path], self._importers)
+        return self._imports.to(path)
 
     def programs(self, path: str) -> set[str]:
         """Every file of the programs that the file is part of: its importers and what they
         import."""
-        return _reachable(self.importers(path), self._imports)
+        return self._imports.from_(self.importers(path))
 
     def beside(self, path: str) -> set[str]:
         """The files in the folder of `path` and below: what it may import by computed names."""
@@ -337,14 +322,3 @@ class Project:
             used = self.index.symbol(key.path, dotted)
             if used is not None and used.name.partition(".")[0] in found.get(used.path, ()):
                 found[key.path].add(key.name.partition(".")[0])
-
-
-def _reachable(starts: Iterable[str], graph: Mapping[str, set[str]]) -> set[str]:
-    found = set(starts)
-    stack = list(found)
-    while stack:
-        for target in graph.get(stack.pop(), ()):
-            if target not in found:
-                found.add(target)
-                stack.append(target)
-    return found

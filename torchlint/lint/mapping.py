@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.lint.debug import debugging
-from torchlint.lint.engine import CHANGED, Depth, digest_of
+from torchlint.lint.engine import Depth, digest_of
 from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.gate import imports, wanted_by
 from torchlint.lint.registry import all_rules
 from torchlint.lint.rule import Fact, Waiting
 from torchlint.lint.soundness import what_is_wrong
+from torchlint.lint.store import CHANGED
 from torchlint.lint.suppress import Suppressions
 from torchlint.project.source import SourceError, decode, read_bytes
 from torchlint.syntax.deep import with_deep_stack

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Depth
 from torchlint.lint.finding import Diagnostic, Finding
+from torchlint.lint.imports import Imports
 from torchlint.lint.index import Locator
 from torchlint.lint.join import Project
 from torchlint.lint.mapping import MapResult, map_files, with_shared_names
@@ -49,7 +51,8 @@ class Run:
         self._progress = progress
         self._store = store
         self._results: dict[str, MapResult] = {}
-        self._imports: dict[str, tuple[str, ...]] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._imports = Imports(self._imported_names, self._locator)
 
     def findings(self) -> tuple[list[Finding], list[Diagnostic]]:
         """Every finding that holds, unsorted, and what went wrong on the way."""
@@ -96,15 +99,15 @@ class Run:
 
     def _take(self, known: Known, depth: Depth, result: MapResult) -> None:
         path = known.target.path
-        self._imports[path] = result.imports
+        self._names[path] = result.imports
         if depth is not Depth.IMPORTS:
             self._results[path] = result
 
-    def imports(self) -> dict[str, tuple[str, ...]]:
+    def _imported_names(self) -> dict[str, tuple[str, ...]]:
         """The dotted names that each file imports, with leading dots for relative ones."""
-        left = [known for path, known in self._files.items() if path not in self._imports]
+        left = [known for path, known in self._files.items() if path not in self._names]
         self._map(left, Depth.IMPORTS)
-        return self._imports
+        return self._names
 
     # reduce ------------------------------------------------------------------------------
 
@@ -131,7 +134,7 @@ class Run:
             },
             facts=[fact for result in self._results.values() for fact in result.facts],
             locator=self._locator,
-            imports=self.imports,
+            imports=self._imports,
             texts=self._texts,
             clues={
                 name: text for rule in all_rules().values() for name, text in rule.clues.items()
@@ -142,12 +145,13 @@ class Run:
         """Files without a summary that hot code calls into, or that call code which trains."""
         project.warm_up()
         found = set(project.index.missing)
+        words: dict[str, set[str]] = defaultdict(set)
         for path, names in project.training_code().items():
-            found |= {
-                caller
-                for caller in project.importers(path)
-                if any(self._texts.mentions(caller, name) for name in names)
-            }
+            for caller in project.importers(path) - found:
+                words[caller] |= names
+        for caller in words.keys() - set(project.summaries):
+            if any(self._texts.mentions(caller, word) for word in words[caller]):
+                found.add(caller)
         return {path for path in found if path in self._files} - set(project.summaries)
 
     @staticmethod

@@ -35,6 +35,8 @@ _MOST_PENDING: Final = 4 << 20
 _NOT_KEPT: Final = frozenset({"rule", "unreadable", "worker"})
 """Diagnostics that another run may not have although the file is the same."""
 
+CHANGED: Final = b""
+"""The digest of a file that changes while it is looked at; no content has it."""
 Answers = dict[str, bool]
 """Whether a pattern or a word is found in a file's bytes."""
 
@@ -108,26 +110,20 @@ class Store:
     def answers(self, known: Known) -> Answers:
         """What is known of the words in a file; the caller adds to it."""
         key = (known.target.path, known.digest)
-        found = self._answers.get(key)
-        if found is None:
-            stored = self._load(known) if self._cache and known.target.data is None else None
-            found = self._answers[key] = {} if stored is None else stored.answers
-            self._answered[key] = len(found)
-        return found
+        if key not in self._answers and self._cache is not None and known.target.data is None:
+            self._load(known)
+        return self._answers.setdefault(key, {})
 
     def note_answers(self, files: Iterable[Known]) -> None:
         """Let the next `save` store the answers that these files gave since they were loaded."""
         if self._cache is None:
             return
         for known in files:
+            if known.target.data is not None or known.digest == CHANGED:
+                continue
             key = (known.target.path, known.digest)
-            answers = self._answers.get(key)
-            if (
-                known.digest
-                and answers
-                and known.target.data is None
-                and len(answers) > self._answered[key]
-            ):
+            answers = self._answers.get(key, {})
+            if len(answers) > self._answered.get(key, 0):
                 self._of(known).answers.update(answers)
                 self._answered[key] = len(answers)
 
@@ -163,7 +159,7 @@ class Store:
 
     def keep_report(self, files: Sequence[Known], said: Said) -> None:
         """Remember what a check came to, unless a file changed meanwhile."""
-        if self._cache is None or not all(known.digest for known in files):
+        if self._cache is None or any(known.digest == CHANGED for known in files):
             return
         if any(each.kind in _NOT_KEPT for each in said[1]):
             return
@@ -228,7 +224,13 @@ class Store:
         if self._folder[0] != folder:
             self._folder = (folder, self._read_folder(folder))
         file = self._folder[1].get(name)
-        return file if file is not None and file.digest == known.digest else None
+        if file is None or file.digest != known.digest:
+            file = None
+        key = (known.target.path, known.digest)
+        if key not in self._answers:
+            self._answers[key] = {} if file is None else file.answers
+            self._answered[key] = len(self._answers[key])
+        return file
 
     def _read_folder(self, folder: str) -> Folder:
         assert self._cache is not None

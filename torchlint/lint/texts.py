@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from torchlint.lint.engine import CHANGED, digest_of
+from torchlint.lint.engine import digest_of
 from torchlint.lint.gate import ACCELERATED, Words
+from torchlint.lint.store import CHANGED
 from torchlint.project.source import SourceError, read_bytes
 
 if TYPE_CHECKING:

@@ -20,7 +20,9 @@ BACKENDS: Final = ("dask", "ray")
 """The clusters that `clusters.connected` knows."""
 _WORTH_PROCESSES: Final = 1_500_000
 """Bytes below which starting processes costs more than it saves."""
-_SHARES_EACH: Final = 8
+_WORTH_WAKING: Final = 50_000
+"""The same where they are there already, from a call before."""
+_SHARES_EACH: Final = 32
 """Shares per process, so that all end at about the same time."""
 _LARGEST_SHARE: Final = 4_000_000
 """Bytes of files that travel together; what a process holds at a time."""
@@ -41,6 +43,7 @@ class Pool:
         self.jobs = jobs
         self.troubles: list[str] = []
         self._cluster = cluster
+        self._started = False
 
     def map(
         self,
@@ -68,7 +71,7 @@ class Pool:
         shares = _shares(todo, weigh, max(_SHARES_EACH * jobs, weight // _LARGEST_SHARE))
         if self._cluster is not None:
             shares = yield from self._on_cluster(self._cluster, work, shares, pack)
-        elif len(todo) < 2 or weight < _WORTH_PROCESSES:
+        elif len(todo) < 2 or weight < (_WORTH_WAKING if self._started else _WORTH_PROCESSES):
             yield from _here(work, shares)
             return
         yield from self._on_this_machine(work, shares)
@@ -96,6 +99,7 @@ class Pool:
         if self.jobs <= 1:
             yield from _here(work, shares)
             return
+        self._started = True
         while shares:
             shares, _error = yield from _together(work, shares, _loky(self.jobs), slots=self.jobs)
             # Of the shares that nobody answered, these were already with some process.
@@ -163,7 +167,7 @@ def _numbered(
 
 
 def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tuple[_T, _R | None]]:
-    """The same with a process for this share alone, and for each of its items if that dies."""
+    """The same with a process for this share alone, and for each half of it if that dies."""
     from concurrent.futures import BrokenExecutor
 
     from joblib.externals.loky import ProcessPoolExecutor
@@ -176,8 +180,9 @@ def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tu
             if len(share) == 1:
                 yield share[0], None
                 return
-    for item in share:
-        yield from _apart(work, [item])
+    middle = len(share) // 2
+    yield from _apart(work, share[:middle])
+    yield from _apart(work, share[middle:])
 
 
 def _ignore_interrupts() -> None:

@@ -1,0 +1,62 @@
+"""Which checked file imports which."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from torchlint.lint.index import Locator
+
+
+class Imports:
+    """The imports of a project, worked out when somebody asks. Paths are those shown to the user.
+
+    Args:
+        names: gives the dotted names that each file imports, by path.
+        locator: finds the files that they mean.
+    """
+
+    def __init__(
+        self, names: Callable[[], Mapping[str, tuple[str, ...]]], locator: Locator
+    ) -> None:
+        self._names = names
+        self._locator = locator
+
+    def from_(self, paths: Iterable[str]) -> set[str]:
+        """The files and all that they import, over any number of steps."""
+        return _reachable(paths, self._targets)
+
+    def to(self, path: str) -> set[str]:
+        """The file and all that import it, over any number of steps."""
+        return _reachable([path], self._sources)
+
+    @cached_property
+    def _targets(self) -> dict[str, set[str]]:
+        graph: dict[str, set[str]] = {}
+        for path, names in self._names().items():
+            found = {self._locator.locate(path, name) for name in names}
+            graph[path] = {target[0] for target in found if target is not None} - {path}
+        return graph
+
+    @cached_property
+    def _sources(self) -> dict[str, set[str]]:
+        graph: dict[str, set[str]] = defaultdict(set)
+        for path, targets in self._targets.items():
+            for target in targets:
+                graph[target].add(path)
+        return graph
+
+
+def _reachable(starts: Iterable[str], graph: Mapping[str, set[str]]) -> set[str]:
+    found = set(starts)
+    stack = list(found)
+    while stack:
+        for target in graph.get(stack.pop(), ()):
+            if target not in found:
+                found.add(target)
+                stack.append(target)
+    return found
