@@ -21,6 +21,10 @@ class Calls:
 
     def __init__(self, index: Index) -> None:
         self._index = index
+        self._resolved: dict[tuple[int, bool], list[Key]] = {}
+        """By the identity of a call site, each of which belongs to one function."""
+        self._provisional: list[tuple[int, bool]] = []
+        """Those that lead elsewhere once more is known of the objects that are passed."""
 
     def sites(self) -> Iterator[tuple[Key, CallSite]]:
         for key, function in self._index.functions.items():
@@ -45,12 +49,9 @@ class Calls:
             found = self._resolve_site(caller, site, wake)
             known = [key for key in found if key in self._index.functions]
             self._resolved[id(site), wake] = known
+            if site.target.startswith(("$", "self.")):
+                self._provisional.append((id(site), wake))
         return known
-
-    @cached_property
-    def _resolved(self) -> dict[tuple[int, bool], list[Key]]:
-        """By the identity of a call site, each of which belongs to one function."""
-        return {}
 
     def _resolve_site(self, caller: Key, site: CallSite, wake: bool) -> list[Key]:
         if site.target == "self":
@@ -120,7 +121,7 @@ class Calls:
         before = -1
         while sum(map(len, found.values())) != before:
             before = sum(map(len, found.values()))
-            self._resolved.clear()
+            self._resolve_anew()
             for key, site in sites:
                 for target in self.callees(key, site):
                     function = self._index.functions[target]
@@ -129,8 +130,13 @@ class Calls:
                         known += [
                             (key, name) for name in passed.classes if (key, name) not in known
                         ]
-        self._resolved.clear()
+        self._resolve_anew()
         return found
+
+    def _resolve_anew(self) -> None:
+        for known in self._provisional:
+            del self._resolved[known]
+        self._provisional.clear()
 
 
 def received(

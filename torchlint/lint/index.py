@@ -42,7 +42,7 @@ class Locator:
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._shown = {os.path.abspath(path): path for path in paths}
-        self._absolute = {path: absolute for absolute, path in self._shown.items()}
+        self._folders = {path: os.path.dirname(full) for full, path in self._shown.items()}
         self._located: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
         self._roots = self._top_level_folders()
 
@@ -61,20 +61,19 @@ class Locator:
 
     def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         """The file that a dotted name of `path` lives in, and the names left over inside it."""
-        known = (path, dotted)
-        if known not in self._located:
-            self._located[known] = self._locate(path, dotted)
-        return self._located[known]
-
-    def _locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         if dotted.startswith(":"):
             return path, tuple(dotted[1:].split("."))
+        folder = self._folders.get(path)
+        if folder is None:
+            return None
+        known = (folder, dotted)  # all files of a folder see the same modules
+        if known not in self._located:
+            self._located[known] = self._locate(folder, dotted)
+        return self._located[known]
+
+    def _locate(self, folder: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         level = len(dotted) - len(dotted.lstrip("."))
         parts = tuple(part for part in dotted.split(".") if part)
-        absolute = self._absolute.get(path)
-        if absolute is None:
-            return None
-        folder = os.path.dirname(absolute)
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
@@ -83,7 +82,7 @@ class Locator:
         if found is None and parts and parts[0] in self._roots:
             if parts[0] in sys.stdlib_module_names:
                 return None  # `import random` is not some other folder's random.py
-            return self._beside(absolute, parts, self._roots[parts[0]])
+            return self._beside(folder, parts, self._roots[parts[0]])
         for start in range(1, len(parts) - 1) if found is None else ():
             # The package's own prefix is missing: the folder was cut out of a larger tree.
             found = self._above(folder, parts[start:])
@@ -109,13 +108,11 @@ class Locator:
         return best
 
     def _beside(
-        self, absolute: str, parts: tuple[str, ...], folders: set[str]
+        self, near: str, parts: tuple[str, ...], folders: set[str]
     ) -> tuple[str, tuple[str, ...]] | None:
         """A module in a folder that the script puts on `sys.path`, such as `lib/`: the only one
         of that name at most two levels above the script, or below that."""
-        near = absolute
         for _ in range(_LEVELS_UP):
-            near = os.path.dirname(near)
             matches = {
                 found
                 for folder in folders
@@ -126,12 +123,13 @@ class Locator:
             }
             if matches:
                 return matches.pop() if len(matches) == 1 else None
+            near = os.path.dirname(near)
         return None
 
     def _under(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         for length in range(len(parts), -1, -1):
-            base = os.path.join(folder, *parts[:length])
-            for file in (f"{base}.py", os.path.join(base, "__init__.py")):
+            base = os.sep.join((folder.rstrip(os.sep), *parts[:length]))
+            for file in (f"{base}.py", f"{base}{os.sep}__init__.py"):
                 if file in self._shown:
                     return self._shown[file], parts[length:]
         return None

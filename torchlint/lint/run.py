@@ -52,6 +52,8 @@ class Run:
         self._store = store
         self._results: dict[str, MapResult] = {}
         self._names: dict[str, tuple[str, ...]] = {}
+        self._not_said: dict[str, set[str]] = defaultdict(set)
+        """Words that a file does not contain, as was found when files were woken before."""
         self._imports = Imports(self._imported_names, self._locator)
 
     def findings(self) -> tuple[list[Finding], list[Diagnostic]]:
@@ -150,8 +152,11 @@ class Run:
             for caller in project.importers(path) - found:
                 words[caller] |= names
         for caller in words.keys() - set(project.summaries):
-            if any(self._texts.mentions(caller, word) for word in words[caller]):
+            new = words[caller] - self._not_said[caller]
+            if any(self._texts.mentions(caller, word) for word in new):
                 found.add(caller)
+            else:
+                self._not_said[caller] |= new
         return {path for path in found if path in self._files} - set(project.summaries)
 
     @staticmethod

@@ -79,12 +79,11 @@ class _Dask:
 
 @contextmanager
 def _dask(address: str | None) -> Iterator[Cluster]:
-    from distributed import Client
-
+    distributed: Any = import_module("distributed")
     address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout=_PATIENCE_S, set_as_default=False)
+        client = distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"No Dask scheduler answers at {address}: {error}.") from error
     with client:
@@ -106,9 +105,7 @@ class _Ray:
 
 @contextmanager
 def _ray(address: str | None) -> Iterator[Cluster]:
-    import ray
-    from ray.util.joblib import register_ray
-
+    ray: Any = import_module("ray")
     address = address or os.environ.get("RAY_ADDRESS")
     try:
         ray.init(
@@ -120,7 +117,7 @@ def _ray(address: str | None) -> Iterator[Cluster]:
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise ClusterError(f"No Ray cluster answers at {address}: {error}.") from error
     try:
-        register_ray()
+        import_module("ray.util.joblib").register_ray()
         yield _Ray(int(ray.cluster_resources().get("CPU", 1)))
     finally:
         ray.shutdown()
