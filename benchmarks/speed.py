@@ -35,7 +35,7 @@ CHECK_ENDS = (0, 1)
 def commands(subjects: Subjects) -> dict[str, list[str]]:
     """What is measured, by name. Each is a process of its own."""
     python = sys.executable
-    check = [python, "-m", "torchlint", "check", "--isolated", "--jobs", "1"]
+    check = [python, "-m", "torchlint", "check", "--isolated", "--no-cache", "--jobs", "1"]
     parse = [python, str(HERE / "parse_loop.py")]
     return {
         "check": [*check, str(subjects.tree)],
@@ -50,7 +50,7 @@ def commands(subjects: Subjects) -> dict[str, list[str]]:
 
 def small_commands(subjects: Subjects) -> dict[str, list[str]]:
     """Those that take less than a tenth of a second, and are therefore repeated more often."""
-    check = [sys.executable, "-m", "torchlint", "check", "--isolated", "--jobs", "1"]
+    check = [sys.executable, "-m", "torchlint", "check", "--isolated", "--no-cache", "--jobs", "1"]
     return {
         "import click": [sys.executable, "-c", "import click"],
         "check plain": [*check, str(subjects.plain)],

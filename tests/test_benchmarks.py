@@ -266,3 +266,10 @@ def test_what_was_not_computed_on_a_gpu_fails_a_gpu_check(gpu_checks: ModuleType
     on_cpu, on_gpu = (gpu_checks.told(outcome("x", device=each)) for each in ("cpu", "cuda"))
     assert (on_cpu["status"], on_gpu["status"]) == ("failed", "ok")
     assert on_gpu["ratio"] == 1.777
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+def test_a_fix_that_is_killed_tears_no_file() -> None:
+    result = json.loads(script("kill_fix.py", "--kills", 4, "--files", 20))
+    assert result["torn"] == 0
+    assert result["old"] + result["new"] == 4 * 20

@@ -7,10 +7,12 @@ from textwrap import dedent
 
 import pytest
 
+from torchlint.lint.engine import digest_of
 from torchlint.lint.finding import Applicability
 from torchlint.lint.registry import all_rules
 from torchlint.lint.targets import Wishes, plan
 from torchlint.lint.tiers import Wanted
+from torchlint.verify import fixes as fixes_module
 from torchlint.verify.fixes import Fixes, find_fixes
 from torchlint.verify.places import places_after, places_before
 
@@ -114,11 +116,32 @@ def test_what_is_written_names_only_the_chosen_fixes(fixes_in):
     assert b"optimizer.zero_grad()" in file.after
 
 
-def test_an_overlapping_fix_is_left_out_with_a_reason(make_finding):
-    from torchlint.verify.fixes import _Collector
+@pytest.fixture
+def collector_for(tmp_path, monkeypatch):
+    """Gathers the fixes of a train.py with these bytes."""
+    monkeypatch.chdir(tmp_path)
+
+    def collector(data):
+        (tmp_path / "train.py").write_bytes(data)
+        return fixes_module._Collector({"train.py": digest_of(data)}, all_rules())
+
+    return collector
+
+
+def test_a_file_that_changed_since_it_was_checked_is_left_out(
+    collector_for, make_finding, tmp_path
+):
+    collector = collector_for(b"running += loss.item()\n")
+    (tmp_path / "train.py").write_bytes(b"# new\nrunning += loss.item()\n")
+    collector.add("train.py", [make_finding(row=1, fix=Applicability.SAFE)])
+    assert collector.fixes == []
+    assert collector.left_out == ["train.py has changed since it was checked; run it again."]
+
+
+def test_an_overlapping_fix_is_left_out_with_a_reason(make_finding, collector_for):
 
     text = b"running += loss.item()\n"
-    collector = _Collector({"train.py": text}, all_rules())
+    collector = collector_for(text)
     one = make_finding(row=1, column=12, end=(1, 16), fix=Applicability.SAFE)
     two = make_finding(
         row=1, column=13, end=(1, 16), code="TL202", name="x", fix=Applicability.SAFE
@@ -130,14 +153,13 @@ def test_an_overlapping_fix_is_left_out_with_a_reason(make_finding):
     ]
 
 
-def test_a_fix_that_does_not_parse_is_left_out_with_a_reason(make_finding):
+def test_a_fix_that_does_not_parse_is_left_out_with_a_reason(make_finding, collector_for):
     from torchlint.lint.finding import Edit, Fix, Position
-    from torchlint.verify.fixes import _Collector
 
     broken = Fix(Applicability.SAFE, "", (Edit(Position(1, 1), Position(1, 1), "("),))
     finding = make_finding(row=1)
     object.__setattr__(finding, "fix", broken)
-    collector = _Collector({"train.py": b"x = 1\n"}, all_rules())
+    collector = collector_for(b"x = 1\n")
     collector.add("train.py", [finding])
     assert collector.fixes == []
     assert "does not parse" in collector.left_out[0]
@@ -178,28 +200,26 @@ def test_places_are_numbered_by_finding(fixes_in):
     assert {"TL304:train.py:0", "TL304:train.py:1"} <= ids
 
 
-def test_an_import_that_is_all_of_a_fix_is_watched(make_finding):
+def test_an_import_that_is_all_of_a_fix_is_watched(make_finding, collector_for):
     from torchlint.lint.finding import Edit, Fix, Position
-    from torchlint.verify.fixes import _Collector
 
     top = Position(1, 1)
     finding = make_finding(row=3)
     edit = Edit(top, top, "import torch\n")
     object.__setattr__(finding, "fix", Fix(Applicability.SAFE, "", (edit,)))
-    collector = _Collector({"train.py": b"import os\n\nos.x\n"}, all_rules())
+    collector = collector_for(b"import os\n\nos.x\n")
     collector.add("train.py", [finding])
     assert rows(places_after(Fixes(tuple(collector.fixes), collector.sources)), "TL201") == {(1, 1)}
 
 
-def test_an_added_import_does_not_count_as_executed(make_finding):
+def test_an_added_import_does_not_count_as_executed(make_finding, collector_for):
     from torchlint.lint.finding import Edit, Fix, Position
-    from torchlint.verify.fixes import _Collector
 
     top, last = Position(1, 1), Position(3, 1)
     edits = (Edit(top, top, "import torch\n"), Edit(last, Position(3, 5), "pass"))
     finding = make_finding(row=3)
     object.__setattr__(finding, "fix", Fix(Applicability.SAFE, "", edits))
-    collector = _Collector({"train.py": b"import os\n\nos.x\n"}, all_rules())
+    collector = collector_for(b"import os\n\nos.x\n")
     collector.add("train.py", [finding])
     fixes = Fixes(tuple(collector.fixes), collector.sources)
     assert rows(places_after(fixes), "TL201") == {(4, 4)}
