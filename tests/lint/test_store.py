@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.config import Selection
-from torchlint.lint import mapping
+from torchlint.lint import mapping, run
 from torchlint.lint.codec import decode_folder, decode_report, decode_result, encode
 from torchlint.lint.engine import Depth, Known, Report, Target, check, digest_of
 from torchlint.lint.store import Store
@@ -189,15 +189,15 @@ def test_a_report_for_other_contents_is_not_used(project: Project) -> None:
 def test_a_file_that_changes_during_the_check_is_looked_at_again(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = mapping.read_bytes
+    real = run.map_files
 
-    def read_late(path: str) -> bytes:
+    def map_late(targets: list[Target], depth: Depth) -> object:
         project.write("train.py", FILES["train.py"] + "# later\n")
-        return real(path)
+        return real(targets, depth)
 
-    monkeypatch.setattr(mapping, "read_bytes", read_late)
+    monkeypatch.setattr(run, "map_files", map_late)
     project.check()
-    monkeypatch.setattr(mapping, "read_bytes", real)
+    monkeypatch.setattr(run, "map_files", real)
     project.write("train.py", FILES["train.py"])
     project.check()
     assert "train.py" in project.parsed

@@ -99,6 +99,27 @@ _STDIN_FILENAME = (
         help="With `-`: the name to show and to find the configuration by.",
     ),
 )
+_CACHE = (
+    click.option(
+        "--cache-dir",
+        metavar="DIR",
+        help=f"Keep what was found here. Default: ${VARIABLE}, else the user's cache folder.",
+    ),
+    click.option("--no-cache", is_flag=True, help="Neither use nor keep what was found."),
+)
+_CLUSTER = (
+    click.option(
+        "--backend",
+        type=click.Choice(BACKENDS),
+        help="Read the files on a Dask or Ray cluster; worth it for very large trees only.",
+    ),
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="With --backend: where it is. Default: $DASK_SCHEDULER_ADDRESS or $RAY_ADDRESS, "
+        "else a cluster on this machine for the while.",
+    ),
+)
 
 
 def selection_options(command: Command) -> Command:
@@ -117,10 +138,14 @@ def _with_words(command: Command, options: Sequence[Callable[[Command], Command]
         words = Words(**{field.name: values.pop(field.name, None) for field in fields(Words)})  # type: ignore[arg-type]
         command(words=words, **values)
 
-    wrapped: Command = with_words
+    return _with_options(with_words, options)
+
+
+def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    """The command with these options, in this order in its help."""
     for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped
+        command = option(command)
+    return command
 
 
 def output_format(*formats: str) -> Callable[[Command], Command]:
@@ -179,21 +204,7 @@ def pool_from(words: Words) -> Pool:
 
 def cluster_options(command: Command) -> Command:
     """Adds the options that hand the work to other machines; `connected_pool` takes them."""
-    for option in (
-        click.option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="With --backend: where it is. Default: $DASK_SCHEDULER_ADDRESS or $RAY_ADDRESS, "
-            "else a cluster on this machine for the while.",
-        ),
-        click.option(
-            "--backend",
-            type=click.Choice(BACKENDS),
-            help="Read the files on a Dask or Ray cluster; worth it for very large trees only.",
-        ),
-    ):
-        command = option(command)
-    return command
+    return _with_options(command, _CLUSTER)
 
 
 @contextmanager
@@ -224,16 +235,7 @@ def connected_pool(words: Words, backend: str | None, address: str | None) -> It
 
 def cache_options(command: Command) -> Command:
     """Adds the options that say where results are remembered; `store_from` takes them."""
-    for option in (
-        click.option("--no-cache", is_flag=True, help="Neither use nor keep what was found."),
-        click.option(
-            "--cache-dir",
-            metavar="DIR",
-            help=f"Keep what was found here. Default: ${VARIABLE}, else the user's cache folder.",
-        ),
-    ):
-        command = option(command)
-    return command
+    return _with_options(command, _CACHE)
 
 
 def store_from(cache_dir: str | None, *, no_cache: bool = False) -> Store:

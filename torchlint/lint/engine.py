@@ -38,6 +38,14 @@ class Target:
     data: bytes | None = None
     named: bool = False
 
+    def read(self) -> bytes:
+        """The content.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        return read_bytes(self.path) if self.data is None else self.data
+
 
 class Depth(str, Enum):
     """How far a file is looked into."""
@@ -125,7 +133,7 @@ def _seen(target: Target) -> Known:
     Raises:
         SourceError: the file cannot be read.
     """
-    data = read_bytes(target.path) if target.data is None else target.data
+    data = target.read()
     return Known(target, digest_of(data), len(data), mentions_torch(data))
 
 
@@ -156,7 +164,7 @@ def _unsound(known: Known) -> Sequence[Diagnostic]:
     from torchlint.lint.soundness import what_is_wrong
 
     try:
-        data = read_bytes(target.path) if target.data is None else target.data
+        data = target.read()
     except SourceError as error:
         return (error.diagnostic,)
     wrong = what_is_wrong(target.path, data)

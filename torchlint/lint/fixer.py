@@ -178,9 +178,7 @@ class _Run:
         Raises:
             SourceError: it is another one by now, or its encoding does not give it back.
         """
-        data = self._targets[path].data
-        if data is None:
-            data = read_bytes(path)
+        data = self._targets[path].read()
         if digest_of(data) != digest:
             raise SourceError(path, _CHANGED, kind="write")
         source = decode(path, data)

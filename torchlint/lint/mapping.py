@@ -17,7 +17,7 @@ from torchlint.lint.rule import Fact, Waiting
 from torchlint.lint.soundness import what_is_wrong
 from torchlint.lint.store import CHANGED
 from torchlint.lint.suppress import Suppressions
-from torchlint.project.source import SourceError, decode, read_bytes
+from torchlint.project.source import SourceError, decode
 from torchlint.syntax.deep import with_deep_stack
 from torchlint.syntax.module import Module
 from torchlint.syntax.parse import parse
@@ -60,7 +60,7 @@ def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResul
 
 def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     try:
-        data = read_bytes(target.path) if target.data is None else target.data
+        data = target.read()
     except SourceError as error:
         return CHANGED, MapResult(target.path, diagnostics=(error.diagnostic,))
     return digest_of(data), replace(_mapped(target, data, depth), imports=tuple(imports(data)))

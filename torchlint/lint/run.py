@@ -16,7 +16,7 @@ from torchlint.lint.join import Project
 from torchlint.lint.mapping import MapResult, map_files, with_shared_names
 from torchlint.lint.registry import all_rules
 from torchlint.lint.texts import Texts
-from torchlint.project.source import SourceError, read_bytes
+from torchlint.project.source import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -183,9 +183,7 @@ def _died(path: str) -> MapResult:
 
 def _with_data(target: Target) -> Target:
     """The target for a machine that does not have the file."""
-    if target.data is not None:
-        return target
     try:
-        return replace(target, data=read_bytes(target.path))
+        return replace(target, data=target.read())
     except SourceError:
         return target  # whoever maps it says so

@@ -170,6 +170,17 @@ class Store:
         if blob is not None:
             self._cache.put(_REPORTS, name, blob)
 
+    def _of_all(self, files: Sequence[Known]) -> tuple[str, bytes]:
+        """A name for the list of files, and a key for what is in them."""
+        name, key = blake2b(digest_size=16), blake2b(digest_size=16)
+        name.update(os.fsencode(os.getcwd()))
+        for known in files:
+            target = known.target
+            name.update(b"\0" + os.fsencode(target.path))
+            key.update(self._variant(target, None))
+            key.update(known.digest)
+        return name.hexdigest(), key.digest()
+
     # rules -------------------------------------------------------------------------------
 
     def rule_names(self) -> Mapping[str, str]:
@@ -185,17 +196,6 @@ class Store:
         names = rule_names()
         self._cache.put(_RULES, _NAMES, encode(names) or b"")
         return names
-
-    def _of_all(self, files: Sequence[Known]) -> tuple[str, bytes]:
-        """A name for the list of files, and a key for what is in them."""
-        name, key = blake2b(digest_size=16), blake2b(digest_size=16)
-        name.update(os.fsencode(os.getcwd()))
-        for known in files:
-            target = known.target
-            name.update(b"\0" + os.fsencode(target.path))
-            key.update(self._variant(target, None))
-            key.update(known.digest)
-        return name.hexdigest(), key.digest()
 
     # on disk -----------------------------------------------------------------------------
 

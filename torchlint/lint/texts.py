@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.lint.engine import digest_of
 from torchlint.lint.gate import ACCELERATED, Words
 from torchlint.lint.store import CHANGED
-from torchlint.project.source import SourceError, read_bytes
+from torchlint.project.source import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -81,12 +81,10 @@ def _data(known: Known) -> bytes:
 
     A file that is no longer what was seen answers for nothing but this run.
     """
-    data = known.target.data
-    if data is None:
-        try:
-            data = read_bytes(known.target.path)
-        except SourceError:
-            data = b""
-        if digest_of(data) != known.digest:
-            known.digest = CHANGED
+    try:
+        data = known.target.read()
+    except SourceError:
+        data = b""
+    if digest_of(data) != known.digest:
+        known.digest = CHANGED
     return data

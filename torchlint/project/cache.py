@@ -12,7 +12,6 @@ import contextlib
 import os
 import re
 import stat
-import tempfile
 import time
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
@@ -247,6 +246,8 @@ def _make(root: str) -> None:
 def _write(path: str, data: bytes) -> None:
     """Put a file in its place in one step. A reader sees the old one, the new one or none; after
     a power cut the sum tells whether it is whole."""
+    import tempfile
+
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     descriptor, draft = tempfile.mkstemp(prefix=_DRAFT, dir=folder)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
 
 _PATIENCE_S: Final = 30
 """How long a scheduler may take to answer."""
@@ -24,19 +24,19 @@ class ClusterError(Exception):
     """A cluster that cannot be used; the message says why and what to do."""
 
 
-class Cluster(Protocol):
+@dataclass(frozen=True, slots=True)
+class Cluster:
     """Processes on other machines.
 
-    Attributes:
+    Args:
         name: what it is called in messages.
         processes: how many there are.
+        backend: arguments of joblib's `parallel_config`, under which Parallel runs there.
     """
 
     name: str
     processes: int
-
-    def joblib(self) -> AbstractContextManager[Any]:
-        """Within it, joblib's Parallel runs there."""
+    backend: Mapping[str, Any]
 
 
 @contextmanager
@@ -62,21 +62,6 @@ def connected(backend: str, address: str | None) -> Iterator[Cluster]:
         yield cluster
 
 
-class _Dask:
-    name = "The Dask cluster"
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self.processes = max(1, sum(client.nthreads().values()))
-
-    def joblib(self) -> AbstractContextManager[Any]:
-        from joblib import parallel_config
-
-        options: dict[str, Any] = {"client": self._client}
-        context: AbstractContextManager[Any] = parallel_config("dask", n_jobs=-1, **options)
-        return context
-
-
 @contextmanager
 def _dask(address: str | None) -> Iterator[Cluster]:
     distributed: Any = import_module("distributed")
@@ -87,20 +72,9 @@ def _dask(address: str | None) -> Iterator[Cluster]:
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"No Dask scheduler answers at {address}: {error}.") from error
     with client:
-        yield _Dask(client)
-
-
-class _Ray:
-    name = "The Ray cluster"
-
-    def __init__(self, processes: int) -> None:
-        self.processes = max(2, processes)
-
-    def joblib(self) -> AbstractContextManager[Any]:
-        from joblib import parallel_config
-
-        context: AbstractContextManager[Any] = parallel_config("ray", n_jobs=self.processes)
-        return context
+        processes = max(1, sum(client.nthreads().values()))
+        backend = {"backend": "dask", "n_jobs": -1, "client": client}
+        yield Cluster("The Dask cluster", processes, backend)
 
 
 @contextmanager
@@ -118,6 +92,7 @@ def _ray(address: str | None) -> Iterator[Cluster]:
         raise ClusterError(f"No Ray cluster answers at {address}: {error}.") from error
     try:
         import_module("ray.util.joblib").register_ray()
-        yield _Ray(int(ray.cluster_resources().get("CPU", 1)))
+        processes = max(2, int(ray.cluster_resources().get("CPU", 1)))
+        yield Cluster("The Ray cluster", processes, {"backend": "ray", "n_jobs": processes})
     finally:
         ray.shutdown()

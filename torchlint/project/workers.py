@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import heapq
 import signal
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from torchlint.project.clusters import Cluster
 
@@ -86,7 +84,7 @@ class Pool:
         """What comes of the shares on a cluster; returns those that it leaves undone."""
         for _ in range(2):
             shares, error = yield from _together(
-                work, shares, cluster.joblib(), pack=pack, slots=cluster.processes
+                work, shares, cluster.backend, pack=pack, slots=cluster.processes
             )
             if not shares:
                 return []
@@ -100,8 +98,9 @@ class Pool:
             yield from _here(work, shares)
             return
         self._started = True
+        loky = {"backend": "loky", "n_jobs": self.jobs, "initializer": _ignore_interrupts}
         while shares:
-            shares, _error = yield from _together(work, shares, _loky(self.jobs), slots=self.jobs)
+            shares, _error = yield from _together(work, shares, loky, slots=self.jobs)
             # Of the shares that nobody answered, these were already with some process.
             for share in shares[: 2 * self.jobs]:
                 yield from _apart(work, share)
@@ -115,37 +114,31 @@ def _here(
         yield from zip(share, work(share), strict=True)
 
 
-def _loky(jobs: int) -> AbstractContextManager[Any]:
-    from joblib import parallel_config
-
-    options: dict[str, Any] = {"initializer": _ignore_interrupts}
-    context: AbstractContextManager[Any] = parallel_config("loky", n_jobs=jobs, **options)
-    return context
-
-
 def _together(
     work: Callable[[list[_T]], list[_R]],
     shares: Sequence[list[_T]],
-    backend: AbstractContextManager[Any],
+    backend: Mapping[str, Any],
     *,
     slots: int,
     pack: Callable[[_T], _T] = lambda item: item,
 ) -> Generator[tuple[_T, _R], None, tuple[list[list[_T]], Exception | None]]:
     """What comes of the shares until a process or a whole cluster dies.
 
+    Args:
+        backend: arguments of joblib's `parallel_config`.
+
     Returns:
         the shares that are left, and why.
     """
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, parallel_config
 
     left = dict(enumerate(shares))
 
     def tasks() -> Iterator[object]:
-        for number, share in list(left.items()):
+        for number, share in enumerate(shares):
             yield delayed(_numbered)(work, number, list(map(pack, share)))
 
-    with ExitStack() as stack:
-        stack.enter_context(backend)
+    with parallel_config(**backend):
         try:
             parallel = Parallel(
                 return_as="generator_unordered", batch_size=1, pre_dispatch=2 * slots
