@@ -130,3 +130,10 @@ def test_text_under_settings_with_an_unknown_rule_is_not_checked() -> None:
     found = plan_text(b"x", None, Wishes())
     assert found.targets == ()
     assert [each.path for each in found.diagnostics] == ["torchlint.toml"]
+
+
+def test_a_file_is_named_if_its_own_path_was_given() -> None:
+    put("a.py")
+    put("b.py")
+    targets = plan(("b.py", "."), Wishes()).targets
+    assert {target.path: target.named for target in targets} == {"a.py": False, "b.py": True}

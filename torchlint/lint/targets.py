@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchlint.config import NEWEST_TORCH, ConfigError, Selection, Settings, unknown_selector
 from torchlint.lint.finding import Diagnostic
 from torchlint.project.configs import Configs
-from torchlint.project.discover import discover, parts_of, shown_path
+from torchlint.project.discover import Found, discover, parts_of, shown_path
 from torchlint.project.globs import parse
 from torchlint.project.requires import TorchBounds
 
@@ -62,11 +62,7 @@ def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Pla
     planner = _Planner(wishes, names)
     found, problems = discover(paths, planner.configs)
     diagnostics = [Diagnostic(each.path, each.message, kind=each.kind) for each in problems]
-    targets = tuple(
-        planner.target(file.path, file.absolute, file.settings)
-        for file in found
-        if planner.usable(file.settings)
-    )
+    targets = tuple(planner.target(file) for file in found if planner.usable(file.settings))
     return Plan(targets, (*diagnostics, *planner.diagnostics))
 
 
@@ -85,8 +81,8 @@ def plan_text(data: bytes, filename: str | None, wishes: Wishes, names: Names = 
     settings = planner.configs.for_folder(os.path.dirname(absolute))
     if not planner.usable(settings):
         return Plan((), tuple(planner.diagnostics))
-    target = planner.target(filename or "<stdin>", absolute, settings, data)
-    return Plan((replace(target, named=True),), ())
+    text = Found(filename or "<stdin>", absolute, settings, named=True)
+    return Plan((planner.target(text, data),), ())
 
 
 class _Planner:
@@ -120,16 +116,15 @@ class _Planner:
             return None
         return unknown_selector(entries, self._names())
 
-    def target(
-        self, path: str, absolute: str, settings: Settings, data: bytes | None = None
-    ) -> Target:
+    def target(self, file: Found, data: bytes | None = None) -> Target:
         from torchlint.lint.engine import Target
 
         return Target(
-            path=path,
-            selection=self._selection(absolute, settings),
-            torch=self._torch(absolute, settings),
+            path=file.path,
+            selection=self._selection(file.absolute, file.settings),
+            torch=self._torch(file.absolute, file.settings),
             data=data,
+            named=file.named,
         )
 
     def _selection(self, absolute: str, settings: Settings) -> Selection:
