@@ -35,7 +35,7 @@ class Choice(str, Enum):
     """Off only for some runs, such as those with `--seed`."""
 
 
-def choices(module: Module) -> Iterator[tuple[cst.CSTNode, Choice]]:
+def choices(module: Module) -> Iterator[Choice]:
     """Every place in the file that decides about it."""
     for assign in module.nodes(cst.Assign):
         for target in assign.targets:
@@ -58,7 +58,7 @@ def _flag(target: cst.BaseExpression, module: Module) -> str | None:
     return None
 
 
-def _by_call(call: cst.Call, module: Module) -> Iterator[tuple[cst.CSTNode, Choice]]:
+def _by_call(call: cst.Call, module: Module) -> Iterator[Choice]:
     names = module.resolve(call.func)
     if f"{_CUDNN}.flags" in names or f"{_CUDNN}.set_flags" in names:
         for flag, position in (("benchmark", 1), ("deterministic", 3)):
@@ -81,18 +81,18 @@ def _by_call(call: cst.Call, module: Module) -> Iterator[tuple[cst.CSTNode, Choi
 
 def _decided(
     flag: str, value: cst.BaseExpression | None, node: cst.CSTNode, module: Module
-) -> Iterator[tuple[cst.CSTNode, Choice]]:
+) -> Iterator[Choice]:
     known = module.literal(value)
     if flag == "benchmark" and known is not False:
-        yield node, Choice.ON
+        yield Choice.ON
     elif flag in ("benchmark", "enabled", "deterministic"):
         slows = bool(known) if flag == "deterministic" else known is False
         if slows and _only_on_request(node, module):
             return
         if slows and not _sometimes(node, module):
-            yield node, Choice.OFF
+            yield Choice.OFF
         elif slows or known is UNKNOWN:
-            yield node, Choice.OFF_SOMETIMES
+            yield Choice.OFF_SOMETIMES
 
 
 def _only_on_request(node: cst.CSTNode, module: Module) -> bool:

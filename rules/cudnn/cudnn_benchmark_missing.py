@@ -114,11 +114,11 @@ _MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diff
 @rule.on_module
 def tells_the_project(module: Module) -> Iterable[Said]:
     """Facts about this file, and a finding that waits for those of the files it imports."""
-    for node, choice in choices(module):
-        yield Fact("cudnn", module.path, module.span(node)[0].row, choice.value)
-    yield Fact("convolutions", module.path, 1, _builds_convolutions(module))
+    for choice in choices(module):
+        yield Fact("cudnn", module.path, choice.value)
+    yield Fact("convolutions", module.path, _builds_convolutions(module))
     for function in training_functions(module) - {None}:
-        yield Fact("trains", module.path, 1, module.qualified_name(function))
+        yield Fact("trains", module.path, module.qualified_name(function))
     start = start_of(module)
     if start is None:
         return

@@ -166,15 +166,14 @@ def _four_workers(loader: Loader, module: Module) -> Fix:
 
 @rule.on(cst.ClassDef)
 def tells_what_a_sample_costs(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
-    row = module.span(class_)[0].row
     name = module.qualified_name(class_)
     if forwarding_loader(class_, module):
-        yield Fact("loader", module.path, row, (name,))
+        yield Fact("loader", module.path, (name,))
         return
     dataset = dataset_class(class_, module)
     if dataset is not None:
         value = (name, dataset.cost.value, dataset.reason, dataset.held)
-        yield Fact("dataset", module.path, row, value)
+        yield Fact("dataset", module.path, value)
 
 
 @rule.settle

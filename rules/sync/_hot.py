@@ -88,9 +88,7 @@ def settle_hot(waiting: Waiting, project: Project) -> Finding | None:
         return None
     if heat.path == finding.path and in_a_step_loop:
         return finding
-    if heat.loop or heat.position != finding.start:
-        finding = replace(finding, related=(*finding.related, heat.related()))
-    return finding
+    return replace(finding, related=(*finding.related, heat.related()))
 
 
 def _strings(value: object) -> tuple[str, ...]:

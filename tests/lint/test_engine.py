@@ -257,14 +257,14 @@ class TestRulesSee:
             if name.value == "bad":
                 yield Waiting(asks.finding(module, name, "Found."), {})
             if name.value == "told":
-                yield Fact("told", module.path, module.span(name)[0].row, "yes")
+                yield Fact("told", module.path, "yes")
 
         @asks.settle
         def settle(waiting: Waiting, project: Project) -> Finding | None:
             files = project.programs(waiting.finding.path)
             if project.has_clue("flag", files):
                 return None
-            told = "".join(f" {each.path}:{each.row}" for each in project.facts("told", files))
+            told = "".join(f" {each.path}:{each.value}" for each in project.facts("told", files))
             return replace(waiting.finding, message=waiting.finding.message + told)
 
         rules(asks)
@@ -274,7 +274,7 @@ class TestRulesSee:
         unrelated = {"a.py": "import torch\nbad\n", "b.py": "set_flag()\n"}
         assert places(checked(unrelated)) == ["a.py:2 TL901"]
         told = {"a.py": "import torch\nimport b\nbad\n", "b.py": "import torch\n\ntold\n"}
-        assert [each.message for each in checked(told).findings] == ["Found. b.py:3"]
+        assert [each.message for each in checked(told).findings] == ["Found. b.py:yes"]
         untold = {**told, "a.py": "import torch\nbad\n"}
         assert [each.message for each in checked(untold).findings] == ["Found."]
 

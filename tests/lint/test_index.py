@@ -121,7 +121,9 @@ def index_of(module_of: Callable[..., Any]) -> Callable[..., Index]:
     def build(files: dict[str, str], unparsed: tuple[tuple[str, str], ...] = ()) -> Index:
         summaries = {path: summarize(module_of(dedent(text), path)) for path, text in files.items()}
         texts = {**files, **dict(unparsed)}
-        return Index(Locator(texts), summaries, lambda path, word: word in texts[path])
+        index = Index(Locator(texts), lambda path, word: word in texts[path])
+        index.add(summaries)
+        return index
 
     return build
 

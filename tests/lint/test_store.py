@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.config import Selection
-from torchlint.lint import mapping, run
+from torchlint.lint import mapper, mapping
 from torchlint.lint.codec import decode_folder, decode_report, decode_result, encode
 from torchlint.lint.engine import Depth, Known, Report, Target, check, digest_of
 from torchlint.lint.store import Store
@@ -189,15 +189,15 @@ def test_a_report_for_other_contents_is_not_used(project: Project) -> None:
 def test_a_file_that_changes_during_the_check_is_looked_at_again(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = run.map_files
+    real = mapper.map_files
 
     def map_late(targets: list[Target], depth: Depth) -> object:
         project.write("train.py", FILES["train.py"] + "# later\n")
         return real(targets, depth)
 
-    monkeypatch.setattr(run, "map_files", map_late)
+    monkeypatch.setattr(mapper, "map_files", map_late)
     project.check()
-    monkeypatch.setattr(run, "map_files", real)
+    monkeypatch.setattr(mapper, "map_files", real)
     project.write("train.py", FILES["train.py"])
     project.check()
     assert "train.py" in project.parsed
@@ -209,7 +209,7 @@ def test_what_may_not_happen_again_is_not_remembered(project: Project, kind: str
     diagnostic = mapping.Diagnostic("train.py", "Oh.", kind=kind)
     store = project.store()
     store.keep(known, Depth.RULES, mapping.MapResult("train.py", diagnostics=(diagnostic,)))
-    store.keep_report([known], ((), (diagnostic,)))
+    store.keep_report([known], ((), (diagnostic,)), None)
     store.save()
     assert project.store().result(known, Depth.RULES) is None
     assert project.store().report([known]) is None

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from torchlint.lint.index import Index, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from torchlint.syntax.summary import CallSite, FunctionSummary, Passed
+    from torchlint.syntax.summary import CallSite, FunctionSummary, Passed, Summary
 
 CALL_DEPTH = 3
 
@@ -25,6 +25,18 @@ class Calls:
         """By the identity of a call site, each of which belongs to one function."""
         self._provisional: list[tuple[int, bool]] = []
         """Those that lead elsewhere once more is known of the objects that are passed."""
+        self._unsure: list[tuple[int, bool]] = []
+        """Those that lead elsewhere once more files are parsed."""
+
+    def add(self, summaries: Mapping[str, Summary]) -> None:
+        """Take in the summaries of more files. What was resolved without a doubt stays."""
+        self._index.add(summaries)
+        for known in (*self._provisional, *self._unsure):
+            self._resolved.pop(known, None)
+        self._provisional.clear()
+        self._unsure.clear()
+        for name in ("called_from", "passed_objects"):
+            self.__dict__.pop(name, None)
 
     def sites(self) -> Iterator[tuple[Key, CallSite]]:
         for key, function in self._index.functions.items():
@@ -44,13 +56,16 @@ class Calls:
 
         With `wake`, files that the call leads to and that nobody parsed are asked for.
         """
-        known = self._resolved.get((id(site), wake))
+        asked = (id(site), wake)
+        known = self._resolved.get(asked)
         if known is None:
+            met = self._index.met_asleep
             found = self._resolve_site(caller, site, wake)
-            known = [key for key in found if key in self._index.functions]
-            self._resolved[id(site), wake] = known
+            known = self._resolved[asked] = [key for key in found if key in self._index.functions]
             if site.target.startswith(("$", "self.")):
-                self._provisional.append((id(site), wake))
+                self._provisional.append(asked)
+            elif self._index.met_asleep != met:
+                self._unsure.append(asked)
         return known
 
     def _resolve_site(self, caller: Key, site: CallSite, wake: bool) -> list[Key]:

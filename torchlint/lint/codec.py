@@ -13,6 +13,7 @@ from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.store import Folder
 
 if TYPE_CHECKING:
+    from torchlint.lint.joined import Joined
     from torchlint.lint.mapping import MapResult
     from torchlint.lint.store import Said
 
@@ -45,6 +46,14 @@ def decode_report(data: bytes, key: bytes) -> Said | None:
     """What a check came to, if it is the report for this key."""
     found = _decoded(data, tuple[bytes, tuple[Finding, ...], tuple[Diagnostic, ...]])
     return found[1:] if found is not None and found[0] == key else None
+
+
+def decode_join(data: bytes, settings: bytes) -> tuple[bytes, Joined] | None:
+    """What a join came to and the key of the report for it, if these were the settings."""
+    from torchlint.lint.joined import Joined
+
+    found = _decoded(data, tuple[bytes, bytes, Joined])
+    return (found[1], found[2]) if found is not None and found[0] == settings else None
 
 
 def decode_names(data: bytes) -> dict[str, str] | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from torchlint.config import Selection
     from torchlint.lint.finding import Diagnostic, Finding
+    from torchlint.lint.joined import Joined
+    from torchlint.lint.store import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +113,13 @@ def check(
     complete = not diagnostics and any(known.relevant for known in files)
     said = store.report(files) if complete else None
     if said is None:
-        found, more = _check(files, pool or Pool(), progress, store)
-        found.sort(key=lambda finding: finding.sort_key)
-        diagnostics += more
-        diagnostics.sort(key=lambda diagnostic: diagnostic.sort_key)
-        said = tuple(found), tuple(diagnostics)
+        last = store.last(files) if complete else None
+        (found, wrong), joined = _check(files, pool or Pool(), progress, store, last)
+        findings = sorted(found, key=lambda finding: finding.sort_key)
+        diagnostics = sorted({*diagnostics, *wrong}, key=lambda diagnostic: diagnostic.sort_key)
+        said = tuple(findings), tuple(diagnostics)
         if complete:
-            store.keep_report(files, said)
+            store.keep_report(files, said, joined)
     concerned = {finding.path for finding in said[0]}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     return Report(*said, files=len(targets), digests=digests)
@@ -142,18 +144,26 @@ def _check(
     pool: Pool,
     progress: Callable[[int, int], None] | None,
     store: Store,
-) -> tuple[list[Finding], list[Diagnostic]]:
+    last: tuple[Said, Joined] | None,
+) -> tuple[Said, Joined | None]:
     relevant = [known for known in files if known.relevant]
     if progress is not None:
         progress(len(files) - len(relevant), len(files))
-    diagnostics = [wrong for known in files for wrong in _unsound(known)]
+    unsound = tuple(wrong for known in files for wrong in _unsound(known))
     if not relevant:
-        return [], diagnostics
-    from torchlint.lint.run import Run
+        return ((), unsound), None
+    from torchlint.lint.again import findings_again
+    from torchlint.lint.mapper import Mapper
+    from torchlint.lint.run import findings_of
 
-    run = Run(files, pool=pool, progress=progress, store=store)
-    findings, more = run.findings()
-    return findings, [*diagnostics, *more]
+    def mapper() -> Mapper:
+        return Mapper(files, pool=pool, progress=progress, store=store)
+
+    again = None if last is None else findings_again(mapper(), *last)
+    (findings, diagnostics), joined = again or findings_of(mapper())
+    store.note_answers(files)
+    store.save()
+    return (findings, unsound + diagnostics), joined
 
 
 def _unsound(known: Known) -> Sequence[Diagnostic]:

@@ -140,29 +140,37 @@ class Index:
 
     Args:
         locator: finds the files.
-        summaries: those of the files that were parsed, by path.
         mentions: whether a file, parsed or not, contains a word.
     """
 
-    def __init__(
-        self,
-        locator: Locator,
-        summaries: Mapping[str, Summary],
-        mentions: Callable[[str, str], bool],
-    ) -> None:
+    def __init__(self, locator: Locator, mentions: Callable[[str, str], bool]) -> None:
         self.locate = locator.locate
-        self._summaries = summaries
         self._mentions = mentions
-        self._symbols: dict[tuple[str, str], Key | _Asleep | None] = {}
+        self.summaries: dict[str, Summary] = {}
+        """Those of the files that were parsed, by path."""
         self.missing: set[str] = set()
         """Files that hot code leads to and that have no summary yet."""
         self.functions: dict[Key, FunctionSummary] = {}
         self.classes: dict[Key, ClassSummary] = {}
-        for path, summary in summaries.items():
+        self._symbols: dict[tuple[str, str], Key | _Asleep | None] = {}
+        self._unsure: set[tuple[str, str]] = set()
+        """Those of them that a file without summary may decide otherwise."""
+        self.met_asleep = 0
+        """How often an answer went by a file without summary; an answer that leaves this count
+        alone stays right whatever is added."""
+
+    def add(self, summaries: Mapping[str, Summary]) -> None:
+        """Take in the summaries of more files."""
+        for path, summary in sorted(summaries.items()):
+            self.summaries[path] = summary
             for function in summary.functions:
                 self.functions.setdefault(Key(path, function.name), function)
             for class_ in summary.classes:
                 self.classes.setdefault(Key(path, class_.name), class_)
+        for known in self._unsure:
+            del self._symbols[known]
+        self._unsure.clear()
+        self.missing.clear()
 
     # what is in them ---------------------------------------------------------------------
 
@@ -181,8 +189,13 @@ class Index:
     def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
         known = (path, dotted)
         if known not in self._symbols:
+            met = self.met_asleep
             self._symbols[known] = None  # a re-export that leads back to itself
             self._symbols[known] = self._find(path, dotted, depth)
+            if self.met_asleep != met:
+                self._unsure.add(known)
+        elif known in self._unsure:
+            self.met_asleep += 1
         return self._symbols[known]
 
     def _find(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
@@ -193,11 +206,13 @@ class Index:
         key = Key(file, ".".join(rest))
         if key in self.functions or key in self.classes:
             return key
-        summary = self._summaries.get(file)
+        summary = self.summaries.get(file)
         if summary is None:
             # A star hands on names that the file itself never says.
-            says = self._mentions(file, rest[0]) or self._mentions(file, "import *")
-            return _Asleep(file) if says else None
+            if self._mentions(file, rest[0]) or self._mentions(file, "import *"):
+                self.met_asleep += 1
+                return _Asleep(file)
+            return None
         for name, target in summary.exports:
             if name == rest[0]:
                 found = self._symbol(file, ".".join((target, *rest[1:])), depth + 1)

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from torchlint.lint.calls import CALL_DEPTH, Calls, received
+from torchlint.lint.calls import CALL_DEPTH, received
 from torchlint.lint.finding import Position, Related
-from torchlint.lint.index import Index, Key, Locator
+from torchlint.lint.index import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from torchlint.lint.calls import Calls
     from torchlint.lint.imports import Imports
+    from torchlint.lint.index import Index
     from torchlint.lint.rule import Fact
     from torchlint.lint.texts import Texts
     from torchlint.syntax.summary import CallSite, FunctionSummary, Summary
@@ -55,27 +57,29 @@ class Project:
     """All checked files, joined. Paths are those shown to the user.
 
     Args:
-        imports: which of them import which.
+        index: the files that were parsed.
+        calls: theirs.
+        imports: which of all files import which.
     """
 
     def __init__(
         self,
-        summaries: Mapping[str, Summary],
+        index: Index,
+        calls: Calls,
         facts: Iterable[Fact],
-        locator: Locator,
         imports: Imports,
         texts: Texts,
         clues: Mapping[str, str],
     ) -> None:
-        self.summaries = summaries
+        self.index = index
+        self.calls = calls
+        self.summaries: Mapping[str, Summary] = index.summaries
         self._imports = imports
         self._texts = texts
         self._clues = clues
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
             self._facts[fact.name].append(fact)
-        self.index = Index(locator, summaries, texts.mentions)
-        self.calls = Calls(self.index)
 
     # imports -----------------------------------------------------------------------------
 
@@ -234,11 +238,13 @@ class Project:
         return heats
 
     def _own_heat(self, key: Key, function: FunctionSummary) -> Heat:
-        for caller, site in self.calls.called_from.get(key, ()):
-            if site.loops:
-                loop = self.step_loop(caller.path, site.loops[:1])
-                if loop is not None:
-                    return self._passed_heat(site, key, loop, None, 0)
+        heats = [
+            self._passed_heat(site, key, loop, None, 0)
+            for caller, site in self.calls.called_from.get(key, ())
+            if (loop := self.step_loop(caller.path, site.loops[:1])) is not None
+        ]
+        if heats:
+            return min(heats, key=lambda heat: (heat.path, heat.position))
         return Heat(key.path, function.position, 0, frozenset(), frozenset(), loop=False)
 
     def _warm(self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat) -> None:

@@ -34,7 +34,6 @@ class Fact:
 
     name: str
     path: str
-    row: int
     value: Value = None
 
 
@@ -101,7 +100,10 @@ class Rule:
         return check
 
     def settle(self, settler: _F) -> _F:
-        """Register `settle(waiting, project)`, which answers each `Waiting` of this rule."""
+        """Register `settle(waiting, project)`, which answers each `Waiting` of this rule.
+
+        It decides by what the files say, never by rows or columns, which an edit moves.
+        """
         self.settler = settler  # type: ignore[assignment]
         return settler
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from torchlint.lint.engine import Depth, Known, Target
     from torchlint.lint.finding import Diagnostic, Finding
+    from torchlint.lint.joined import Joined
     from torchlint.lint.mapping import MapResult
     from torchlint.project.cache import Cache
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _FILES: Final = "files"
 _REPORTS: Final = "reports"
+_JOINS: Final = "joins"
 _RULES: Final = "rules"
 _NAMES: Final = name_of(b"names")
 _MOST_VARIANTS: Final = 6
@@ -153,11 +155,27 @@ class Store:
             return None
         from torchlint.lint.codec import decode_report
 
-        name, key = self._of_all(files)
+        name, key, _ = self._of_all(files)
         blob = self._cache.get(_REPORTS, name)
         return None if blob is None else decode_report(blob, key)
 
-    def keep_report(self, files: Sequence[Known], said: Said) -> None:
+    def last(self, files: Sequence[Known]) -> tuple[Said, Joined] | None:
+        """What the last check of these files came to, whatever they contained then."""
+        if self._cache is None:
+            return None
+        from torchlint.lint.codec import decode_join, decode_report
+
+        name, _, settings = self._of_all(files)
+        blob, joins = self._cache.get(_REPORTS, name), self._cache.get(_JOINS, name)
+        if blob is None or joins is None:
+            return None
+        found = decode_join(joins, settings)
+        if found is None or not len(files) == len(found[1].digests) == len(found[1].asked):
+            return None
+        said = decode_report(blob, found[0])
+        return None if said is None else (said, found[1])
+
+    def keep_report(self, files: Sequence[Known], said: Said, joined: Joined | None) -> None:
         """Remember what a check came to, unless a file changed meanwhile."""
         if self._cache is None or any(known.digest == CHANGED for known in files):
             return
@@ -165,21 +183,26 @@ class Store:
             return
         from torchlint.lint.codec import encode
 
-        name, key = self._of_all(files)
+        name, key, settings = self._of_all(files)
         blob = encode((key, *said))
+        joins = None if joined is None else encode((settings, key, joined))
         if blob is not None:
             self._cache.put(_REPORTS, name, blob)
+        if joins is not None:
+            self._cache.put(_JOINS, name, joins)
 
-    def _of_all(self, files: Sequence[Known]) -> tuple[str, bytes]:
-        """A name for the list of files, and a key for what is in them."""
-        name, key = blake2b(digest_size=16), blake2b(digest_size=16)
+    def _of_all(self, files: Sequence[Known]) -> tuple[str, bytes, bytes]:
+        """A name for the list of files, a key for what is in them and how they are checked, and
+        one for the latter alone."""
+        name, key, settings = (blake2b(digest_size=16) for _ in range(3))
         name.update(os.fsencode(os.getcwd()))
         for known in files:
             target = known.target
             name.update(b"\0" + os.fsencode(target.path))
-            key.update(self._variant(target, None))
+            settings.update(self._variant(target, None))
             key.update(known.digest)
-        return name.hexdigest(), key.digest()
+        key.update(settings.digest())
+        return name.hexdigest(), key.digest(), settings.digest()
 
     # rules -------------------------------------------------------------------------------
 

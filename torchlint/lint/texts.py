@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from torchlint.lint.engine import Known
-    from torchlint.lint.store import Answers, Store
+    from torchlint.lint.store import Store
 
 _WORD: Final = "word "
 """Starts the question for a plain word, which no pattern does."""
@@ -42,26 +42,28 @@ class Texts:
 
     def matches(self, path: str, pattern: str) -> bool:
         """Whether a rule's pattern is found in a file."""
-        known = self._answers(path).get(pattern)
-        if known is None:
-            known = self._of(path).match(pattern)
-            self._answers(path)[pattern] = known
-        return known
+        return self.answer(path, pattern)
 
     def mentions(self, path: str, word: str) -> bool:
         """Whether a file contains a word."""
-        known = self._answers(path).get(_WORD + word)
+        return self.answer(path, _WORD + word)
+
+    def answer(self, path: str, question: str) -> bool:
+        """The same, for what is asked in the words of the store."""
+        answers = self._store.answers(self._files[path])
+        known = answers.get(question)
         if known is None:
-            known = self._of(path).contain(word.encode())
-            self._answers(path)[_WORD + word] = known
+            words = self._of(path)
+            if question.startswith(_WORD):
+                known = words.contain(question.removeprefix(_WORD).encode())
+            else:
+                known = words.match(question)
+            answers[question] = known
         return known
 
     def accelerated(self, path: str) -> bool:
         """Whether a file moves something to a GPU, as far as its words show."""
         return self.matches(path, ACCELERATED)
-
-    def _answers(self, path: str) -> Answers:
-        return self._store.answers(self._files[path])
 
     def _of(self, path: str) -> Words:
         words = self._words.get(path)
