@@ -124,10 +124,13 @@ UNNOTICED: dict[str, tuple[Edit, ...]] = {
     "a comment in both": (("train.py", "for", "#\nfor"), ("utils.py", "def", "#\n#\ndef")),
     "a comment in a file that is not parsed": (("config.py", "WHERE", "# Where.\nWHERE"),),
     "a value in a file that is not parsed": (("plain.py", "os\n", "os\nx = 1\n"),),
+    "an import of the standard library": (("data.py", "import torch", "import os\nimport torch"),),
+    "one that is not called": (("utils.py", "def", "from os import path\ndef"),),
     "an expression": (("train.py", "output.sum()", "(output * 2).sum()"),),
     "one column more": (("utils.py", "    return", "     return"),),
 }
 NOTICED: dict[str, tuple[Edit, ...]] = {
+    "an import that a file hides": (("train.py", "import torch", "import plain, torch"),),
     "the call": (("train.py", "accuracy(output, y)", "pass"),),
     "the step": (("train.py", "    loss.backward()\n    optimizer.step()\n", ""),),
     "the device of a file that is not parsed": (("config.py", '"cuda"', '"cpu"'),),
@@ -269,6 +272,10 @@ SAID = MapResult(
 )
 
 
+def never(name: str) -> bool:
+    return False
+
+
 def with_loops(*rows: int, steps: bool = True) -> MapResult:
     loops = {index: LoopSummary(Position(row, 1), steps) for index, row in enumerate(rows)}
     assert SAID.summary is not None
@@ -296,7 +303,7 @@ def waiting(finding: Finding = WAITS, **needs: str) -> MapResult:
     }.values(),
 )
 def test_a_file_says_the_same_to_others(result: MapResult) -> None:
-    assert says(result) == says(SAID)
+    assert says(result, never) == says(SAID, never)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +324,7 @@ def test_a_file_says_the_same_to_others(result: MapResult) -> None:
     }.values(),
 )
 def test_a_file_says_something_else_to_others(result: MapResult) -> None:
-    assert says(result) != says(SAID)
+    assert says(result, never) != says(SAID, never)
 
 
 # what settling did -----------------------------------------------------------------------------

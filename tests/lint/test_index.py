@@ -116,6 +116,16 @@ def test_a_file_that_is_not_checked_imports_nothing() -> None:
     assert Locator(["utils.py"]).locate("train.py", "utils.f") is None
 
 
+@pytest.mark.parametrize(
+    ("dotted", "outside"),
+    [("os.path", True), ("random", False), ("lib.random", False), ("numpy", False), (".os", False)],
+)
+def test_only_a_standard_module_that_no_file_is_called_is_outside(
+    dotted: str, *, outside: bool
+) -> None:
+    assert Locator(["train.py", "lib/random.py"]).outside(dotted) is outside
+
+
 @pytest.fixture
 def index_of(module_of: Callable[..., Any]) -> Callable[..., Index]:
     def build(files: dict[str, str], unparsed: tuple[tuple[str, str], ...] = ()) -> Index:

@@ -58,7 +58,8 @@ def _mapped_alike(
             old[depth][path] = result
     for depth, results in old.items():
         new = mapper.map([mapper.files[path] for path in results], depth)
-        if any(says(result) != says(new[path]) for path, result in results.items()):
+        outside = mapper.locator.outside
+        if any(says(each, outside) != says(new[path], outside) for path, each in results.items()):
             raise NotPortableError
     return {**old[Depth.RULES], **old[Depth.WOKEN]}
 

@@ -71,6 +71,11 @@ class Locator:
             self._located[known] = self._locate(folder, dotted)
         return self._located[known]
 
+    def outside(self, dotted: str) -> bool:
+        """Whether a name of the standard library leads to none of the files, whoever says it."""
+        top = dotted.partition(".")[0]
+        return top in sys.stdlib_module_names and top not in self._roots
+
     def _locate(self, folder: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         level = len(dotted) - len(dotted.lstrip("."))
         parts = tuple(part for part in dotted.split(".") if part)
@@ -79,9 +84,9 @@ class Locator:
                 folder = os.path.dirname(folder)
             return self._under(folder, parts)
         found = self._above(folder, parts)
+        if found is None and parts and parts[0] in sys.stdlib_module_names:
+            return None  # `import random` is not some other folder's random.py
         if found is None and parts and parts[0] in self._roots:
-            if parts[0] in sys.stdlib_module_names:
-                return None  # `import random` is not some other folder's random.py
             return self._beside(folder, parts, self._roots[parts[0]])
         for start in range(1, len(parts) - 1) if found is None else ():
             # The package's own prefix is missing: the folder was cut out of a larger tree.

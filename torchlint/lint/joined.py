@@ -76,13 +76,17 @@ def places(summary: Summary | None) -> tuple[Position, ...]:
     return tuple(sorted({*functions, *loops}))
 
 
-def says(result: MapResult) -> object:
-    """All that a file tells the join, apart from places: equal if the join decides the same."""
+def says(result: MapResult, outside: Callable[[str], bool]) -> object:
+    """All that a file tells the join, apart from places: equal if the join decides the same.
+
+    Args:
+        outside: whether a dotted name leads to none of the files.
+    """
     return (
-        result.imports,
+        tuple(name for name in result.imports if not outside(name)),
         tuple(_waits(waiting) for waiting in result.waiting),
         tuple((fact.name, fact.path, fact.value) for fact in result.facts),
-        result.summary and _without_places(result.summary),
+        result.summary and _without_places(result.summary, outside),
     )
 
 
@@ -169,13 +173,15 @@ def _waits(waiting: Waiting) -> object:
     )
 
 
-def _without_places(summary: Summary) -> object:
+def _without_places(summary: Summary, outside: Callable[[str], bool]) -> object:
     ranks = {position: Position(rank, 0) for rank, position in enumerate(places(summary))}
     functions = (
         replace(function, position=ranks[function.position]) for function in summary.functions
     )
     loops = ((index, loop.steps, ranks[loop.position]) for index, loop in summary.loops.items())
-    return replace(summary, functions=tuple(functions), loops={}), tuple(loops)
+    exports = (export for export in summary.exports if not outside(export[1]))
+    rest = replace(summary, exports=tuple(exports), functions=tuple(functions), loops={})
+    return rest, tuple(loops)
 
 
 def _applied(
