@@ -62,7 +62,7 @@ class Calls:
             met = self._index.met_asleep
             found = self._resolve_site(caller, site, wake)
             known = self._resolved[asked] = [key for key in found if key in self._index.functions]
-            if site.target.startswith(("$", "self.")):
+            if _is_provisional(site):
                 self._provisional.append(asked)
             elif self._index.met_asleep != met:
                 self._unsure.append(asked)
@@ -145,6 +145,7 @@ class Calls:
                         known += [
                             (key, name) for name in passed.classes if (key, name) not in known
                         ]
+            sites = [(key, site) for key, site in sites if _is_provisional(site)]
         self._resolve_anew()
         return found
 
@@ -152,6 +153,11 @@ class Calls:
         for known in self._provisional:
             del self._resolved[known]
         self._provisional.clear()
+
+
+def _is_provisional(site: CallSite) -> bool:
+    """Whether a call leads elsewhere once more is known of the objects that are passed."""
+    return site.target.startswith(("$", "self."))
 
 
 def received(
