@@ -10,8 +10,7 @@ import os
 import re
 import stat
 import sys
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,8 +40,7 @@ class ConfigError(Exception):
         self.path = path
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Which rules are on for one file.
 
     Entries are codes (`TL201`), families as prefixes (`TL2`), names (`item-in-step-loop`) or
@@ -76,8 +74,7 @@ def _closeness(entries: tuple[str, ...], code: str, name: str) -> int:
     return best
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What one configuration file says. Globs are relative to `root`."""
 
     root: str
@@ -151,8 +148,7 @@ def from_table(table: Mapping[str, object], base: Settings) -> Settings:
     for key in table:
         if key not in _KEYS:
             raise ConfigError(f"Unknown key `{key}`{nearest(key, _KEYS)}.", base.source)
-    return replace(
-        base,
+    return base._replace(
         select=normalised(words("select", base.select)),
         ignore=normalised(words("ignore", base.ignore)),
         per_file_ignores=_per_file(table.get("per-file-ignores", {}), base.source),

@@ -42,7 +42,7 @@ class Linter:
         store: Store | None = None,
     ) -> Report:
         self.targets, self.jobs, self.store = tuple(targets), pool.jobs, store
-        return Report(tuple(self.findings), tuple(self.diagnostics), len(targets))
+        return Report(tuple(self.findings), tuple(self.diagnostics), len(targets), {})
 
 
 @dataclass(frozen=True)

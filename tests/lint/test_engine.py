@@ -439,7 +439,7 @@ def test_a_named_file_that_is_no_python_is_an_error_though_no_rule_wants_it(
     path = tmp_path / name
     path.write_bytes(text)
     found = Target(str(path), Selection(), (2, 13))
-    (diagnostic,) = check([replace(found, named=True)]).diagnostics
+    (diagnostic,) = check([found._replace(named=True)]).diagnostics
     assert says.lower() in diagnostic.message.lower()
     assert check([found]).diagnostics == ()
 

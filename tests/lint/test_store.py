@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,19 @@ import pytest
 
 from torchlint.config import Selection
 from torchlint.lint import mapper, mapping
-from torchlint.lint.codec import decode_folder, decode_report, decode_result, encode
+from torchlint.lint.codec import decode_folder, decode_join, decode_result, encode
 from torchlint.lint.engine import Depth, Known, Report, Target, check, digest_of
+from torchlint.lint.finding import (
+    Applicability,
+    Diagnostic,
+    Edit,
+    Finding,
+    Fix,
+    Position,
+    Related,
+    Tier,
+)
+from torchlint.lint.reports import decode_names, decode_report, encode_report
 from torchlint.lint.store import Store
 from torchlint.project.cache import Cache
 
@@ -63,7 +73,7 @@ class Project:
     def check(self, generation: str = GENERATION, **changes: object) -> Report:
         self._parsed.clear()
         targets = [
-            replace(Target(path, Selection(), (2, 13)), **changes)  # type: ignore[arg-type]
+            Target(path, Selection(), (2, 13))._replace(**changes)  # type: ignore[arg-type]
             for path in FILES
             if (self.root / path).exists()
         ]
@@ -259,11 +269,47 @@ def test_everything_a_file_can_say_survives(project: Project) -> None:
             assert decode_result(encode(result) or b"") == result
 
 
+def test_every_report_survives() -> None:
+    start, end = Position(1, 2), Position(3, 4)
+    fix = Fix(Applicability.SAFE, "Mends.", (Edit(start, end, "\r\n\udcff"),))
+    related = (Related("\udcff.py", end, "here"),)
+    finding = Finding(
+        "TL201", "name", Tier.HINT, 'Say "\x1b".', "\udcff.py", start, end, fix, "No.", related, "1"
+    )
+    bare = Finding("TL1", "", Tier.DEFAULT, "", "", start, end)
+    wrong = (Diagnostic("a.py", "Oh."), Diagnostic("b.py", "Oh.", start, "syntax"))
+    said = ((finding, bare), wrong)
+    assert decode_report(encode_report("key", said), "key") == said
+    assert decode_report(encode_report("key", said), "another") is None
+
+
 @pytest.mark.parametrize(
-    "decode", [decode_result, decode_folder, lambda data: decode_report(data, b"")]
+    "decode",
+    [
+        decode_result,
+        decode_folder,
+        decode_names,
+        lambda data: decode_join(data, b""),
+        lambda data: decode_report(data, ""),
+    ],
 )
 @pytest.mark.parametrize(
-    "data", [b"", b"\x80", b"\x90" * 9, b"\x81\xa4path\x01", b"\xdd" + b"\xff" * 9]
+    "data",
+    [
+        b"",
+        b"\x80",
+        b"\x90" * 9,
+        b"\x81\xa4path\x01",
+        b"\xdd" + b"\xff" * 9,
+        b"[" * 100_000,
+        b"{}}",
+        b'["", [[]], []]',
+        b'["", [], {}]',
+        b'["", [], [["a.py", 1, null, "error"]]]',
+        b'["", [], [["a.py", "Oh.", [1, "2"], "error"]]]',
+        b'["", [["TL1", "", "no tier", "", "", [1, 1], [1, 1], null, null, [], null]], []]',
+        b'["", [["TL1", "", "hint", "", "", [1, 1], [true, 1], null, null, [], null]], []]',
+    ],
 )
 def test_bytes_that_are_no_such_data_decode_to_nothing(
     decode: Callable[[bytes], object], data: bytes

@@ -6,8 +6,7 @@ import functools
 import os
 import sys
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     Command = Callable[..., None]
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """What the shared options say."""
 
     select: tuple[str, ...]
@@ -135,7 +133,7 @@ def rule_options(command: Command) -> Command:
 def _with_words(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     @functools.wraps(command)
     def with_words(**values: object) -> None:
-        words = Words(**{field.name: values.pop(field.name, None) for field in fields(Words)})  # type: ignore[arg-type]
+        words = Words(**{name: values.pop(name, None) for name in Words._fields})  # type: ignore[arg-type]
         command(words=words, **values)
 
     return _with_options(with_words, options)

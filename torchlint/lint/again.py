@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.lint.engine import Depth
+from torchlint.lint.engine import Depth, Known
 from torchlint.lint.joined import NotPortableError, moved, places, says, settled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from torchlint.lint.engine import Known
     from torchlint.lint.finding import Position
     from torchlint.lint.joined import Joined
     from torchlint.lint.mapper import Mapper
@@ -27,7 +26,7 @@ def findings_again(mapper: Mapper, said: Said, joined: Joined) -> tuple[Said, Jo
         joined: what it joined.
     """
     changed = {
-        known.target.path: replace(known, digest=digest)
+        known.target.path: Known(known.target, digest, known.size, relevant=known.relevant)
         for known, digest in zip(mapper.files.values(), joined.digests, strict=True)
         if known.digest != digest
     }

@@ -5,19 +5,31 @@ Bytes that are no such data decode to None, whatever they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from torchlint.lint.finding import Diagnostic, Finding
-from torchlint.lint.store import Folder
-
 if TYPE_CHECKING:
     from torchlint.lint.joined import Joined
     from torchlint.lint.mapping import MapResult
-    from torchlint.lint.store import Said
 
 _T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Entry:
+    """What is known of a file with a certain content.
+
+    `results` are encoded, by what else they depend on, the newest last.
+    """
+
+    digest: bytes
+    answers: dict[str, bool] = field(default_factory=dict)
+    results: dict[bytes, bytes] = field(default_factory=dict)
+
+
+Folder = dict[str, Entry]
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 
@@ -42,23 +54,12 @@ def decode_folder(data: bytes) -> Folder | None:
     return _decoded(data, Folder)
 
 
-def decode_report(data: bytes, key: bytes) -> Said | None:
-    """What a check came to, if it is the report for this key."""
-    found = _decoded(data, tuple[bytes, tuple[Finding, ...], tuple[Diagnostic, ...]])
-    return found[1:] if found is not None and found[0] == key else None
-
-
-def decode_join(data: bytes, settings: bytes) -> tuple[bytes, Joined] | None:
+def decode_join(data: bytes, settings: bytes) -> tuple[str, Joined] | None:
     """What a join came to and the key of the report for it, if these were the settings."""
     from torchlint.lint.joined import Joined
 
-    found = _decoded(data, tuple[bytes, bytes, Joined])
+    found = _decoded(data, tuple[bytes, str, Joined])
     return (found[1], found[2]) if found is not None and found[0] == settings else None
-
-
-def decode_names(data: bytes) -> dict[str, str] | None:
-    """The names of the rules by their codes."""
-    return _decoded(data, dict[str, str])
 
 
 def _decoded(data: bytes, type_: type[_T]) -> _T | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.lint.gate import mentions_torch
 from torchlint.lint.store import Store
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from torchlint.lint.store import Said
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One file to check.
 
     Args:
@@ -60,19 +58,20 @@ class Depth(str, Enum):
     """Parsed and summarized, since hot code of another file may lead here."""
 
 
-@dataclass(slots=True)
 class Known:
     """A target whose content was seen: a digest of it, its size in bytes, and whether any rule
     can have something to say about it."""
 
-    target: Target
-    digest: bytes
-    size: int
-    relevant: bool
+    __slots__ = ("digest", "relevant", "size", "target")
+
+    def __init__(self, target: Target, digest: bytes, size: int, *, relevant: bool) -> None:
+        self.target = target
+        self.digest = digest
+        self.size = size
+        self.relevant = relevant
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What a check found: findings of every tier and diagnostics, sorted by place.
 
     `digests` are those of the files with findings, by path: `digest_of` what was checked.
@@ -81,7 +80,7 @@ class Report:
     findings: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
     files: int
-    digests: Mapping[str, bytes] = field(default_factory=dict)
+    digests: Mapping[str, bytes]
 
 
 def check(
@@ -136,7 +135,7 @@ def _seen(target: Target) -> Known:
         SourceError: the file cannot be read.
     """
     data = target.read()
-    return Known(target, digest_of(data), len(data), mentions_torch(data))
+    return Known(target, digest_of(data), len(data), relevant=mentions_torch(data))
 
 
 def _check(

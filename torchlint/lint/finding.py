@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 
 class Tier(str, Enum):
@@ -28,16 +29,14 @@ class Applicability(str, Enum):
     """Shown, never applied."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Position:
+class Position(NamedTuple):
     """A place in a file: 1-based row, 1-based column in characters."""
 
     row: int
     column: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace the text from `start` up to `end` (exclusive) by `content`.
 
     An insertion has `start == end`. Places count in characters of the decoded file.
@@ -49,8 +48,7 @@ class Edit:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """Edits that mend one finding; applied whole or not at all."""
 
     applicability: Applicability
@@ -58,8 +56,7 @@ class Fix:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """Another place that explains a finding, such as the loop that makes a helper hot."""
 
     path: str
@@ -97,8 +94,7 @@ class Finding:
         return rule_url(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """Something that could not be done: a file that cannot be read or parsed, a rule that
     crashed, a fix that was dropped. Makes the command exit with 2."""
 

@@ -186,7 +186,7 @@ class _Run:
             message = f"Text in {source.encoding} cannot be fixed; save the file as UTF-8."
             raise SourceError(path, message, kind="fix")
         # From now on this is what is checked, whatever happens to the file.
-        self._targets[path] = replace(self._targets[path], data=data)
+        self._targets[path] = self._targets[path]._replace(data=data)
         return _File(source, source)
 
     def _fix_all(self, todo: Mapping[str, Sequence[Finding]]) -> int:
@@ -209,7 +209,7 @@ class _Run:
         else:
             file.now = after
             file.applied += applied
-            self._targets[path] = replace(self._targets[path], data=after.data)
+            self._targets[path] = self._targets[path]._replace(data=after.data)
         return bool(applied) or len(self._hopeless) > dropped
 
     def _sound(self, file: _File, findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from torchlint.project.cache import Cache, name_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FORMAT: Final = b"1"
+_FORMAT: Final = b"2"
 """Of everything that is stored; count it up when the meaning of a blob changes."""
 _ENVIRONMENTS: Final = "e" * 16
 """The generation of what is known of the installed packages."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -110,6 +109,6 @@ def _died(path: str) -> MapResult:
 def _with_data(target: Target) -> Target:
     """The target for a machine that does not have the file."""
     try:
-        return replace(target, data=target.read())
+        return target._replace(data=target.read())
     except SourceError:
         return target  # whoever maps it says so

@@ -7,7 +7,6 @@ contained, and one per list of checked files, with the whole report.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
@@ -18,6 +17,7 @@ from torchlint.project.cache import name_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from torchlint.lint.codec import Entry, Folder
     from torchlint.lint.engine import Depth, Known, Target
     from torchlint.lint.finding import Diagnostic, Finding
     from torchlint.lint.joined import Joined
@@ -41,21 +41,6 @@ CHANGED: Final = b""
 """The digest of a file that changes while it is looked at; no content has it."""
 Answers = dict[str, bool]
 """Whether a pattern or a word is found in a file's bytes."""
-
-
-@dataclass(slots=True)
-class Entry:
-    """What is known of a file with a certain content.
-
-    `results` are encoded, by what else they depend on, the newest last.
-    """
-
-    digest: bytes
-    answers: Answers = field(default_factory=dict)
-    results: dict[bytes, bytes] = field(default_factory=dict)
-
-
-Folder = dict[str, Entry]
 
 
 class Store:
@@ -153,7 +138,7 @@ class Store:
         """What a check of exactly these files, with exactly this content, came to."""
         if self._cache is None:
             return None
-        from torchlint.lint.codec import decode_report
+        from torchlint.lint.reports import decode_report
 
         name, key, _ = self._of_all(files)
         blob = self._cache.get(_REPORTS, name)
@@ -163,7 +148,8 @@ class Store:
         """What the last check of these files came to, whatever they contained then."""
         if self._cache is None:
             return None
-        from torchlint.lint.codec import decode_join, decode_report
+        from torchlint.lint.codec import decode_join
+        from torchlint.lint.reports import decode_report
 
         name, _, settings = self._of_all(files)
         blob, joins = self._cache.get(_REPORTS, name), self._cache.get(_JOINS, name)
@@ -182,16 +168,15 @@ class Store:
         if any(each.kind in _NOT_KEPT for each in said[1]):
             return
         from torchlint.lint.codec import encode
+        from torchlint.lint.reports import encode_report
 
         name, key, settings = self._of_all(files)
-        blob = encode((key, *said))
+        self._cache.put(_REPORTS, name, encode_report(key, said))
         joins = None if joined is None else encode((settings, key, joined))
-        if blob is not None:
-            self._cache.put(_REPORTS, name, blob)
         if joins is not None:
             self._cache.put(_JOINS, name, joins)
 
-    def _of_all(self, files: Sequence[Known]) -> tuple[str, bytes, bytes]:
+    def _of_all(self, files: Sequence[Known]) -> tuple[str, str, bytes]:
         """A name for the list of files, a key for what is in them and how they are checked, and
         one for the latter alone."""
         name, key, settings = (blake2b(digest_size=16) for _ in range(3))
@@ -202,7 +187,7 @@ class Store:
             settings.update(self._variant(target, None))
             key.update(known.digest)
         key.update(settings.digest())
-        return name.hexdigest(), key.digest(), settings.digest()
+        return name.hexdigest(), key.hexdigest(), settings.digest()
 
     # rules -------------------------------------------------------------------------------
 
@@ -210,20 +195,22 @@ class Store:
         """The name of every installed rule by its code."""
         if self._cache is None:
             return rule_names()
-        from torchlint.lint.codec import decode_names, encode
+        from torchlint.lint.reports import decode_names, encode_names
 
         blob = self._cache.get(_RULES, _NAMES)
         known = None if blob is None else decode_names(blob)
         if known is not None:
             return known
         names = rule_names()
-        self._cache.put(_RULES, _NAMES, encode(names) or b"")
+        self._cache.put(_RULES, _NAMES, encode_names(names))
         return names
 
     # on disk -----------------------------------------------------------------------------
 
     def _of(self, known: Known) -> Entry:
         """What is new of a file."""
+        from torchlint.lint.codec import Entry
+
         folder, name = os.path.split(os.path.abspath(known.target.path))
         files = self._new.setdefault(folder, {})
         file = files.get(name)

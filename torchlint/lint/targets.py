@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.config import NEWEST_TORCH, ConfigError, Selection, Settings, unknown_selector
 from torchlint.lint.finding import Diagnostic
@@ -28,8 +27,7 @@ def rule_names() -> Mapping[str, str]:
     return {code: rule.name for code, rule in all_rules().items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(NamedTuple):
     """What the command line says; it goes before the configuration file.
 
     `select` replaces what the file selects and ignores; `ignore` is added to what it ignores.
@@ -42,8 +40,7 @@ class Wishes:
     isolated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The files to check, and what already went wrong while looking for them."""
 
     targets: tuple[Target, ...]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.config import Selection
 from torchlint.lint.finding import Finding, Tier
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from torchlint.lint.engine import Target
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """Which tiers were asked for."""
 
     hints: bool = False
@@ -31,8 +29,7 @@ class Wanted:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """The findings to show, and per file how many hints stay hidden."""
 
     findings: tuple[Finding, ...]

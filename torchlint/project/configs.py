@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from torchlint.config import (
     ConfigError,
@@ -87,4 +86,4 @@ def _load_named(file: str, here: Settings) -> Settings:
     table = tool_table(data, file)
     if table is None:
         table = {} if os.path.basename(file) == "pyproject.toml" else data
-    return from_table(table, replace(here, source=file))
+    return from_table(table, here._replace(source=file))

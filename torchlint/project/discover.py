@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.config import ConfigError, Settings, read_capped
 from torchlint.project.globs import Glob, IgnoreFile, parse, parse_ignore_file
@@ -22,8 +21,7 @@ Ignores = tuple[tuple[IgnoreFile, int], ...]
 SUFFIX: Final = ".py"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A file to check. `path` is relative to the working directory where it lies below it;
     `named` tells a file that was asked for from one that was found in a folder."""
 
@@ -33,8 +31,7 @@ class Found:
     named: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A path or a configuration file that cannot be used; `kind` as in `Diagnostic`."""
 
     path: str

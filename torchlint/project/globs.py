@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,8 +19,7 @@ _WILD = re.compile(r"[*?\[\\]")
 _ESCAPE_OR_SET = re.compile(r"\\(.)|\[([!^]?)(\]?[^\]]*)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Glob:
+class Glob(NamedTuple):
     """One pattern: `**` spans folders, `*`, `?` and `[...]` stay inside one name."""
 
     segments: tuple[str, ...]
@@ -100,8 +98,7 @@ def _as_fnmatch(hit: re.Match[str]) -> str:
     return f"[{'!' if hit[2] else ''}{hit[3]}]".replace("\\", "")
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreFile:
+class IgnoreFile(NamedTuple):
     """The lines of one `.gitignore`; paths are relative to its folder."""
 
     lines: tuple[tuple[Glob, bool], ...]

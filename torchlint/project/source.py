@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import stat
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from torchlint.lint.finding import Diagnostic, Position
 from torchlint.project.lines import LineIndex
@@ -51,8 +51,7 @@ class SourceError(Exception):
         return f"{self.path}{row}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A file's bytes and its text, without the byte order mark, line endings as they are."""
 
     path: str
