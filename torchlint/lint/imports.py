@@ -37,7 +37,7 @@ class Imports:
     @cached_property
     def _targets(self) -> dict[str, set[str]]:
         graph: dict[str, set[str]] = {}
-        for path, names in self._names().items():
+        for path, names in sorted(self._names().items()):
             found = {self._locator.locate(path, name) for name in names}
             graph[path] = {target[0] for target in found if target is not None} - {path}
         return graph

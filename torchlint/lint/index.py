@@ -43,7 +43,9 @@ class Locator:
     def __init__(self, paths: Iterable[str]) -> None:
         self._shown = {os.path.abspath(path): path for path in paths}
         self._folders = {path: os.path.dirname(full) for full, path in self._shown.items()}
-        self._located: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
+        self._located: dict[str, tuple[str, tuple[str, ...]] | None] = {}
+        """What names lead to from `_folder`: all files of a folder see the same modules."""
+        self._folder: str | None = None
         self._roots = self._top_level_folders()
 
     def _top_level_folders(self) -> dict[str, set[str]]:
@@ -66,10 +68,12 @@ class Locator:
         folder = self._folders.get(path)
         if folder is None:
             return None
-        known = (folder, dotted)  # all files of a folder see the same modules
-        if known not in self._located:
-            self._located[known] = self._locate(folder, dotted)
-        return self._located[known]
+        if folder != self._folder:
+            self._folder = folder
+            self._located.clear()
+        if dotted not in self._located:
+            self._located[dotted] = self._locate(folder, dotted)
+        return self._located[dotted]
 
     def outside(self, dotted: str) -> bool:
         """Whether a name of the standard library leads to none of the files, whoever says it."""

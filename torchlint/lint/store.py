@@ -7,6 +7,7 @@ contained, and one per list of checked files, with the whole report.
 from __future__ import annotations
 
 import os
+import sys
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
@@ -238,7 +239,8 @@ class Store:
             file = None
         key = (known.target.path, known.digest)
         if key not in self._answers:
-            self._answers[key] = {} if file is None else file.answers
+            answers = {} if file is None else file.answers
+            self._answers[key] = {sys.intern(asked): found for asked, found in answers.items()}
             self._answered[key] = len(self._answers[key])
         return file
 

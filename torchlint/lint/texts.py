@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
@@ -46,7 +47,7 @@ class Texts:
 
     def mentions(self, path: str, word: str) -> bool:
         """Whether a file contains a word."""
-        return self.answer(path, _WORD + word)
+        return self.answer(path, sys.intern(_WORD + word))
 
     def answer(self, path: str, question: str) -> bool:
         """The same, for what is asked in the words of the store."""
