@@ -71,8 +71,11 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _CODE = r"(?m)^[^#\n\"']*"
-_TRAINS = r"backward\(|(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler"
-_DECIDES = r"cudnn|use_deterministic_algorithms|deterministic_debug_mode|seed\w*\([^)\n]*determin"
+_TRAINS = r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler"
+_DECIDES = (
+    r"cudnn|use_deterministic_algorithms|deterministic_debug_mode|"
+    r"seed\w{0,80}\([^)\n]{0,200}determin"
+)
 
 rule = Rule(
     code="TL301",
@@ -83,7 +86,7 @@ rule = Rule(
     triggers=(f"{_TRAINS}|{_DECIDES}",),
     wakes=(
         r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b|"
-        r"^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)\w*\(",
+        r"^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
     clues={
         "convolutions": _CODE + r"\b(?:Lazy)?Conv(?:Transpose)?[123]d\(",
@@ -94,12 +97,13 @@ rule = Rule(
         ),
         "many sizes": (
             r"(?m)^[^#\n]*(?:models\.detection|pad_sequence|pad_packed_sequence|"
-            r"pack_padded_sequence|AspectRatio\w*\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
-            r"|def \w*collate\w*\((?:.*\n){1,40}?.*\bpad"
+            r"pack_padded_sequence|AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
+            r"|(?m:^[ \t]*)def \w{0,40}collate(?:.*\n){1,40}?.*\bpad"
         ),
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",
         "own switch": (
-            r"LightningModule|(?m:^\s*(?:from|import)\s+(?:fastai|mmcv|mmengine|mmdet|detectron2)\b)"
+            r"LightningModule|"
+            r"(?m:^[ \t]*(?:from|import)\s+(?:fastai|mmcv|mmengine|mmdet|detectron2)\b)"
         ),
     },
     joins=True,

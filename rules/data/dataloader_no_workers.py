@@ -82,7 +82,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(
         r"DataLoader\s*\(|DataLoader as |\([\w.]*DataLoader\)|=\s*[\w.]*DataLoader\s*[\n#]|"
-        r"class \w+\([^)]*Dataset\b[^)]*\):|dataloader_num_workers",
+        r"class \w+\([^)]{0,200}Dataset\b|dataloader_num_workers",
     ),
     off_in_tests=True,
     may_change="random numbers are drawn in other processes, so augmentations differ",

@@ -63,12 +63,18 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 
-_CALL = rb"(?:\b(?:as_)?tensor|(?<!To)(?<!is_)Tensor)\(\s*"
-_NUMBERS_GIVEN = re.compile(_CALL + rb"(?:[^\n]*?\.tolist\(\)|[^\]]{0,400}?\.item\(\))")
+# What a pattern begins with as it stands is looked for far quicker than a choice.
+_CALL = re.compile(
+    rb"ensor\((?:(?<=\btensor\()|(?<=\bas_tensor\()|(?<=Tensor\()(?<!ToTensor\()(?<!is_Tensor\())\s*"
+)
+_NUMBERS = re.compile(rb"[^\n]{0,400}?\.tolist\(\)|[^\]]{0,400}?\.item\(\)")
 _ARRAYS_AROUND = re.compile(rb"numpy|cv2|gym")
-_LIST_GIVEN = re.compile(_CALL + rb"(?:[\[(]\s*(?![-.\d'\"\])])|\w[^,()]*(?:\([^()]*\))?\s+for\b)")
-_LIST_MADE = re.compile(rb"\b(\w+)(?:\s*=\s*\[|\.append\()")
-_NAME_GIVEN = re.compile(_CALL + rb"(\w+)\s*[,)]")
+_LIST = re.compile(
+    rb"[\[(]\s*(?![-.\d'\"\])])|\w[^,()]{0,400}?(?:\([^()]{0,400}\)\s{0,40})?\sfor\b"
+)
+_NAME = re.compile(rb"(\w{1,80})\s{0,40}[,)]")
+_LIST_MADE = re.compile(rb"=\s*\[|\.append\(")
+_WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
 
 rule = Rule(
     code="TL106",
@@ -87,14 +93,23 @@ rule = Rule(
 @rule.narrow
 def may_build_number_by_number(text: bytes) -> bool:
     """Whether some constructor is given a list, the name of one, or what was read from tensors."""
-    if _NUMBERS_GIVEN.search(text):
+    given = [call.end() for call in _CALL.finditer(text)]
+    if any(_NUMBERS.match(text, at) for at in given):
         return True
     if not _ARRAYS_AROUND.search(text):
         return False
-    if _LIST_GIVEN.search(text):
+    if any(_LIST.match(text, at) for at in given):
         return True
-    names = {match.group(1) for match in _NAME_GIVEN.finditer(text)}
-    return any(match.group(1) in names for match in _LIST_MADE.finditer(text))
+    names = {name[1] for at in given if (name := _NAME.match(text, at))}
+    return bool(names) and not names.isdisjoint(_lists_made(text))
+
+
+def _lists_made(text: bytes) -> Iterator[bytes]:
+    """The names that are set to a list or appended to."""
+    for made in _LIST_MADE.finditer(text):
+        name = _WORD_BEFORE.search(text, max(made.start() - 100, 0), made.start())
+        if name is not None:
+            yield name[1]
 
 
 @rule.on(cst.Call)

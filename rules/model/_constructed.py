@@ -62,7 +62,7 @@ def _calls(
 
 def _line_before(data: bytes, end: int) -> bytes:
     """The statement that leads up to `end`, as far as lines that go on show it."""
-    start = data.rfind(b"\n", 0, end) + 1
+    start = data.rfind(b"\n", max(end - _LONGEST_LINE, 0), end) + 1
     while _GOES_ON.search(data, max(start - _LONGEST_LINE, 0), start):
         if end - start > _LONGEST_LINE:
             break

@@ -87,8 +87,13 @@ def _writes(asks: str, kind: str) -> str:
     """A pattern for `if isinstance(m, nn.Conv2d): … m.bias.data.zero_()` without a look at
     whether there is a bias."""
     other = rf"(?![^\n]*(?:{asks}|is not None|if [\w.]+\.bias:))"
-    asked = rf"{asks}{kind}(?![^\n]*is not None)[^\n]*\n"
+    asked = rf"(?m:^){_on_the_line(asks, kind)}(?![^\n]*is not None)[^\n]*\n"
     return rf"{asked}(?:{other}[^\n]*\n){{0,8}}?{other}[^\n]*\bbias[.,)\[]"
+
+
+def _on_the_line(*words: str) -> str:
+    """Ahead on the line stand these words, in any order: one look along it for each."""
+    return "".join(rf"(?=[^\n]*{word})" for word in words)
 
 
 rule = Rule(
@@ -105,11 +110,13 @@ rule = Rule(
         r"(?<!scaler\.load_state_dict)\b",
         "loads pretrained weights": r"pretrained(?:\(|\s*=\s*(?!False\b|None\b))",
         "loads from the hub": r"hub\.load",
-        "writes to a Conv's bias": _writes(r"isinstance\(", r"[^\n]*Conv"),
-        "writes to a Linear's bias": _writes(r"isinstance\(", r"[^\n]*Linear"),
-        "writes to the bias of a class name": _writes(r"find\(['\"]", "(?:Conv|Linear)"),
-        "freezes norms": r"isinstance\([^\n]*BatchNorm[^\n]*\n"
-        r"\s*\w+\.(?:eval\(\)|requires_grad_\(False)",
+        "writes to a Conv's bias": _writes(r"isinstance\(", "Conv"),
+        "writes to a Linear's bias": _writes(r"isinstance\(", "Linear"),
+        "writes to the bias of a class name": _writes(
+            r"find\(['\"]", r"find\(['\"](?:Conv|Linear)"
+        ),
+        "freezes norms": "(?m:^)" + _on_the_line(r"isinstance\(", "BatchNorm") + r"[^\n]*\n"
+        r"\s{0,200}\w+\.(?:eval\(\)|requires_grad_\(False)",
     },
     may_change="the model has fewer parameters and draws fewer random numbers when it is built",
 )

@@ -28,7 +28,7 @@ _NOT_A_SUM = (
     "`.detach()`ed tensors and stack them after the loop"
 )
 _COUNTS = frozenset({"eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "bool"})
-_AS_TEXT = re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.[\d*]+)?[sra]")
+_AS_TEXT = re.compile(r"%(?:\(\w*\))?[-#0 +]{0,9}[\d*]{0,9}(?:\.[\d*]{1,9})?[sra]")
 _AS_IT_IS = re.compile(r"\{[^{}:]*\}")
 """Placeholders of `%` and `format` that would print a tensor as `tensor(0.5)`."""
 

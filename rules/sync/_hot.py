@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.syncs import Sync
 
 TRAINS = (
-    r"backward\(|(?:opt|scaler|solver)\w*\.step\(|training_step|compute_loss|loss_scaler|"
+    r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler|"
     r"ITERATION_|hooks\["
 )
 """The words of a file in which steps are taken, so that syncs in it can be hot."""

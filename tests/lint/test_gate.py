@@ -83,6 +83,8 @@ class TestMatches:
             ("# x.cuda()\nx.cuda()", True),
             ("x.cuda()  # to the GPU", True),
             ("# to the GPU\ny = x.cuda()", True),
+            ("# x.cuda() x.cuda()\n# x.cuda()", False),
+            ("# x.cuda() x.cuda()\ny = x.cuda()", True),
         ],
     )
     def test_a_pattern_may_leave_comments_out(self, text: str, found: bool) -> None:
@@ -97,6 +99,14 @@ IMPORTS = {
     "from, under another name": ("from a.b import c as d", ["a.b", "a.b.c"]),
     "from, several": ("from a import b, c", ["a", "a.b", "a.c"]),
     "from, in parentheses": ("from a import (\n    b,\n    c as d,\n)", ["a", "a.b", "a.c"]),
+    "from, in parentheses that are never closed": (
+        "from a import (b, c\nimport d",
+        ["a", "a.b", "a.c", "d"],
+    ),
+    "from, with an import among the names": (
+        "from a import (\nimport b\n)\nimport c",
+        ["a", "a.import", "c"],
+    ),
     "a dot": ("from . import utils", [".", ".utils"]),
     "dots and a name": ("from ..pkg.mod import f", ["..pkg.mod", "..pkg.mod.f"]),
     "a star": ("from utils import *", ["utils"]),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MENTION = re.compile(rb"torch|lightning|accelerate|\.backward\(")
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))",
+    rb"^[ \t]*(?:from[ \t]+([.\w]{1,200})[ \t]+import[ \t]+([^\n#;]*)|import[ \t]+([^\n#;]+))",
     re.MULTILINE,
 )
 ACCELERATED = (
@@ -76,10 +76,16 @@ class Words:
         data = self.data
         if not pattern.startswith(UNCOMMENTED):
             return expression.search(data) is not None
-        return any(
-            b"#" not in data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
-            for match in expression.finditer(data)
-        )
+        at = 0
+        while (match := expression.search(data, at)) is not None:
+            line = data.rfind(b"\n", 0, match.start()) + 1
+            if data.find(b"#", line, match.start()) < 0:
+                return True
+            # What else stands in this line stands in the comment, too.
+            at = data.find(b"\n", match.start()) + 1
+            if at == 0:
+                break
+        return False
 
 
 def matches(pattern: str, data: bytes) -> bool:
@@ -108,7 +114,11 @@ def _compiled(pattern: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
 def imports(data: bytes) -> list[str]:
     """The dotted names that a file imports, read off its lines; strings may add a few."""
     found: dict[str, None] = {}
+    end = 0
+    last_close = data.rfind(b")")
     for match in _IMPORT.finditer(data):
+        if match.start() < end:
+            continue  # a line of the names in brackets
         source, names, plain = match.groups()
         if plain is not None:
             for part in plain.split(b","):
@@ -119,6 +129,9 @@ def imports(data: bytes) -> list[str]:
         base = source.decode("utf-8", "replace")
         found[base] = None
         joint = "" if base.endswith(".") else "."
+        if names.startswith(b"(") and match.start(2) < last_close:
+            end = data.find(b")", match.start(2))
+            names = data[match.start(2) : end]
         for part in names.strip(b"()").split(b","):
             word = _WORD.search(part)
             if word:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Finding
     from torchlint.syntax.module import Module
 
-_OWN = re.compile(r"#\s*torchlint:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?")
+_OWN = re.compile(r"#\s*torchlint:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]#]*)\])?")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*((?:[A-Z]+\d+[,\s]*)+)", re.IGNORECASE)
 _SPLIT = re.compile(r"[,\s]+")
 ALL = frozenset({"ALL"})

@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+MOST_PATTERNS = 4_000
+"""Lines of an ignore file, and globs of a setting, that are heeded: each costs time per file."""
 _WILD = re.compile(r"[*?\[\\]")
-_ESCAPE_OR_SET = re.compile(r"\\(.)|\[([!^]?)(\]?[^\]]*)\]")
+_ESCAPE_OR_SET = re.compile(r"\\(.)|\[([!^]?)(\]?[^\]]{0,200})\]")
+_LONGEST = 1_000
+"""Characters of a pattern for one name, of which names have 255; a longer one means nothing."""
 
 
 class Glob(NamedTuple):
@@ -83,8 +87,10 @@ def _name_matches(pattern: str, name: str) -> bool:
     return matcher is not None and matcher.match(name) is not None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MOST_PATTERNS)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
+    if len(pattern) > _LONGEST:
+        return None
     try:
         return re.compile(fnmatch.translate(_ESCAPE_OR_SET.sub(_as_fnmatch, pattern)))
     except re.error:

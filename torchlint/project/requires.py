@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 Version = tuple[int, int]
 
 _LAST_OF_SERIES = {0: 4, 1: 13, NEWEST_TORCH[0]: NEWEST_TORCH[1]}
-_SPEC = r"torch(?![\w.-])[ \t]*(?:\[[^\]\n]*\])?[ \t]*\(?[ \t]*(?P<spec>[<>=~!^][^;#)'\"\n]*)?"
+_SPEC = r"torch(?![\w.-])(?:[ \t]*\[[^\]\n]{0,200}\])?[ \t(]*(?P<spec>[<>=~!^][^;#)'\"\n]*)?"
 _LINE = re.compile(rf"^[ \t]*(?:install_requires[ \t]*=[ \t]*)?{_SPEC}", re.MULTILINE | re.I)
 _QUOTED = re.compile(rf"['\"]{_SPEC}", re.I)
 _CLAUSE = re.compile(
-    r"[ \t]*(?P<op>[<>=~!^]{0,3})[ \t]*v?(?P<major>[0-9]{1,4})(?:\.(?P<minor>[0-9]{1,4}))?"
+    r"(?P<op>[<>=~!^]{0,3})[ \t]*v?(?P<major>[0-9]{1,4})(?:\.(?P<minor>[0-9]{1,4}))?"
     r"(?:\.(?P<patch>[0-9]{1,9}))?"
 )
 
@@ -116,7 +116,7 @@ def lower_bound(spec: str) -> Version | None:
     lower: Version | None = None
     upper: Version | None = None
     for clause in spec.split(","):
-        hit = _CLAUSE.match(clause)
+        hit = _CLAUSE.match(clause.strip())
         if hit is None:
             continue
         version = (int(hit["major"]), int(hit["minor"] or 0))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _ASKS_TYPE = re.compile(r"isinstance\(|__class__|class_?name|type\(", re.IGNORECASE)
-_ASKS_NONE = re.compile(r"bias\s+is\s+not\s+None|getattr\([^)]*bias[^)]*\)|^[\w.]+\.bias$")
+_ASKS_NONE = re.compile(r"bias\s+is\s+not\s+None|getattr\([^()]{0,200}bias|^[\w.]+\.bias$")
 
 
 def bias_uses(module: Module, kind: str) -> Iterator[cst.Attribute]:

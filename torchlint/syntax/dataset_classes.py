@@ -70,8 +70,8 @@ _READING_WORDS = re.compile(
     r"decode_(?:image|jpeg|video|audio))$"
 )
 _TRANSFORMING_WORDS = re.compile(
-    r"(?:^|_)(?:transforms?|transformations?|augment\w*|augs?|augmentor|tokeniz\w*|encode_plus|"
-    r"preprocess\w*|preproc|processor|feature_extractor|loader)$"
+    r"(?:^|_)(?:transforms?|transformations?|augment\w{0,80}|augs?|augmentor|tokeniz\w{0,80}|"
+    r"encode_plus|preprocess\w{0,80}|preproc|processor|feature_extractor|loader)$"
 )
 _LIGHT_METHODS = frozenset(
     {"float", "long", "int", "double", "half", "bool", "clone", "copy", "astype", "item",

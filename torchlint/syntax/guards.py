@@ -21,7 +21,7 @@ _PERIODIC_WORDS = re.compile(
 )
 _COUNTER_WORDS = re.compile(
     r"^[ijktnT]$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|idx|index|tick|nimg|"
-    r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w+_i$|_idx$|_num$",
+    r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w_i$|_idx$|_num$",
     re.IGNORECASE,
 )
 _RANK_WORDS = re.compile(

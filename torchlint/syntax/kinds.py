@@ -108,7 +108,7 @@ _MODULE_WORDS = re.compile(
     r"|^net_?[A-Z]\w?$|^(?:ddp_model|raw_model|model_\w+)$"
 )
 _LOSS_WORDS = re.compile(
-    r"(?:^|_)(?:criterion|criterions?|loss_(?:fn|func|function)|objective)(?:_\w+)?$"
+    r"(?:^|_)(?:criterion|criterions?|loss_(?:fn|func|function)|objective)(?:_\w{1,80})?$"
     r"|^criterion\w*$"
 )
 _OPTIMIZER_WORDS = re.compile(r"optim|(?:^|_)opt(?:_?\w)?$|^solver$")

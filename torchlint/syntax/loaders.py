@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 LOADER = "torch.utils.data.DataLoader"
 _WORKERS = 5
 _ON_PURPOSE = re.compile(
-    r"#.*(?:debug|windows|\bmac\b|macos|hdf5|h5py|fork|pickl|deadlock|hang|determin|main process|"
-    r"single process)",
+    r"^[^#]*#.*(?:debug|windows|\bmac\b|macos|hdf5|h5py|fork|pickl|deadlock|hang|determin|"
+    r"main process|single process)",
     re.IGNORECASE,
 )
 

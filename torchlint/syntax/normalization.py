@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.module import Module
 
 _GROUP_NORM = frozenset({"torch.nn.GroupNorm"})
-_IS_NORM = re.compile(r"isinstance\(.*Norm|Norm\w*['\"]?\s*(?:\)|in\b|==)", re.DOTALL)
+_IS_NORM = re.compile(r"isinstance\(.{0,200}Norm|Norm\w{0,40}['\"]?\s*(?:\)|in\b|==)", re.DOTALL)
 _FUSERS = re.compile(r"^(?:fuse_modules|fuse_modules_qat|fuse_conv_bn\w*|fuse_conv_and_bn)$")
 
 

@@ -29,7 +29,7 @@ _PYTHON_2 = re.compile(
 )
 _PYTHON_2_SAYS = ("Missing parentheses in call to 'print", "Missing parentheses in call to 'exec")
 _CAUGHT = frozenset({"e", "ex", "err", "exc", "inst", "msg", "why"})
-_OLD_EXCEPT = re.compile(rf"except\b[^:#\n]*,[ \t]*(?:{'|'.join(sorted(_CAUGHT))})[ \t]*:")
+_OLD_EXCEPT = re.compile(rf"except\b[^:#\n]{{0,200}},[ \t]*(?:{'|'.join(sorted(_CAUGHT))})[ \t]*:")
 _PLACE = re.compile(r"error at (\d+):(\d+)")
 
 
