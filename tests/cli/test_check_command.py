@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint.cli import options
 from torchlint.lint.finding import Applicability, Diagnostic, Finding, Position, Tier
 
 if TYPE_CHECKING:
@@ -163,6 +164,15 @@ def test_standard_input_is_checked_under_its_name(
     outcome = torchlint("check", "-", "--stdin-filename", "new.py", stdin=b"loss.item()\n")
     assert (linter.targets[0].path, linter.targets[0].data) == ("new.py", b"loss.item()\n")
     assert "    1 | loss.item()\n      | ^^^^\n" in outcome.text
+
+
+def test_standard_input_that_is_too_large_is_refused(
+    torchlint: Run, linter: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options, "MAX_BYTES", 3)
+    outcome = torchlint("fix", "-", "--apply", stdin=b"1234")
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert "Standard input is over" in outcome.err
 
 
 @pytest.mark.parametrize(

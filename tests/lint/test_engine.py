@@ -17,6 +17,7 @@ from torchlint.lint.engine import Target, check
 from torchlint.lint.finding import Diagnostic, Finding
 from torchlint.lint.rule import Fact, Rule, Waiting
 from torchlint.lint.store import Store
+from torchlint.project import source
 from torchlint.project.workers import Pool
 
 if TYPE_CHECKING:
@@ -442,6 +443,21 @@ def test_a_named_file_that_is_no_python_is_an_error_though_no_rule_wants_it(
     (diagnostic,) = check([found._replace(named=True)]).diagnostics
     assert says.lower() in diagnostic.message.lower()
     assert check([found]).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "reported"),
+    [(b"import torch\n", False, 1), (b"x = 1\n" * 9, True, 1), (b"x = 1\n" * 9, False, 0)],
+    ids=["mentions torch", "named", "another"],
+)
+def test_a_file_that_is_too_large_is_reported_if_it_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes, named: bool, reported: int
+) -> None:
+    monkeypatch.setattr(source, "MAX_BYTES", 12)
+    path = tmp_path / "giant.py"
+    path.write_bytes(text)
+    report = check([Target(str(path), Selection(), (2, 13), named=named)])
+    assert [each.kind for each in report.diagnostics] == ["unreadable"] * reported
 
 
 def test_a_named_file_may_use_any_grammar_that_some_python_reads(tmp_path: Path) -> None:

@@ -15,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchlint.lint.finding import Position
+from torchlint.project import source
 from torchlint.project.source import (
     LineIndex,
     SourceError,
+    TooLargeError,
     decode,
     encode,
     read_bytes,
@@ -142,6 +144,20 @@ def test_a_named_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) ->
 
 def test_a_device_is_refused() -> None:
     assert "device" in refusal("/dev/zero")
+
+
+def test_of_a_file_that_is_too_large_only_the_beginning_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "MAX_BYTES", 10)
+    path = tmp_path / "x.py"
+    path.write_bytes(b"0123456789")
+    assert read_bytes(str(path)) == b"0123456789"
+    path.write_bytes(b"0123456789ab")
+    with pytest.raises(TooLargeError, match="too large") as caught:
+        read_bytes(str(path))
+    assert caught.value.head == b"0123456789a"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_a_name_that_no_file_can_have_is_refused() -> None:

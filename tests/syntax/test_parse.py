@@ -201,6 +201,11 @@ def test_chains_that_take_for_ever_are_never_parsed(text: str) -> None:
     assert error.position.row == 2
 
 
+@pytest.mark.parametrize("text", ["x = 1\n" * 90_000, "[" + "0," * 130_000 + "]"])
+def test_more_names_and_signs_than_memory_holds_are_never_parsed(text: str) -> None:
+    assert "more than 250,000 names, numbers and signs" in refusal(text).message
+
+
 @pytest.mark.parametrize("text", FINE.values(), ids=FINE)
 def test_long_but_flat_code_is_parsed(text: str) -> None:
     assert with_deep_stack(lambda: parse(source(text + "\n")).code) == text + "\n"

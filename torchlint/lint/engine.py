@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.lint.gate import mentions_torch
 from torchlint.lint.store import Store
-from torchlint.project.source import SourceError, read_bytes
+from torchlint.project.source import SourceError, TooLargeError, read_bytes
 from torchlint.project.workers import Pool
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def check(
     """Checks files as one project: helpers are hot if any of these files makes them so.
 
     A file that cannot be read or parsed, and a rule that crashes, become diagnostics; the other
-    findings stay.
+    findings stay. A file that is too large is passed over in silence if it was found in a folder
+    and does not begin like one that matters.
 
     Args:
         pool: the processes that share the parsing; by default this one alone.
@@ -106,6 +107,9 @@ def check(
     for target in targets:
         try:
             files.append(_seen(target))
+        except TooLargeError as error:
+            if target.named or mentions_torch(error.head):
+                diagnostics.append(error.diagnostic)
         except SourceError as error:
             diagnostics.append(error.diagnostic)
     # Without a file that matters there is nothing worth to remember.

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import stat
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from torchlint.lint.finding import Diagnostic, Position
 from torchlint.project.lines import LineIndex
@@ -23,6 +23,8 @@ _OTHER_UNICODE = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
+MAX_BYTES: Final = 4 << 20
+"""A file of more bytes than this is not checked: no program that somebody wrote is as long."""
 _NOT_TEXT = re.compile(rb"[\x01-\x08\x0e-\x1a\x7f]")
 
 
@@ -51,6 +53,16 @@ class SourceError(Exception):
         return f"{self.path}{row}: {self.message}"
 
 
+class TooLargeError(SourceError):
+    """A file of more than `MAX_BYTES`; `head` is what it begins with."""
+
+    def __init__(self, path: str, head: bytes) -> None:
+        limit = f"{MAX_BYTES >> 20} MiB"
+        super().__init__(path, f"The file is over {limit}, too large to check; exclude it.")
+        self.args = (path, head)
+        self.head = head
+
+
 class Source(NamedTuple):
     """A file's bytes and its text, without the byte order mark, line endings as they are."""
 
@@ -67,6 +79,7 @@ def read_bytes(path: str) -> bytes:
     Raises:
         SourceError: missing, a folder, unreadable, a symlink that dangles or loops, or neither
             file nor folder (reading a fifo or a device could wait for ever).
+        TooLargeError: it has more than `MAX_BYTES`, which is all that was read.
     """
     try:
         mode = os.stat(path).st_mode
@@ -77,9 +90,12 @@ def read_bytes(path: str) -> bytes:
         # O_NONBLOCK, since a fifo may have taken the file's place after the look at it.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:
-            return file.read()
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise SourceError(path, _why_unreadable(path, error)) from error
+    if len(data) > MAX_BYTES:
+        raise TooLargeError(path, data)
+    return data
 
 
 def decode(path: str, data: bytes) -> Source:
@@ -283,9 +299,11 @@ def _place(body: bytes, offset: int, encoding: str) -> Position:
 
 
 __all__ = [
+    "MAX_BYTES",
     "LineIndex",
     "Source",
     "SourceError",
+    "TooLargeError",
     "decode",
     "encode",
     "read_bytes",

@@ -2,6 +2,7 @@
 
 Its native parser overflows the stack on thousands of nested brackets, needs gigabytes for a
 few hundred more than Python allows, and takes quadratic time on chains such as `x[0][0][0]…`.
+Each name and sign takes up to 3 KB, so that there may not be millions of them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ MOST_BRACKETS: Final = 200
 MOST_OPERATIONS: Final = 1_000
 """Length of a chain that LibCST still reads in about a second."""
 
+MOST_TOKENS: Final = 250_000
+"""Names, numbers and signs of a file that still takes less than a gigabyte and ten seconds; the
+longest files of transformers and timm have 35,000."""
 _SUSPICIOUS_DEPTH = 150
 _BRACKETS = b"()[]{}"
 _OTHER_BYTES = bytes(set(range(256)) - set(_BRACKETS))
@@ -55,7 +59,7 @@ class TooMuch:
 
 def too_much(text: str) -> TooMuch | None:
     """Whether `text` nests or chains more than can be parsed; about 100 MB/s for usual text."""
-    if _may_nest(text) or _may_chain(text):
+    if _may_nest(text) or _may_chain(text) or len(text) > MOST_TOKENS:
         return _Scan().over(text)
     return None
 
@@ -80,6 +84,7 @@ class _Scan:
         self._after_operand = False
         self._deepest = 0
         self._place = 0
+        self._tokens = 0
 
     def over(self, text: str) -> TooMuch | None:
         for token in _TOKEN.finditer(text):
@@ -88,6 +93,13 @@ class _Scan:
                 message = (
                     f"More than {MOST_OPERATIONS:,} operations are chained in one expression here; "
                     "split it into several."
+                )
+                return TooMuch(message, token.start())
+            self._tokens += token.lastgroup is not None
+            if self._tokens > MOST_TOKENS:
+                message = (
+                    f"The file has more than {MOST_TOKENS:,} names, numbers and signs, too many "
+                    "to check; split or exclude it."
                 )
                 return TooMuch(message, token.start())
         if self._deepest <= MOST_BRACKETS:
