@@ -1,10 +1,14 @@
 """Starts the command line, and turns whatever goes wrong into one line and an exit code."""
 
-from __future__ import annotations
+# Nothing is imported before the folder that `python -m` puts first is off the path again: it holds
+# what is checked. Not even from __future__; sys is part of the interpreter.
+import sys
+
+if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
+    del sys.path[0]
 
 import contextlib
 import os
-import sys
 from typing import Final
 
 import click

@@ -13,6 +13,7 @@ from torchlint.project.workers import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 Answers = dict[int, "tuple[int, int] | None"]
 
@@ -33,7 +34,8 @@ def one(_item: int) -> int:
 
 
 @pytest.fixture(autouse=True)
-def anything_is_worth_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def anything_is_worth_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)  # Python 3.10 starts no process where modules lie
     monkeypatch.setattr(workers, "_WORTH_PROCESSES", 0)
 
 

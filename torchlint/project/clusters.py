@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from torchlint.project.safe_path import safe_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -58,7 +60,7 @@ def connected(backend: str, address: str | None) -> Iterator[Cluster]:
         raise ClusterError(
             f'{package} is not installed; run `pip install "torchlint[{backend}]"`.'
         ) from error
-    with open_(address) as cluster:
+    with safe_path(), open_(address) as cluster:
         yield cluster
 
 

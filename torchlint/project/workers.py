@@ -6,6 +6,8 @@ import heapq
 import signal
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from torchlint.project.safe_path import is_safe_to_start, safe_path
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
@@ -94,17 +96,18 @@ class Pool:
     def _on_this_machine(
         self, work: Callable[[list[_T]], list[_R]], shares: list[list[_T]]
     ) -> Iterator[tuple[_T, _R | None]]:
-        if self.jobs <= 1:
+        if self.jobs <= 1 or not is_safe_to_start():
             yield from _here(work, shares)
             return
         self._started = True
         loky = {"backend": "loky", "n_jobs": self.jobs, "initializer": _ignore_interrupts}
-        while shares:
-            shares, _error = yield from _together(work, shares, loky, slots=self.jobs)
-            # Of the shares that nobody answered, these were already with some process.
-            for share in shares[: 2 * self.jobs]:
-                yield from _apart(work, share)
-            del shares[: 2 * self.jobs]
+        with safe_path():
+            while shares:
+                shares, _error = yield from _together(work, shares, loky, slots=self.jobs)
+                # Of the shares that nobody answered, these were already with some process.
+                for share in shares[: 2 * self.jobs]:
+                    yield from _apart(work, share)
+                del shares[: 2 * self.jobs]
 
 
 def _here(

@@ -1,0 +1,82 @@
+"""Whoever checks a folder runs nothing of it, although Python likes to import from there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.project import safe_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = (
+    "__future__", "click", "concurrent", "contextlib", "dataclasses", "difflib", "enum", "hashlib",
+    "heapq", "joblib", "json", "libcst", "logging", "msgspec", "multiprocessing", "numpy", "pickle",
+    "platformdirs", "psutil", "random", "re", "rich", "signal", "sitecustomize", "subprocess",
+    "tempfile", "threading", "tokenize", "tomllib", "traceback", "typing", "unittest", "usercustomize",
+    "yaml",
+)  # fmt: skip
+
+
+@pytest.fixture
+def trap(here: Path) -> Path:
+    """A folder of modules that leave a note, and enough text for several processes."""
+    folder = here / "trap"
+    folder.mkdir()
+    for name in NAMES:
+        note = here / f"imported {name}"
+        (folder / f"{name}.py").write_text(f"open({str(note)!r}, 'w').close()\n")
+    for number in range(4):
+        text = "import torch\nloss.backward()\nx = '''" + "a\n" * 200_000 + "'''\n"
+        (folder / f"part{number}.py").write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("started", ["module", "script"])
+def test_nothing_of_the_folder_is_imported(here: Path, trap: Path, started: str, jobs: str) -> None:
+    script = here / "script.py"
+    script.write_text("from torchlint.__main__ import main\nmain()\n")
+    start = ["-m", "torchlint"] if started == "module" else [str(script)]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    done = subprocess.run(
+        [sys.executable, *start, "check", "--no-cache", "--jobs", jobs, "."],
+        cwd=trap,
+        env=environment,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert [path.name for path in here.glob("imported *")] == []
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{len(NAMES) + 4} files checked" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [("joblib.py", False), ("joblib/__init__.py", False), ("data/part.py", True), ("a.txt", True)],
+)
+def test_where_python_would_import_from_the_folder_no_process_is_started(
+    here: Path, monkeypatch: pytest.MonkeyPatch, name: str, safe: bool
+) -> None:
+    monkeypatch.setattr(safe_path, "_HEEDED", False)
+    (here / name).parent.mkdir(exist_ok=True)
+    (here / name).touch()
+    assert safe_path.is_safe_to_start() is safe
+
+
+@pytest.mark.parametrize("before", [None, "", "1"])
+def test_a_script_that_is_run_later_gets_the_path_it_would_have(
+    monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    if before is not None:
+        monkeypatch.setenv("PYTHONSAFEPATH", before)
+    with safe_path.safe_path():
+        assert os.environ["PYTHONSAFEPATH"] == "1"
+    assert os.environ.get("PYTHONSAFEPATH") == before
