@@ -150,8 +150,10 @@ def test_invalid_toml_names_the_place(tmp_path: os.PathLike[str]) -> None:
         b"\x00",
         b"[tool]\ntorchlint = 3",
         b"#" * (config.MAX_BYTES + 1),
+        b"[" + b"a." * 500_000 + b"a]",
+        b"a." * 500_000 + b"a = 1",
     ],
-    ids=["nested", "long number", "not utf-8", "nul", "no table", "too large"],
+    ids=["nested", "long number", "not utf-8", "nul", "no table", "too large", "table", "key"],
 )
 def test_hostile_toml_is_an_error_with_a_sentence(
     tmp_path: os.PathLike[str], content: bytes
@@ -162,6 +164,31 @@ def test_hostile_toml_is_an_error_with_a_sentence(
     with pytest.raises(ConfigError) as caught:
         config.tool_table(config.read_toml(path), path)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ({"exclude": ["*x"] * 1_001}, "`exclude` has 1,001 globs"),
+        ({"extend-exclude": ["*x"] * 1_001}, "`extend-exclude` has 1,001 globs"),
+        ({"per-file-ignores": {f"*{n}": ["TL2"] for n in range(1_001)}}, "has 1,001 globs"),
+        ({"x" * 9_999: 1}, "Unknown key"),
+        ({"target-torch": "9" * 9_999}, "write a version"),
+        ({"per-file-ignores": {"x" * 9_999: 1}}, "must be a list"),
+    ],
+)
+def test_what_would_take_for_ever_is_an_error_with_a_short_sentence(
+    table: dict[str, object], expected: str
+) -> None:
+    with pytest.raises(ConfigError, match=expected) as caught:
+        config.from_table(table, Settings("/"))
+    assert len(caught.value.message) < 700
+
+
+def test_rules_that_are_named_often_are_kept_once() -> None:
+    settings = config.from_table({"select": ["TL2", "tl2", "ALL"] * 1_000}, Settings("/"))
+    assert settings.select == ("TL2", "ALL")
+    assert len(config.unknown_selector(["x" * 9_999], {"TL201": "item"}) or "") < 300
 
 
 def test_toml_with_a_byte_order_mark_is_read(tmp_path: os.PathLike[str]) -> None:

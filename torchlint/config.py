@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 NEWEST_TORCH: Final = (2, 13)
 MAX_BYTES: Final = 1 << 20
 """A configuration or requirements file larger than this is not read."""
+MOST_GLOBS: Final = 1_000
+"""Globs in one setting: each is tried on each file."""
+_MOST_DOTS: Final = 2_000
+"""Dots in a line of TOML: to read a name of so many parts takes the square of them."""
 
 # fmt: off
 DEFAULT_EXCLUDE: Final = (
@@ -29,6 +33,8 @@ DEFAULT_EXCLUDE: Final = (
 # fmt: on
 
 _EXACT: Final = 1_000
+_LONGEST_SHOWN: Final = 200
+_T = TypeVar("_T")
 
 
 class ConfigError(Exception):
@@ -131,6 +137,8 @@ def read_toml(path: str) -> dict[str, object]:
         ConfigError: it cannot be read or is not TOML.
     """
     data = read_capped(path)
+    if max(line.count(b".") for line in data.split(b"\n")) > _MOST_DOTS:
+        raise ConfigError(f"A line has more than {_MOST_DOTS:,} dots; break it.", path)
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -138,7 +146,7 @@ def read_toml(path: str) -> dict[str, object]:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"This is not valid TOML: {error}.", path) from None
+        raise ConfigError(f"This is not valid TOML: {shortened(str(error))}.", path) from None
 
 
 def from_table(table: Mapping[str, object], base: Settings) -> Settings:
@@ -147,12 +155,13 @@ def from_table(table: Mapping[str, object], base: Settings) -> Settings:
 
     for key in table:
         if key not in _KEYS:
-            raise ConfigError(f"Unknown key `{key}`{nearest(key, _KEYS)}.", base.source)
+            raise ConfigError(f"Unknown key `{shortened(key)}`{nearest(key, _KEYS)}.", base.source)
     return base._replace(
         select=normalised(words("select", base.select)),
         ignore=normalised(words("ignore", base.ignore)),
         per_file_ignores=_per_file(table.get("per-file-ignores", {}), base.source),
-        exclude=words("exclude", base.exclude) + words("extend-exclude", ()),
+        exclude=_few(words("exclude", base.exclude), "exclude", base.source)
+        + _few(words("extend-exclude", ()), "extend-exclude", base.source),
         target_torch=_target(table.get("target-torch"), base.source),
     )
 
@@ -174,9 +183,19 @@ def _per_file(value: object, path: str | None) -> tuple[tuple[str, tuple[str, ..
             path,
         )
     return tuple(
-        (pattern, normalised(_strings(codes, f"per-file-ignores.{pattern}", path)))
-        for pattern, codes in value.items()
+        (pattern, normalised(_strings(codes, f"per-file-ignores.{shortened(pattern)}", path)))
+        for pattern, codes in _few(tuple(value.items()), "per-file-ignores", path)
     )
+
+
+def _few(globs: tuple[_T, ...], key: str, path: str | None) -> tuple[_T, ...]:
+    if len(globs) > MOST_GLOBS:
+        raise ConfigError(
+            f"`{key}` has {len(globs):,} globs, and {MOST_GLOBS:,} at most are heeded; "
+            "name folders instead of files.",
+            path,
+        )
+    return globs
 
 
 def _target(value: object, path: str | None) -> tuple[int, int] | None:
@@ -186,7 +205,9 @@ def _target(value: object, path: str | None) -> tuple[int, int] | None:
         raise ConfigError('`target-torch` must be a string, such as target-torch = "2.1".', path)
     version = parse_torch(value)
     if version is None:
-        raise ConfigError(f'`target-torch` is "{value}"; write a version such as "2.1".', path)
+        raise ConfigError(
+            f'`target-torch` is "{shortened(value)}"; write a version such as "2.1".', path
+        )
     return version
 
 
@@ -197,13 +218,14 @@ def parse_torch(text: str) -> tuple[int, int] | None:
 
 
 def normalised(entries: Iterable[str]) -> tuple[str, ...]:
-    """Codes in capitals, names in small letters, without blanks and empty entries."""
+    """Codes in capitals, names in small letters, each once, without blanks and empty entries."""
     stripped = (entry.strip() for entry in entries)
-    return tuple(
+    named = (
         entry.upper() if re.fullmatch(r"[A-Za-z]+[0-9]*", entry) else entry.lower()
         for entry in stripped
         if entry
     )
+    return tuple(dict.fromkeys(named))
 
 
 def unknown_selector(entries: Iterable[str], known: Mapping[str, str]) -> str | None:
@@ -220,8 +242,13 @@ def unknown_selector(entries: Iterable[str], known: Mapping[str, str]) -> str | 
             code.startswith(entry) and code.rstrip("0123456789") == letters for code in known
         ):
             continue
-        return f"Unknown rule `{entry}`{nearest(entry, (*known, *known.values()))}."
+        return f"Unknown rule `{shortened(entry)}`{nearest(entry, (*known, *known.values()))}."
     return None
+
+
+def shortened(text: str) -> str:
+    """The text as a sentence can hold it."""
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -230,5 +257,5 @@ def nearest(word: str, words: Iterable[str]) -> str:
 
     known = list(words)
     close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.4)
-    close = close or [each for each in known if word and word.lower() in each.lower()]
+    close = close or [each for each in known if word and word[:100].lower() in each.lower()]
     return f"; the nearest known one is `{close[0]}`" if close else ""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.project import globs
 from torchlint.project.globs import parse, parse_ignore_file
 
 if TYPE_CHECKING:
@@ -115,6 +116,16 @@ def test_a_glob_covers_a_file_itself_or_by_its_folder(
 @pytest.mark.parametrize("pattern", ["", "/", "./", "."])
 def test_a_pattern_without_a_name_means_nothing(pattern: str) -> None:
     assert parse(pattern) is None
+
+
+def test_a_row_of_stars_is_one() -> None:
+    assert parse("**/" * 9_999 + "a") == parse("**/a")
+
+
+def test_only_so_many_lines_of_an_ignore_file_are_heeded() -> None:
+    found = parse_ignore_file([*["*.txt"] * globs.MOST_PATTERNS, "*.py"])
+    assert found.verdict(("a.txt",), folder=False) is True
+    assert found.verdict(("a.py",), folder=False) is None
 
 
 def test_a_hostile_pattern_answers_at_once() -> None:

@@ -152,4 +152,4 @@ def _off(absolute: str, settings: Settings) -> tuple[str, ...]:
         glob = parse(pattern)
         if glob is not None and glob.covers(parts):
             off += codes
-    return tuple(off)
+    return tuple(dict.fromkeys(off))

@@ -169,9 +169,8 @@ class _Excludes:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         globs = [glob for glob in map(parse, patterns) if glob is not None]
-        plain = [glob for glob in globs if _is_plain(glob)]
-        self._names = frozenset(glob.segments[1] for glob in plain)
-        self._globs = [glob for glob in globs if glob not in plain]
+        self._names = frozenset(glob.segments[1] for glob in globs if _is_plain(glob))
+        self._globs = [glob for glob in globs if not _is_plain(glob)]
 
     def match(self, parts: Parts, *, folder: bool) -> bool:
         if parts[-1] in self._names:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import fnmatch
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MOST_PATTERNS = 4_000
-"""Lines of an ignore file, and globs of a setting, that are heeded: each costs time per file."""
+"""Lines of one ignore file that are heeded: each is tried on each file."""
 _WILD = re.compile(r"[*?\[\\]")
 _ESCAPE_OR_SET = re.compile(r"\\(.)|\[([!^]?)(\]?[^\]]{0,200})\]")
 _LONGEST = 1_000
@@ -44,6 +45,7 @@ class Glob(NamedTuple):
         )
 
 
+@lru_cache(maxsize=MOST_PATTERNS)
 def parse(pattern: str) -> Glob | None:
     """The glob for a pattern; None for one that means nothing.
 
@@ -53,6 +55,11 @@ def parse(pattern: str) -> Glob | None:
     folders_only = pattern.endswith("/")
     anchored = "/" in pattern.rstrip("/")
     segments = [segment for segment in pattern.split("/") if segment not in ("", ".")]
+    segments = [
+        segment
+        for before, segment in zip(["", *segments], segments, strict=False)
+        if not before == segment == "**"
+    ]
     if not segments:
         return None
     if not anchored:
@@ -118,9 +125,12 @@ class IgnoreFile(NamedTuple):
 
 
 def parse_ignore_file(lines: Iterable[str]) -> IgnoreFile:
-    """Reads `.gitignore` lines: comments, `!`, escaped first characters and trailing blanks."""
+    """Reads `.gitignore` lines: comments, `!`, escaped first characters and trailing blanks.
+
+    Lines after the first `MOST_PATTERNS` mean nothing.
+    """
     parsed: list[tuple[Glob, bool]] = []
-    for line in lines:
+    for line in islice(lines, MOST_PATTERNS):
         line = line.rstrip("\r\n")
         while line.endswith(" ") and not line.endswith("\\ "):
             line = line[:-1]
