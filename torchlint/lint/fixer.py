@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -34,12 +35,16 @@ _CHANGED: Final = "The file has changed since it was read and was not fixed; run
 
 @dataclass(frozen=True, slots=True)
 class FixedFile:
-    """A file that fixes changed: its bytes before and after, and what was mended."""
+    """A file that fixes changed: its bytes before and after, and what was mended.
+
+    `real` is where it lay, links resolved, when it was asked for.
+    """
 
     path: str
     before: bytes
     after: bytes
     applied: tuple[Finding, ...]
+    real: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +90,14 @@ def unified_diff(file: FixedFile) -> bytes:
 def apply(report: FixReport) -> tuple[Diagnostic, ...]:
     """Write the fixed files, and say which could not be written; the others are.
 
-    A file that is no longer what it was when it was read is left alone.
+    A file that is no longer what it was when it was read is left alone, and so is one that has
+    become a link to another.
     """
     failed: list[Diagnostic] = []
     for file in report.files:
         try:
+            if file.real not in (None, os.path.realpath(file.path)):
+                raise SourceError(file.path, _CHANGED, kind="write")
             now = read_bytes(file.path)
             if now == file.before:
                 write_atomically(file.path, file.after)
@@ -116,6 +124,7 @@ class _Run:
         self, targets: Sequence[Target], *, unsafe: bool, pool: Pool | None, wanted: Wanted
     ) -> None:
         self._targets = {target.path: target for target in targets}
+        self._real = {path: os.path.realpath(path) for path in self._targets}
         self._allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
         self._pool = pool
         self._wanted = wanted
@@ -145,7 +154,9 @@ class _Run:
     def _fixed_files(self) -> Iterator[FixedFile]:
         for path, file in sorted(self._files.items()):
             if file is not None and file.before.data != file.now.data:
-                yield FixedFile(path, file.before.data, file.now.data, tuple(file.applied))
+                yield FixedFile(
+                    path, file.before.data, file.now.data, tuple(file.applied), self._real[path]
+                )
 
     def _check(
         self,
