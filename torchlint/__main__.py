@@ -7,6 +7,7 @@ import sys
 if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
     del sys.path[0]
 
+import atexit
 import contextlib
 import os
 from typing import Final
@@ -28,7 +29,12 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if code == INTERRUPTED:
+        # A thread that is still parsing takes the interpreter down if it ends around it.
+        atexit._run_exitfuncs()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(words: list[str]) -> int:
