@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 import pytest
 
+from torchlint.config import Selection
+from torchlint.lint.engine import Target, check
+from torchlint.syntax.flow import Flow
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -84,3 +88,19 @@ def test_a_use_sees(probed: Callable[..., Any], text: str, values: list[str]) ->
     assert isinstance(name, cst.Name)
     found = asked.module.flow.reaching(name)
     assert [asked.module.source(binding.value) for binding in found] == values
+
+
+def test_a_name_that_is_set_again_and_again_is_followed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[cst.Name] = []
+    reaching = Flow.reaching
+    monkeypatch.setattr(
+        Flow, "reaching", lambda *known: [looked.append(known[1]), reaching(*known)][1]
+    )
+    sets = "".join(f"    a = loss.item()\n    b{index} = a\n" for index in range(30))
+    head = "import torch\nfor x, y in loader:\n    loss = model(x.cuda())\n    loss.backward()\n"
+    text = head + "    optimizer.step()\n" + sets
+    report = check([Target("a.py", Selection(), (2, 13), text.encode())])
+    assert len(report.findings) == 30
+    assert len(looked) < 10 * 30

@@ -86,19 +86,8 @@ def uses_of_result(sync: Sync, module: Module) -> Iterator[cst.Name]:
     targets = {
         target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
     }
-    function = module.function(sync.call)
-    scope = function.body if function is not None else module.tree
-    if not targets:
-        return
-    for name in (
-        each for target in sorted(targets) for each in module.spelled(target, near=sync.call)
-    ):
-        if (
-            module.function(name) is function
-            and (function is None or scope in module.ancestors(name))
-            and any(binding.node is statement for binding in module.flow.reaching(name))
-        ):
-            yield name
+    for target in sorted(targets):
+        yield from module.uses(statement, target)
 
 
 def _stops_on(use: cst.CSTNode, module: Module) -> bool:

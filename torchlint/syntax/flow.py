@@ -35,22 +35,29 @@ class Flow:
             return bindings
         above = set(self._tree.ancestors(use))
         at = self._tree.order(use)
-        loops: list[cst.CSTNode] = [node for node in above if isinstance(node, LOOPS)]
         last: Binding | None = None
-        kept: list[Binding] = []
-        for binding in bindings:
+        beside: list[Binding] = []
+        for binding in reversed(bindings):
             node = binding.node
             if self._tree.order(node) > at and binding.how is not How.PARAMETER:
                 continue
             if node in above and not self._visible_inside(binding, above):
                 continue
             if binding.how not in _WEAK and self._dominates(binding, above):
-                last, kept = binding, [binding]
-            elif not self._other_branch(node, above):
-                kept.append(binding)
-        for binding in bindings:
-            if binding not in kept and self._carried(binding, loops, last):
-                kept.append(binding)
+                last = binding
+                break
+            if not self._other_branch(node, above):
+                beside.append(binding)
+        kept = [*([last] if last else []), *reversed(beside)]
+        loops = self._loops_that_carry(above, last)
+        if loops:
+            seen = set(map(id, kept))
+            kept += [
+                binding
+                for binding in bindings
+                if id(binding) not in seen
+                and not loops.isdisjoint(self._tree.ancestors(binding.node))
+            ]
         return kept or bindings
 
     def _visible_inside(self, binding: Binding, above: set[cst.CSTNode]) -> bool:
@@ -84,13 +91,9 @@ class Flow:
             child = parent
         return False
 
-    def _carried(self, binding: Binding, loops: list[cst.CSTNode], last: Binding | None) -> bool:
-        """Whether a binding comes round in a loop that the hiding one is not part of."""
-        around = set(self._tree.ancestors(binding.node))
-        for loop in loops:
-            if loop in around and (
-                last is None
-                or (last.node is not loop and loop not in self._tree.ancestors(last.node))
-            ):
-                return True
-        return False
+    def _loops_that_carry(self, above: set[cst.CSTNode], last: Binding | None) -> set[cst.CSTNode]:
+        """The loops around a use in which values come round that `last` does not hide."""
+        loops: set[cst.CSTNode] = {node for node in above if isinstance(node, LOOPS)}
+        if last is not None:
+            loops -= {last.node, *self._tree.ancestors(last.node)}
+        return loops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,6 +77,26 @@ class Module:
         """
         around = None if near is None else self._outermost_function(near)
         return self._spelled.get((around, name), [])
+
+    def uses(self, assign: cst.CSTNode, name: str) -> list[cst.Name]:
+        """The places that may read what an assignment put into a name, in the same function."""
+        function = self.function(assign)
+        if (function, name) not in self._uses:
+            found = self._uses[function, name] = defaultdict(list)
+            for use in self.spelled(name, near=assign):
+                if self.function(use) is function and self._in_body(use, function):
+                    for node in {binding.node for binding in self.flow.reaching(use)}:
+                        found[node].append(use)
+        return self._uses[function, name].get(assign, [])
+
+    def _in_body(self, node: cst.CSTNode, function: cst.FunctionDef | None) -> bool:
+        return function is None or function.body in self.ancestors(node)
+
+    @cached_property
+    def _uses(
+        self,
+    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode, list[cst.Name]]]:
+        return {}
 
     @cached_property
     def _spelled(self) -> dict[tuple[cst.FunctionDef | None, str], list[cst.Name]]:
