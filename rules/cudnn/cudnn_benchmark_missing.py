@@ -49,7 +49,6 @@ bits between runs, even with equal seeds. The first step of each input shape tak
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -210,4 +209,4 @@ def _has_convolutions(files: set[str], project: Project) -> bool:
 
 
 def _hint(finding: Finding, reason: str) -> Finding:
-    return replace(without_fix(finding, reason), tier=Tier.HINT)
+    return without_fix(finding, reason)._replace(tier=Tier.HINT)

@@ -45,7 +45,6 @@ generator, or one whose `__getitem__` writes to `self`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -141,7 +140,7 @@ def _message(reason: str) -> str:
 
 
 def _as_hint(finding: Finding) -> Finding:
-    return replace(without_fix(finding, finding.withheld or _UNSURE), tier=Tier.HINT)
+    return without_fix(finding, finding.withheld or _UNSURE)._replace(tier=Tier.HINT)
 
 
 def _held_at_the_call(loader: Loader, module: Module) -> str:
@@ -192,7 +191,7 @@ def settle(waiting: Waiting, project: Project) -> Finding | None:
         return None
     if Cost(cost) is not Cost.WORK:
         return _as_hint(finding)
-    finding = replace(finding, message=_message(reason))
+    finding = finding._replace(message=_message(reason))
     return without_fix(finding, held) if held and not finding.withheld else finding
 
 

@@ -56,7 +56,6 @@ batch size per process, and a checkpoint written by one process.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -146,4 +145,4 @@ def settle(waiting: Waiting, project: Project) -> Finding | None:
     finding = waiting.finding
     if project.has_clue("trains", project.programs(finding.path)):
         return finding
-    return replace(finding, tier=Tier.HINT)
+    return finding._replace(tier=Tier.HINT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.lint.finding import Tier
@@ -58,7 +57,7 @@ def report(
     finding = rule.finding(module, sync.call, message, tier=tier, fix=fix, withheld=withheld)
     if inner is not None:
         row = module.span(inner.node)[0].row
-        finding = replace(finding, group=f"{module.path}:{row}")
+        finding = finding._replace(group=f"{module.path}:{row}")
     yield Waiting(
         finding,
         {
@@ -88,7 +87,7 @@ def settle_hot(waiting: Waiting, project: Project) -> Finding | None:
         return None
     if heat.path == finding.path and in_a_step_loop:
         return finding
-    return replace(finding, related=(*finding.related, heat.related()))
+    return finding._replace(related=(*finding.related, heat.related()))
 
 
 def _strings(value: object) -> tuple[str, ...]:

@@ -298,7 +298,7 @@ def waiting(finding: Finding = WAITS, **needs: str) -> MapResult:
     {
         "loops lower": with_loops(5, 9),
         "a function lower": with_function(3),
-        "what waits lower": waiting(replace(WAITS, start=Position(9, 1), end=Position(9, 5))),
+        "what waits lower": waiting(WAITS._replace(start=Position(9, 1), end=Position(9, 5))),
         "a finding of its own": replace(SAID, findings=(WAITS,)),
     }.values(),
 )
@@ -312,9 +312,9 @@ def test_a_file_says_the_same_to_others(result: MapResult) -> None:
         "another import": replace(SAID, imports=("c",)),
         "nothing waits": replace(SAID, waiting=()),
         "other needs": waiting(function="g"),
-        "another tier": waiting(replace(WAITS, tier=Tier.HINT)),
-        "another message": waiting(replace(WAITS, message="It still waits.")),
-        "no fix": waiting(replace(WAITS, withheld="Too hard.")),
+        "another tier": waiting(WAITS._replace(tier=Tier.HINT)),
+        "another message": waiting(WAITS._replace(message="It still waits.")),
+        "no fix": waiting(WAITS._replace(withheld="Too hard.")),
         "another fact": replace(SAID, facts=(Fact("cudnn", "a.py", "off"),)),
         "no summary": replace(SAID, summary=None),
         "loops that do nothing": with_loops(4, 6, steps=False),
@@ -340,14 +340,14 @@ FIX = Fix(Applicability.SAFE, "Mends.", ())
     {
         "nothing": (WAITS, WAITS, None),
         "dropped": (WAITS, None, None),
-        "a tier": (WAITS, replace(WAITS, tier=Tier.HINT), None),
-        "a message": (WAITS, replace(WAITS, message="It holds."), None),
-        "a fix that stays": (replace(WAITS, fix=FIX), replace(WAITS, fix=FIX), None),
-        "a fix that goes": (replace(WAITS, fix=FIX), replace(WAITS, withheld="No."), None),
+        "a tier": (WAITS, WAITS._replace(tier=Tier.HINT), None),
+        "a message": (WAITS, WAITS._replace(message="It holds."), None),
+        "a fix that stays": (WAITS._replace(fix=FIX), WAITS._replace(fix=FIX), None),
+        "a fix that goes": (WAITS._replace(fix=FIX), WAITS._replace(withheld="No."), None),
         "a place that moves": (
             WAITS,
-            replace(WAITS, related=(Related("a.py", Position(4, 2), "here"),)),
-            replace(WAITS, related=(Related("a.py", Position(9, 2), "here"),)),
+            WAITS._replace(related=(Related("a.py", Position(4, 2), "here"),)),
+            WAITS._replace(related=(Related("a.py", Position(9, 2), "here"),)),
         ),
     }.values(),
 )
@@ -361,10 +361,10 @@ def test_what_settling_did_is_done_again(
 @pytest.mark.parametrize(
     "said",
     [
-        replace(WAITS, message="The loop in line 4 runs it."),
-        replace(WAITS, related=(Related("a.py", Position(5, 1), "no place of the summary"),)),
-        replace(WAITS, fix=FIX),
-        replace(WAITS, start=Position(2, 1)),
+        WAITS._replace(message="The loop in line 4 runs it."),
+        WAITS._replace(related=(Related("a.py", Position(5, 1), "no place of the summary"),)),
+        WAITS._replace(fix=FIX),
+        WAITS._replace(start=Position(2, 1)),
     ],
     ids=["a row in the message", "an unknown place", "another fix", "another start"],
 )
@@ -374,10 +374,10 @@ def test_what_depends_on_places_is_not_remembered(said: Finding) -> None:
 
 
 def test_a_place_that_is_not_found_again_is_not_moved() -> None:
-    finding = replace(WAITS, related=(Related("b.py", Position(8, 1), "here"),))
+    finding = WAITS._replace(related=(Related("b.py", Position(8, 1), "here"),))
     with pytest.raises(NotPortableError):
         moved(finding, PLACES, LATER)
     with pytest.raises(NotPortableError):
         moved(
-            replace(finding, related=(Related("b.py", Position(7, 1), ""),)), PLACES, {"b.py": ()}
+            finding._replace(related=(Related("b.py", Position(7, 1), ""),)), PLACES, {"b.py": ()}
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from textwrap import dedent
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -248,6 +247,18 @@ class TestRulesSee:
         targets = [Target(f"{minor}.py", Selection(), (minor, 0), data) for minor in (1, 2)]
         assert places(check(targets)) == ["1.py:2 TL901"]
 
+    def test_that_a_check_gives_a_list(self, rules: Callable[..., None]) -> None:
+        single = rule("TL901")
+
+        @single.on(cst.Name)
+        def find(name: cst.Name, module: Module) -> Finding:
+            return single.finding(module, name, "Found.")
+
+        rules(single)
+        report = checked({"a.py": "import torch\nbad\n"})
+        assert report.findings == ()
+        assert "TL901 crashed (TypeError" in report.diagnostics[0].message
+
     def test_facts_and_clues_of_other_files_when_they_settle(
         self, rules: Callable[..., None]
     ) -> None:
@@ -266,7 +277,7 @@ class TestRulesSee:
             if project.has_clue("flag", files):
                 return None
             told = "".join(f" {each.path}:{each.value}" for each in project.facts("told", files))
-            return replace(waiting.finding, message=waiting.finding.message + told)
+            return waiting.finding._replace(message=waiting.finding.message + told)
 
         rules(asks)
         silent = {"a.py": "import torch\nimport b\nbad\n", "b.py": "set_flag()\n"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -64,8 +63,7 @@ class Related(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that a rule says about one place in one file.
 
     `withheld` says why there is no fix where the rule usually has one. `group` is equal for
@@ -82,7 +80,7 @@ class Finding:
     fix: Fix | None = None
     withheld: str | None = None
     related: tuple[Related, ...] = ()
-    group: str | None = field(default=None, compare=False)
+    group: str | None = None
 
     @property
     def sort_key(self) -> tuple[str, Position, str, str]:

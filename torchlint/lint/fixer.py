@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.diffs import unified
@@ -277,7 +277,7 @@ class _Run:
         if finding.fix is None or finding.withheld:
             return finding
         if finding.fix.applicability is Applicability.SUGGEST:
-            return replace(finding, withheld=f"only a suggestion: {finding.fix.message}")
+            return finding._replace(withheld=f"only a suggestion: {finding.fix.message}")
         file = self._files.get(finding.path)
         reason = None if file is None else self._why_hopeless(finding, file)
         return finding if reason is None else without_fix(finding, f"dropped, since {reason}")

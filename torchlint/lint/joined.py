@@ -143,14 +143,13 @@ def moved(
     """
     if not any(related.path in before for related in finding.related):
         return finding
-    return replace(
-        finding,
+    return finding._replace(
         related=tuple(
             _related(_mark(each, before[each.path]), after[each.path])
             if each.path in before
             else each
             for each in finding.related
-        ),
+        )
     )
 
 
@@ -188,8 +187,7 @@ def _applied(
     outcome: Outcome, waited: Finding, place: Callable[[str], tuple[Position, ...]]
 ) -> Finding:
     added = (_related(mark, place(mark.path)) for mark in outcome.marks)
-    return replace(
-        waited,
+    return waited._replace(
         tier=outcome.tier,
         message=waited.message if outcome.message is None else outcome.message,
         fix=waited.fix if outcome.keeps_fix else None,

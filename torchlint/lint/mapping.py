@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from torchlint.lint.engine import Target
-    from torchlint.lint.rule import Rule, Said
+    from torchlint.lint.rule import NodeCheck, Rule, Said
 
 _T = TypeVar("_T")
 
@@ -124,10 +124,21 @@ def _all_said(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> list
     found: list[Said] = []
     for types, check in rule.checks:
         for node in module.nodes(*types):
-            found += _guarded(partial(check, node, module), rule.code, module, diagnostics)
+            found += _guarded(partial(_said, check, node, module), rule.code, module, diagnostics)
     for check in rule.module_checks:
-        found += _guarded(partial(check, module), rule.code, module, diagnostics)
+        found += _guarded(partial(_said, check, module), rule.code, module, diagnostics)
     return found
+
+
+def _said(check: NodeCheck, *about: object) -> list[Said]:
+    """
+    Raises:
+        TypeError: a single finding, which is a tuple, or anything else that is no list of them.
+    """
+    said = list(check(*about) or ())
+    if not all(isinstance(item, (Finding, Waiting, Fact)) for item in said):
+        raise TypeError("a check gives findings, waiting ones and facts, and nothing else")
+    return said
 
 
 def _guarded(

@@ -31,8 +31,7 @@ _T = TypeVar("_T")
 def encode_report(key: str, said: Said) -> bytes:
     """The bytes of a report for this key."""
     findings, diagnostics = said
-    plain = [key, [_plain(finding) for finding in findings], diagnostics]
-    return json.dumps(plain, separators=(",", ":")).encode("ascii")
+    return json.dumps([key, findings, diagnostics], separators=(",", ":")).encode("ascii")
 
 
 def decode_report(data: bytes, key: str) -> Said | None:
@@ -57,10 +56,6 @@ def decode_names(data: bytes) -> dict[str, str] | None:
         return {_text(code): _text(name) for code, name in json.loads(data).items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-
-
-def _plain(finding: Finding) -> list[object]:
-    return [getattr(finding, name) for name in Finding.__slots__]
 
 
 def _finding(data: Any) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Related, Tier, rule_url
@@ -148,7 +148,7 @@ class Rule:
 
 def without_fix(finding: Finding, reason: str) -> Finding:
     """The same finding with its fix taken away and the reason given."""
-    return replace(finding, fix=None, withheld=reason)
+    return finding._replace(fix=None, withheld=reason)
 
 
 __all__ = [

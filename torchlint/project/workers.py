@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-import signal
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from torchlint.project.safe_path import is_safe_to_start, safe_path
@@ -183,11 +181,15 @@ def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tu
 
 def _ignore_interrupts() -> None:
     """Ctrl-C reaches every process of the terminal; the one that was started ends the others."""
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _shares(items: Iterable[_T], weigh: Callable[[_T], int], count: int) -> list[list[_T]]:
     """At most so many lists of about equal weight, heavy items first."""
+    import heapq
+
     ordered = sorted(items, key=weigh, reverse=True)
     shares: list[list[_T]] = [[] for _ in range(min(count, len(ordered)))]
     loads = [(0, number) for number in range(len(shares))]
