@@ -35,23 +35,24 @@ class Imports:
         return _reachable([path], self._sources)
 
     @cached_property
-    def _targets(self) -> dict[str, set[str]]:
-        graph: dict[str, set[str]] = {}
+    def _targets(self) -> dict[str, tuple[str, ...]]:
+        graph: dict[str, tuple[str, ...]] = {}
         for path, names in sorted(self._names().items()):
             found = {self._locator.locate(path, name) for name in names}
-            graph[path] = {target[0] for target in found if target is not None} - {path}
+            targets = {target[0] for target in found if target is not None} - {path}
+            graph[path] = tuple(targets)
         return graph
 
     @cached_property
-    def _sources(self) -> dict[str, set[str]]:
-        graph: dict[str, set[str]] = defaultdict(set)
+    def _sources(self) -> dict[str, list[str]]:
+        graph: dict[str, list[str]] = defaultdict(list)
         for path, targets in self._targets.items():
             for target in targets:
-                graph[target].add(path)
+                graph[target].append(path)
         return graph
 
 
-def _reachable(starts: Iterable[str], graph: Mapping[str, set[str]]) -> set[str]:
+def _reachable(starts: Iterable[str], graph: Mapping[str, Iterable[str]]) -> set[str]:
     found = set(starts)
     stack = list(found)
     while stack:

@@ -9,7 +9,7 @@ from torchlint.lint.engine import Depth
 from torchlint.lint.finding import Diagnostic
 from torchlint.lint.imports import Imports
 from torchlint.lint.index import Locator
-from torchlint.lint.mapping import MapResult, map_files, with_shared_names
+from torchlint.lint.mapping import MapResult, map_files
 from torchlint.lint.texts import Texts
 from torchlint.project.source import SourceError
 
@@ -80,7 +80,7 @@ class Mapper:
             if answer is None:
                 result = _died(target.path)
             else:
-                known.digest, result = answer[0], with_shared_names(answer[1])
+                known.digest, result = answer[0], self.store.shared.of(answer[1])
                 self.store.keep(known, depth, result)
             found[target.path] = self._take(result, depth)
             done += 1

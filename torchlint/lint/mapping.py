@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -64,11 +63,6 @@ def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     except SourceError as error:
         return CHANGED, MapResult(target.path, diagnostics=(error.diagnostic,))
     return digest_of(data), replace(_mapped(target, data, depth), imports=tuple(imports(data)))
-
-
-def with_shared_names(result: MapResult) -> MapResult:
-    """The same, with the names that a thousand files import in memory once."""
-    return replace(result, imports=tuple(map(sys.intern, result.imports)))
 
 
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Diagnostic, Finding
     from torchlint.lint.joined import Joined
     from torchlint.lint.mapping import MapResult
+    from torchlint.lint.shared import Shared
     from torchlint.project.cache import Cache
 
     Said = tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]
@@ -65,6 +66,13 @@ class Store:
     @cached_property
     def _cache(self) -> Cache | None:
         return None if self._open_cache is None else self._open_cache()
+
+    @cached_property
+    def shared(self) -> Shared:
+        """What makes results small."""
+        from torchlint.lint.shared import Shared
+
+        return Shared()
 
     # files -------------------------------------------------------------------------------
 
@@ -221,14 +229,13 @@ class Store:
 
     def _stored(self, known: Known, depth: Depth) -> MapResult | None:
         from torchlint.lint.codec import decode_result
-        from torchlint.lint.mapping import with_shared_names
 
         file = self._load(known)
         encoded = file.results.get(self._variant(known.target, depth)) if file else None
         result = None if encoded is None else decode_result(encoded)
         if result is None or result.path != known.target.path:
             return None
-        return with_shared_names(result)
+        return self.shared.of(result)
 
     def _load(self, known: Known) -> Entry | None:
         folder, name = os.path.split(os.path.abspath(known.target.path))
