@@ -85,12 +85,16 @@ LOSSY = {
     "space before the colon of except": "try:\n    x\nexcept E  :\n    here\nhere\n",
     "blanks after the last statement": "def f():\n    here\n\x0cx = here\n   \t ",
     "carriage returns and form feeds": "x\r\x0cy = here\r\x0c",
+    "form feed in front of a block": "if x:\n\x0c    here\n    here\n\x0c    here\nhere\n",
+    "form feed behind blanks": "if x:\n  \x0c    here\n    here\n    here\n",
+    "comment behind a block": "if x:\n    here\n\n  \t #é\n\t\t#ab\r\n\t\t\t#ac\n\t\x0c\n",
+    "one of two comments that begin alike": "if x:\n    here\n\n    \n\t\t   #ab\n\t\t#ac\n",
     "far into a long file": "x = 1\n" * 3000 + "\x0cx = here\n" + "y = 2\n" * 3000 + "\x0chere\n",
 }
 
 
 @pytest.mark.parametrize("text", LOSSY.values(), ids=LOSSY)
-def test_offsets_are_right_where_libcst_loses_blanks(text: str) -> None:
+def test_offsets_are_right_where_libcst_loses_something(text: str) -> None:
     tree = parsed(text)
     assert tree.code != text
     positions = Positions(tree, text)

@@ -36,8 +36,8 @@ _PLACE = re.compile(r"error at (\d+):(\d+)")
 def parse(source: Source) -> cst.Module:
     """The tree of a file, at about 1 MB/s.
 
-    `tree.code` equals `source.text`, except that LibCST loses form feeds and blanks in a few
-    places; `Positions` makes up for those.
+    `tree.code` equals `source.text`, except that LibCST loses form feeds, blanks and
+    comments in a few places, or repeats form feeds; `Positions` makes up for those.
 
     Raises:
         SourceError: of kind `syntax`, with the place: not Python 3, or nested too deep.

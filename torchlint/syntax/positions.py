@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import accumulate
 
@@ -9,6 +10,8 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 _BLANK = " \t\f\\\r\n"
+_COMMENT = re.compile(r"#[^\r\n]*")
+_BLANKS_AND_COMMENTS = re.compile(r"(?:[ \t\f\\\r\n]|#[^\r\n]*)*")
 _CHUNK = 4096
 
 
@@ -117,16 +120,17 @@ class _Syntactic:
 
 
 class _Drift:
-    """Blanks that LibCST loses: form feeds before a statement, the space in `except E :`.
+    """What LibCST does not give back as it was: form feeds in front of statements are lost, or
+    stand before every line of a block; the space in `except E :`, and comments behind a block.
 
     See https://github.com/Instagram/LibCST; seen in webbrowser.py of the standard library.
     """
 
     def __init__(self, code: str, text: str) -> None:
         self._places: list[int] = []
-        """Offsets in `code` before which blanks of `text` are missing."""
+        """Offsets in `code` before which something of `text` is missing, or is too much."""
         self._missing = [0]
-        """How many are missing in all before the first, the second, … of these places."""
+        """How much is missing in all before the first, the second, … of these places."""
         if code != text:
             self._align(code, text)
 
@@ -146,19 +150,15 @@ class _Drift:
                 here += step
                 continue
             here = _first_difference(code, text, here, missing)
+            there = here + missing
+            if here < len(code):
+                here, there = _next_in_both(code, text, here, there)
             if here >= len(code):
                 break
-            lost = 0
-            while text[here + missing + lost : here + missing + lost + 1] not in ("", code[here]):
-                if text[here + missing + lost] not in _BLANK:
-                    raise ValueError("the tree is not that of the text")
-                lost += 1
-            if here + missing + lost >= len(text):
-                raise ValueError("the tree is not that of the text")
-            missing += lost
+            missing = there - here
             self._places.append(here)
             self._missing.append(missing)
-        if text[len(code) + missing :].strip(_BLANK):
+        if not _BLANKS_AND_COMMENTS.fullmatch(text, min(len(code) + missing, len(text))):
             raise ValueError("the tree is not that of the text")
 
 
@@ -166,3 +166,34 @@ def _first_difference(code: str, text: str, here: int, missing: int) -> int:
     while here < len(code) and text[here + missing : here + missing + 1] == code[here]:
         here += 1
     return here
+
+
+def _next_in_both(code: str, text: str, here: int, there: int) -> tuple[int, int]:
+    """The offsets of the next sign that is no blank, past comments that the code does not have.
+
+    Raises:
+        ValueError: it is not the same in both.
+    """
+    line = max(code.rfind("\n", 0, here), code.rfind("\r", 0, here)) + 1
+    if code[line:here].lstrip(_BLANK).startswith("#"):
+        # Two comments that begin alike.
+        begun = code.index("#", line)
+        here, there = begun, there - (here - begun)
+    here, there = _past_blanks(code, here), _past_blanks(text, there)
+    while text[there : there + 1] == "#" and _comment(text, there) != _comment(code, here):
+        there = _past_blanks(text, there + len(_comment(text, there)))
+    if text[there : there + 1] != code[here : here + 1]:
+        raise ValueError("the tree is not that of the text")
+    return here, there
+
+
+def _past_blanks(text: str, place: int) -> int:
+    while place < len(text) and text[place] in _BLANK:
+        place += 1
+    return place
+
+
+def _comment(text: str, place: int) -> str:
+    """The comment that begins here, or nothing."""
+    found = _COMMENT.match(text, place)
+    return found.group() if found else ""
