@@ -7,6 +7,7 @@ import os
 import random
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -342,6 +343,18 @@ def test_files_are_written(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(b"old\n")
     assert fixer.apply(report_of(a_file(tmp_path / "a.py"))) == ()
     assert (tmp_path / "a.py").read_bytes() == b"new\n"
+
+
+def test_writing_removes_the_draft_of_a_run_that_was_killed(tmp_path: Path) -> None:
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    for folder in (tmp_path / "here", tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / f".torchlint-{killed.pid}-a1_b2c3d.draft").write_bytes(b"half")
+    (tmp_path / "here" / "a.py").write_bytes(b"old\n")
+    assert fixer.apply(report_of(a_file(tmp_path / "here" / "a.py"))) == ()
+    assert [each.name for each in (tmp_path / "here").iterdir()] == ["a.py"]
+    assert len([*(tmp_path / "elsewhere").iterdir()]) == 1
 
 
 def test_files_that_cannot_be_written_do_not_keep_the_others_back(tmp_path: Path) -> None:

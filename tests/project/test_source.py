@@ -1,14 +1,11 @@
-"""Reading, decoding and writing files."""
+"""Reading and decoding files."""
 
 from __future__ import annotations
 
 import codecs
 import os
 import pickle
-import signal
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -23,8 +20,10 @@ from torchlint.project.source import (
     decode,
     encode,
     read_bytes,
-    write_atomically,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 UNUSUAL = {
     "latin-1": b"# -*- coding: latin-1 -*-\nname = '\xe9'\n",
@@ -193,100 +192,3 @@ def test_lines_end_where_python_ends_them() -> None:
 def test_a_place_outside_the_text_is_an_error(place: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="no row"):
         LineIndex("a\nb").offset(Position(*place))
-
-
-# writing -------------------------------------------------------------------------------------
-
-
-def test_writing_keeps_the_mode_and_leaves_nothing_else_behind(tmp_path: Path) -> None:
-    file = tmp_path / "x.py"
-    file.write_bytes(b"old")
-    file.chmod(0o751)
-    write_atomically(str(file), b"new\r\n")
-    assert file.read_bytes() == b"new\r\n"
-    assert file.stat().st_mode & 0o7777 == 0o751
-    assert [each.name for each in tmp_path.iterdir()] == ["x.py"]
-
-
-def test_writing_through_a_symlink_changes_its_target(tmp_path: Path) -> None:
-    (tmp_path / "deep").mkdir()
-    target = tmp_path / "deep" / "target.py"
-    target.write_bytes(b"old")
-    link = tmp_path / "x.py"
-    link.symlink_to("deep/target.py")
-    write_atomically(str(link), b"new")
-    assert link.is_symlink()
-    assert target.read_bytes() == b"new"
-
-
-def test_a_relative_name_is_written_in_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("x.py").write_bytes(b"old")
-    write_atomically("x.py", b"new")
-    assert (tmp_path / "x.py").read_bytes() == b"new"
-
-
-def refused_write(file: Path) -> str:
-    with pytest.raises(SourceError) as caught:
-        write_atomically(str(file), b"new")
-    assert caught.value.kind == "write"
-    return caught.value.message
-
-
-def test_a_read_only_file_stays_as_it_is(tmp_path: Path) -> None:
-    file = tmp_path / "x.py"
-    file.write_bytes(b"old")
-    file.chmod(0o444)
-    assert "read-only" in refused_write(file)
-    assert file.read_bytes() == b"old"
-
-
-def test_a_vanished_folder_is_an_error(tmp_path: Path) -> None:
-    assert "No such file" in refused_write(tmp_path / "gone" / "x.py")
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
-def test_a_full_disk_leaves_the_old_file_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    file = tmp_path / "x.py"
-    file.write_bytes(b"old")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, step, full)
-    assert "No space left on device" in refused_write(file)
-    monkeypatch.undo()
-    assert file.read_bytes() == b"old"
-    assert [each.name for each in tmp_path.iterdir()] == ["x.py"]
-
-
-_WRITER = """
-import sys
-from torchlint.project.source import write_atomically
-old, new = b"o" * 300_000, b"n" * 300_000
-for _ in range(100_000):
-    write_atomically(sys.argv[1], new)
-    sys.stdout.buffer.write(b".")
-    sys.stdout.buffer.flush()
-    write_atomically(sys.argv[1], old)
-"""
-
-
-def test_a_file_is_old_or_new_when_the_writer_is_killed(tmp_path: Path) -> None:
-    file = tmp_path / "x.py"
-    whole = {b"o" * 300_000, b"n" * 300_000}
-    file.write_bytes(b"o" * 300_000)
-    for number in range(12):
-        command = [sys.executable, "-c", _WRITER, str(file)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
-            assert writer.stdout is not None
-            assert len(writer.stdout.read(1 + number % 5)) == 1 + number % 5
-            # A few looks at the file put the kill at other points of the loop each time.
-            for _ in range(number * 3):
-                assert file.read_bytes() in whole
-            writer.send_signal(signal.SIGKILL)
-        assert file.read_bytes() in whole

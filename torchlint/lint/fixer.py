@@ -19,8 +19,8 @@ from torchlint.project.source import (
     decode,
     encode,
     read_bytes,
-    write_atomically,
 )
+from torchlint.project.writing import remove_abandoned_drafts, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -91,9 +91,10 @@ def apply(report: FixReport) -> tuple[Diagnostic, ...]:
     """Write the fixed files, and say which could not be written; the others are.
 
     A file that is no longer what it was when it was read is left alone, and so is one that has
-    become a link to another.
+    become a link to another. Drafts that a killed run left beside these files are removed.
     """
     failed: list[Diagnostic] = []
+    remove_abandoned_drafts(file.path for file in report.files)
     for file in report.files:
         try:
             if file.real not in (None, os.path.realpath(file.path)):

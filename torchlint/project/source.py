@@ -138,81 +138,6 @@ def encode(source: Source, text: str) -> bytes:
     return codecs.BOM_UTF8 + body if source.bom else body
 
 
-def write_atomically(path: str, data: bytes) -> None:
-    """Replace the content of an existing file: at any moment it is the old one or the new one.
-
-    A symlink stays and its target is replaced; the mode is kept, and the owner where allowed.
-
-    Raises:
-        SourceError: of kind `write`; the file is the old one.
-    """
-    target = os.path.realpath(path)
-    temporary = None
-    try:
-        before = os.stat(target)
-        # Replacing needs no right to write the file itself, and root needs none at all; a
-        # file that somebody made read-only stays as it is all the same.
-        if not before.st_mode & 0o222 or not os.access(target, os.W_OK):
-            raise SourceError(path, "The file is read-only; make it writable first.", kind="write")
-        temporary = _write_beside(target, data, before)
-        os.replace(temporary, target)
-        temporary = None
-        _sync_folder(os.path.dirname(target))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise SourceError(path, f"Cannot write the file: {reason}.", kind="write") from error
-    finally:
-        if temporary is not None:
-            _remove(temporary)
-
-
-def _write_beside(target: str, data: bytes, like: os.stat_result) -> str:
-    """A new file in the folder of `target` with this content and the mode of `like`."""
-    import tempfile
-
-    descriptor, name = tempfile.mkstemp(prefix=".torchlint-", dir=os.path.dirname(target))
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            if hasattr(os, "fchown") and like.st_uid != os.geteuid():
-                _keep_owner(file.fileno(), like)
-            os.chmod(name, stat.S_IMODE(like.st_mode))
-            os.fsync(file.fileno())
-    except BaseException:
-        _remove(name)
-        raise
-    return name
-
-
-def _keep_owner(descriptor: int, like: os.stat_result) -> None:
-    try:
-        os.fchown(descriptor, like.st_uid, like.st_gid)
-    except PermissionError:
-        return
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name last through a power cut, where folders can be opened at all."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        return
-    finally:
-        os.close(descriptor)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return
-
-
 def _sort_of(mode: int) -> str:
     if stat.S_ISFIFO(mode):
         return "a named pipe"
@@ -307,5 +232,4 @@ __all__ = [
     "decode",
     "encode",
     "read_bytes",
-    "write_atomically",
 ]
