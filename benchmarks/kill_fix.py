@@ -3,14 +3,17 @@
     python benchmarks/kill_fix.py --kills 200
 
 Each time a tree of files that all have a fix is written anew, `fix --apply` runs on it in a process
-of its own and is killed with SIGKILL, which nothing can catch. The moments are spread evenly over
-the time that an undisturbed run takes, from just before its first write on.
+of its own and is killed with SIGKILL, which nothing can catch. Three of four kills fall into the
+writes: they wait until a random number of files is seen to be written, and then for a random part
+of the time that one write takes. The others are spread evenly over a whole run. At the end one run
+is left alone, and no draft of the killed ones may be there any more.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import signal
 import subprocess
@@ -43,40 +46,50 @@ def main() -> int:
     print(json.dumps(result, indent=2))
     if options.json is not None:
         options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    return 1 if result["torn"] else 0
+    return 1 if result["torn"] or result["drafts_at_the_end"] else 0
 
 
 def run(kills: int, files: int, draw: random.Random) -> dict[str, object]:
     """Kill so many runs, and count what became of the files.
 
     Returns:
-        how many files were old, new and neither; how many drafts were left beside them; and how
-        many runs were killed before, during and after their writes.
+        how many files were old, new and neither; how many drafts the killed runs left beside them,
+        and how many of those the last run, which was not killed; and how many runs were killed
+        before, during and after their writes.
     """
     counts = dict.fromkeys(("old", "new", "torn", "drafts", "before", "during", "after"), 0)
     with tempfile.TemporaryDirectory(prefix="torchlint-kill-") as name:
         folder = Path(name)
         old = write_tree(folder, files)
-        begin, end = undisturbed(folder)
+        start_s, writing_s = undisturbed(folder)
         new = {path: path.read_bytes() for path in old}
         assert all(new[path] != text for path, text in old.items()), "nothing was fixed"
-        for _ in range(kills):
+        for number in range(kills):
             write_tree(folder, files)
-            kill_after(folder, draw.uniform(0.95 * begin, 1.05 * end))
+            drafts = drafts_in(folder)
+            if number % 4:
+                kill_while_writing(
+                    folder, draw.randrange(files), draw.uniform(0, writing_s / files)
+                )
+            else:
+                kill_after(folder, draw.uniform(0, start_s + writing_s))
             now = {path: path.read_bytes() for path in old}
             written = sum(now[path] == new[path] for path in old)
             untouched = sum(now[path] == old[path] for path in old)
+            left = len(drafts_in(folder) - drafts)
             counts["new"] += written
             counts["old"] += untouched
             counts["torn"] += files - written - untouched
-            counts["drafts"] += sum(1 for _ in folder.glob(".torchlint-*"))
-            counts["before" if not written else "after" if written == files else "during"] += 1
-    return {"kills": kills, "files": files, **counts}
+            counts["drafts"] += left
+            begun = written or left
+            counts["before" if not begun else "after" if written == files else "during"] += 1
+        write_tree(folder, files)
+        undisturbed(folder)
+        last = len(drafts_in(folder))
+    return {"kills": kills, "files": files, **counts, "drafts_at_the_end": last}
 
 
 def write_tree(folder: Path, files: int) -> dict[Path, bytes]:
-    for draft in folder.glob(".torchlint-*"):
-        draft.unlink()
     texts = {
         folder / f"train{number}.py": SCRIPT.format(number=number).encode()
         for number in range(files)
@@ -86,30 +99,62 @@ def write_tree(folder: Path, files: int) -> dict[Path, bytes]:
     return texts
 
 
+def drafts_in(folder: Path) -> set[Path]:
+    return set(folder.glob(".torchlint-*"))
+
+
 def command(folder: Path) -> list[str]:
     words = ["fix", "--apply", "--unsafe", "--isolated", "--jobs", "1", str(folder)]
     return [sys.executable, "-m", "torchlint", *words]
 
 
 def undisturbed(folder: Path) -> tuple[float, float]:
-    """Seconds from the start of a run to its first write and to its end."""
+    """Seconds from the start of a run to its first write, and from there to its last one."""
     start = time.monotonic()
-    first = None
+    before = inodes(folder)
     process = subprocess.Popen(command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    before = {path: path.stat().st_ino for path in folder.glob("*.py")}
+    first = last = None
+    seen = before
     while process.poll() is None:
-        if first is None and any(path.stat().st_ino != inode for path, inode in before.items()):
-            first = time.monotonic() - start
-        time.sleep(0.001)
+        now = inodes(folder)
+        if now != seen:
+            seen, last = now, time.monotonic()
+            first = first or last
     assert process.stderr is not None
     assert process.returncode == 0, process.stderr.read()
-    return first or 0.0, time.monotonic() - start
+    assert first is not None, "nothing was seen to be written"
+    assert last is not None
+    return first - start, last - first
 
 
-def kill_after(folder: Path, seconds: float) -> None:
+def inodes(folder: Path) -> dict[str, int]:
+    """The files of a folder by name, drafts included; a file that is written becomes another."""
+    with os.scandir(folder) as entries:
+        return {entry.name: entry.inode() for entry in entries}
+
+
+def kill_while_writing(folder: Path, files: int, seconds: float) -> None:
+    """Kill a run so long after so many files were written, and a write has begun."""
+    before = inodes(folder)
     process = subprocess.Popen(
         command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
+    while process.poll() is None:
+        now = inodes(folder)
+        if now != before and sum(now.get(name) != before[name] for name in before) >= files:
+            break
+    kill(process, seconds)
+
+
+def kill_after(folder: Path, seconds: float) -> None:
+    """Kill a run so long after its start."""
+    process = subprocess.Popen(
+        command(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    kill(process, seconds)
+
+
+def kill(process: subprocess.Popen[bytes], seconds: float) -> None:
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -273,3 +273,5 @@ def test_a_fix_that_is_killed_tears_no_file() -> None:
     result = json.loads(script("kill_fix.py", "--kills", 4, "--files", 20))
     assert result["torn"] == 0
     assert result["old"] + result["new"] == 4 * 20
+    assert result["before"] + result["during"] + result["after"] == 4
+    assert result["drafts_at_the_end"] == 0
