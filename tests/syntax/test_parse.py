@@ -82,6 +82,7 @@ WRONG = {
     "column counts characters": ("é = 'ü' +\n", Position(1, 10), "invalid syntax"),
     "indent": ("if x:\ny\n", Position(2, 1), "indented block"),
     "carriage returns": ("a\rb\rx = $\r", Position(3, 5), "invalid syntax"),
+    "sign that no name has": ("x = 1\ny = aé\U00031d77b\n", Position(2, 7), "invalid"),
     "unterminated string": ("x\ny = '''abc\n", Position(2, 5), "unterminated"),
     "101 levels": ("".join(" " * i + "if x:\n" for i in range(120)), Position(101, 1), "levels"),
     "second byte order mark": ("\ufeffx\n", Position(1, 1), "second byte order mark"),

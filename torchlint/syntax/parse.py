@@ -51,7 +51,7 @@ def parse(source: Source) -> cst.Module:
         raise SourceError(source.path, message, Position(1, 1), kind="syntax")
     try:
         tree = _parse_without_gc(source.text)
-    except cst.ParserSyntaxError as error:
+    except (cst.ParserSyntaxError, cst.CSTValidationError) as error:
         raise _explain(source, error) from error
     except UnicodeError as error:
         message = "The text holds characters that no file can hold (lone surrogates); mend it."
@@ -74,11 +74,14 @@ def _parse_without_gc(text: str) -> cst.Module:
             gc.enable()
 
 
-def _explain(source: Source, error: cst.ParserSyntaxError) -> SourceError:
+def _explain(
+    source: Source, error: cst.ParserSyntaxError | cst.CSTValidationError
+) -> SourceError:
     """CPython's words and place, which are better; LibCST's own if CPython is content."""
     python = _what_python_says(source.text)
     if python is None:
-        place = _PLACE.search(error.message)
+        # Of a name with signs that no name has, LibCST does not say where it stands.
+        place = None if isinstance(error, cst.CSTValidationError) else _PLACE.search(error.message)
         row, column = map(int, place.groups()) if place else (1, 1)
         message = "LibCST cannot parse this; mend the syntax or exclude the file."
     else:
