@@ -15,6 +15,7 @@ from typing import Final
 import click
 
 from torchlint.cli import torchlint
+from torchlint.lint.debug import VARIABLE
 from torchlint.report.terminal import visible
 
 TROUBLE: Final = 2
@@ -29,6 +30,8 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    if "--debug" in sys.argv:
+        os.environ[VARIABLE] = "1"
     code = run(sys.argv[1:])
     if code == INTERRUPTED:
         # A thread that is still parsing takes the interpreter down if it ends around it.

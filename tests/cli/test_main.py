@@ -44,6 +44,22 @@ def test_debug_lets_the_exception_through(torchlint: Run, monkeypatch: pytest.Mo
         torchlint("check", "--debug")
 
 
+def test_debug_shows_the_traceback_of_a_rule_that_crashes(here: Path) -> None:
+    (here / "a.py").write_text("import torch\nmodel = torch.nn.DataParallel(model)\n")
+    code = (
+        "import sys; from torchlint.__main__ import main; from torchlint.lint.rule import Rule; "
+        "Rule.finding = lambda *words, **options: 1 / 0; main()"
+    )
+    said = {}
+    for debug in ([], ["--debug"]):
+        command = [sys.executable, "-c", code, "check", "--no-cache", *debug]
+        said[bool(debug)] = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert said[False].returncode == 2
+    assert "crashed (ZeroDivisionError" in said[False].stderr
+    assert "Traceback" not in said[False].stderr
+    assert "Traceback" in said[True].stderr
+
+
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [

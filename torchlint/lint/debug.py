@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import Final
+
+VARIABLE: Final = "TORCHLINT_DEBUG"
 
 
 def debugging() -> bool:
-    """True under `--debug`, which sets `TORCHLINT_DEBUG` for worker processes too."""
-    return os.environ.get("TORCHLINT_DEBUG", "") not in ("", "0")
+    """True under `--debug`, which sets a variable for worker processes too."""
+    return os.environ.get(VARIABLE, "") not in ("", "0")

@@ -74,9 +74,7 @@ def _parse_without_gc(text: str) -> cst.Module:
             gc.enable()
 
 
-def _explain(
-    source: Source, error: cst.ParserSyntaxError | cst.CSTValidationError
-) -> SourceError:
+def _explain(source: Source, error: cst.ParserSyntaxError | cst.CSTValidationError) -> SourceError:
     """CPython's words and place, which are better; LibCST's own if CPython is content."""
     python = _what_python_says(source.text)
     if python is None:
