@@ -89,6 +89,9 @@ LOSSY = {
     "form feed behind blanks": "if x:\n  \x0c    here\n    here\n    here\n",
     "comment behind a block": "if x:\n    here\n\n  \t #é\n\t\t#ab\r\n\t\t\t#ac\n\t\x0c\n",
     "one of two comments that begin alike": "if x:\n    here\n\n    \n\t\t   #ab\n\t\t#ac\n",
+    "line end behind a comment": "if x:\n    here\nx = here\n\x0c#ab\n\x0c\n \t#ab\r\n",
+    "comment before the last blanks": "x\r\n\nx = here\n\t#a\x0cx = here\n\n\t\x0c",
+    "comment that begins like the last": "if x:\n    here\r\n    here\n\t#ab\n\r\t#a",
     "far into a long file": "x = 1\n" * 3000 + "\x0cx = here\n" + "y = 2\n" * 3000 + "\x0chere\n",
 }
 

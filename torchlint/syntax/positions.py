@@ -11,7 +11,6 @@ from libcst._nodes.internal import CodegenState
 
 _BLANK = " \t\f\\\r\n"
 _COMMENT = re.compile(r"#[^\r\n]*")
-_BLANKS_AND_COMMENTS = re.compile(r"(?:[ \t\f\\\r\n]|#[^\r\n]*)*")
 _CHUNK = 4096
 
 
@@ -150,16 +149,11 @@ class _Drift:
                 here += step
                 continue
             here = _first_difference(code, text, here, missing)
-            there = here + missing
-            if here < len(code):
-                here, there = _next_in_both(code, text, here, there)
-            if here >= len(code):
-                break
+            here, there = _next_in_both(code, text, here, here + missing)
             missing = there - here
             self._places.append(here)
             self._missing.append(missing)
-        if not _BLANKS_AND_COMMENTS.fullmatch(text, min(len(code) + missing, len(text))):
-            raise ValueError("the tree is not that of the text")
+        _next_in_both(code, text, len(code), len(code) + missing)
 
 
 def _first_difference(code: str, text: str, here: int, missing: int) -> int:
@@ -175,10 +169,10 @@ def _next_in_both(code: str, text: str, here: int, there: int) -> tuple[int, int
         ValueError: it is not the same in both.
     """
     line = max(code.rfind("\n", 0, here), code.rfind("\r", 0, here)) + 1
-    if code[line:here].lstrip(_BLANK).startswith("#"):
+    begun = _past_blanks(code, line)
+    if begun < here and _comment(code, begun) != _comment(text, begun + there - here):
         # Two comments that begin alike.
-        begun = code.index("#", line)
-        here, there = begun, there - (here - begun)
+        here, there = begun, begun + there - here
     here, there = _past_blanks(code, here), _past_blanks(text, there)
     while text[there : there + 1] == "#" and _comment(text, there) != _comment(code, here):
         there = _past_blanks(text, there + len(_comment(text, there)))
