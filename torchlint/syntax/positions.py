@@ -153,7 +153,8 @@ class _Drift:
             missing = there - here
             self._places.append(here)
             self._missing.append(missing)
-        _next_in_both(code, text, len(code), len(code) + missing)
+        if len(code) + missing < len(text):
+            _next_in_both(code, text, len(code), len(code) + missing)
 
 
 def _first_difference(code: str, text: str, here: int, missing: int) -> int:
