@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis.strategies
 import pytest
 
 if TYPE_CHECKING:
@@ -275,3 +276,52 @@ def test_a_fix_that_is_killed_tears_no_file() -> None:
     assert result["old"] + result["new"] == 4 * 20
     assert result["before"] + result["during"] + result["after"] == 4
     assert result["drafts_at_the_end"] == 0
+
+
+# fuzzing ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fuzz(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import fuzz
+
+    return fuzz
+
+
+def test_fuzzing_says_how_many_cases_of_each_kind_held() -> None:
+    result = json.loads(script("fuzz.py", "--cases", 12, "--only", "config,cache"))
+    assert result["cases"] == {"config": 6, "cache": 6}
+    assert result["failures"] == {}
+
+
+def test_fuzzing_tries_the_same_cases_for_the_same_seed(
+    fuzz: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, again, other = [], [], []
+    for seed, tried in ((1, first), (1, again), (2, other)):
+        monkeypatch.setattr(fuzz, "hold", tried.append)
+        fuzz.fuzz("config", 20, seed, [TORCH], fuzz.Tally())
+    assert len(first) == 20
+    assert first == again != other
+
+
+def test_fuzzing_keeps_the_first_input_that_breaks_something(
+    fuzz: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Breaks:
+        def __init__(self) -> None:
+            self.files = {"deep/a.py": b"x = 1"}
+
+        def hold(self, folder: Path) -> None:
+            raise ValueError((folder / "deep/a.py").read_text())
+
+    monkeypatch.setattr(fuzz.tempfile, "tempdir", str(tmp_path))
+    tally = fuzz.Tally()
+    for _ in range(2):
+        monkeypatch.setitem(fuzz.KINDS, "check", lambda _: hypothesis.strategies.just(Breaks()))
+        fuzz.fuzz("check", 1, 0, [TORCH], tally)
+    assert list(tally.failures.values()) == [2]
+    (kept,) = tally.folder.iterdir()
+    assert (kept / "deep/a.py").read_bytes() == b"x = 1"
+    assert "ValueError: x = 1" in (kept / "error.txt").read_text()
