@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def versions(subjects: Subjects, peer: Path | None) -> dict[str, object]:
     """Everything that somebody needs to compare these numbers with their own."""
     return {
-        "python": platform.python_version(),
-        "torchlint": metadata.version("torchlint"),
-        "libcst": metadata.version("libcst"),
-        "click": metadata.version("click"),
+        **machine(),
         "torchfix": peer and _torchfix_version(peer),
         "subject": _wheel_name(subjects.tree),
         "files": sum(1 for _ in subjects.tree.rglob("*.py")),
@@ -28,6 +25,16 @@ def versions(subjects: Subjects, peer: Path | None) -> dict[str, object]:
         "files_that_pass_the_gate": _lines(subjects.gate),
         "bytes_that_mention_torch": _bytes(subjects.mention),
         "bytes_that_pass_the_gate": _bytes(subjects.gate),
+    }
+
+
+def machine() -> dict[str, object]:
+    """The machine, Python and the packages that the time goes to."""
+    return {
+        "python": platform.python_version(),
+        "torchlint": metadata.version("torchlint"),
+        "libcst": metadata.version("libcst"),
+        "click": metadata.version("click"),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "processors": os.cpu_count(),

@@ -277,3 +277,12 @@ def test_without_any_thread_the_call_still_happens(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert with_deep_stack(lambda: "done") == "done"
+
+
+def test_what_fails_inside_libcst_is_an_error_of_this_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str) -> cst.Module:
+        raise IndexError(text)
+
+    monkeypatch.setattr(cst, "parse_module", fail)
+    with pytest.raises(SourceError, match="IndexError"):
+        parse(decode("a.py", b"x = 1"))

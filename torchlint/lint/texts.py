@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WORD: Final = "word "
 """Starts the question for a plain word, which no pattern does."""
-_MOST_BYTES: Final = 16 << 20
+_MOST_BYTES: Final = 2 << 20
 """Of files that lie in memory; the same few are asked many questions in a row."""
 
 

@@ -90,7 +90,11 @@ def read_bytes(path: str) -> bytes:
         # O_NONBLOCK, since a fifo may have taken the file's place after the look at it.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            # A buffer of the largest size for each file would leave holes all over the heap.
+            size = min(os.fstat(file.fileno()).st_size, MAX_BYTES)
+            data = file.read(size + 1)
+            if len(data) > size:
+                data += file.read(MAX_BYTES + 1 - len(data))
     except (OSError, ValueError) as error:
         raise SourceError(path, _why_unreadable(path, error)) from error
     if len(data) > MAX_BYTES:

@@ -56,6 +56,9 @@ def parse(source: Source) -> cst.Module:
     except UnicodeError as error:
         message = "The text holds characters that no file can hold (lone surrogates); mend it."
         raise SourceError(source.path, message, Position(1, 1), kind="syntax") from error
+    except Exception as error:  # one file that LibCST fails on must not end the whole check
+        message = f"LibCST cannot parse this ({type(error).__name__}); exclude the file."
+        raise SourceError(source.path, message, Position(1, 1), kind="syntax") from error
     _refuse_python_2(source, tree)
     if source.text.endswith("\r") and not tree.has_trailing_newline:
         # LibCST does not take a lone carriage return for the end of the last line.
