@@ -153,9 +153,9 @@ def moved(
     )
 
 
-def numbered(sets: Iterable[frozenset[str]]) -> tuple[tuple[int, ...], tuple[frozenset[str], ...]]:
+def numbered(sets: Iterable[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Which of the different sets each one is, and these."""
-    numbers: dict[frozenset[str], int] = {}
+    numbers: dict[int, int] = {}
     asked = tuple(numbers.setdefault(each, len(numbers)) for each in sets)
     return asked, tuple(numbers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from torchlint.lint.answers import questions_of
 from torchlint.lint.calls import Calls
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Depth
@@ -54,7 +55,8 @@ def findings_of(mapper: Mapper) -> tuple[Said, Joined | None]:
     joined = None
     if portable:
         answers = (mapper.store.answers(known) for known in mapper.files.values())
-        asked, questions = numbered(frozenset(each) for each in answers)
+        asked, sets = numbered(each.asked for each in answers)
+        questions = tuple(map(questions_of, sets))
         joined = Joined(mapper.digests(), asked, questions, frozenset(woken), outcomes)
     return (tuple(findings), tuple(diagnostics)), joined
 

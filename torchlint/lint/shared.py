@@ -25,6 +25,7 @@ class Shared:
         """The same result, made of parts that others have too."""
         return replace(
             result,
+            path=self._one(result.path),
             imports=tuple(map(self._one, result.imports)),
             summary=result.summary and self._summary(result.summary),
         )
@@ -32,6 +33,8 @@ class Shared:
     def _summary(self, summary: Summary) -> Summary:
         return replace(
             summary,
+            path=self._one(summary.path),
+            classes=self._one(summary.classes),
             exports=tuple((self._one(name), self._one(dotted)) for name, dotted in summary.exports),
             functions=tuple(map(self._function, summary.functions)),
         )
@@ -39,6 +42,7 @@ class Shared:
     def _function(self, function: FunctionSummary) -> FunctionSummary:
         return replace(
             function,
+            name=self._one(function.name),
             parameters=self._one(function.parameters),
             calls=tuple(map(self._call, function.calls)),
         )

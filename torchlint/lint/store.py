@@ -7,11 +7,11 @@ contained, and one per list of checked files, with the whole report.
 from __future__ import annotations
 
 import os
-import sys
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from torchlint.lint.answers import Answers
 from torchlint.lint.targets import rule_names
 from torchlint.project.cache import name_of
 
@@ -41,8 +41,6 @@ _NOT_KEPT: Final = frozenset({"rule", "unreadable", "worker"})
 
 CHANGED: Final = b""
 """The digest of a file that changes while it is looked at; no content has it."""
-Answers = dict[str, bool]
-"""Whether a pattern or a word is found in a file's bytes."""
 
 
 class Store:
@@ -108,7 +106,7 @@ class Store:
         key = (known.target.path, known.digest)
         if key not in self._answers and self._cache is not None and known.target.data is None:
             self._load(known)
-        return self._answers.setdefault(key, {})
+        return self._answers.setdefault(key, Answers())
 
     def note_answers(self, files: Iterable[Known]) -> None:
         """Let the next `save` store the answers that these files gave since they were loaded."""
@@ -118,9 +116,9 @@ class Store:
             if known.target.data is not None or known.digest == CHANGED:
                 continue
             key = (known.target.path, known.digest)
-            answers = self._answers.get(key, {})
+            answers = self._answers.get(key, Answers())
             if len(answers) > self._answered.get(key, 0):
-                self._of(known).answers.update(answers)
+                self._of(known).answers.update(answers.as_dict())
                 self._answered[key] = len(answers)
 
     def save(self) -> None:
@@ -246,8 +244,7 @@ class Store:
             file = None
         key = (known.target.path, known.digest)
         if key not in self._answers:
-            answers = {} if file is None else file.answers
-            self._answers[key] = {sys.intern(asked): found for asked, found in answers.items()}
+            self._answers[key] = Answers(None if file is None else file.answers)
             self._answered[key] = len(self._answers[key])
         return file
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
@@ -47,7 +46,7 @@ class Texts:
 
     def mentions(self, path: str, word: str) -> bool:
         """Whether a file contains a word."""
-        return self.answer(path, sys.intern(_WORD + word))
+        return self.answer(path, _WORD + word)
 
     def answer(self, path: str, question: str) -> bool:
         """The same, for what is asked in the words of the store."""
@@ -59,7 +58,7 @@ class Texts:
                 known = words.contain(question.removeprefix(_WORD).encode())
             else:
                 known = words.match(question)
-            answers[question] = known
+            answers.note(question, answer=known)
         return known
 
     def accelerated(self, path: str) -> bool:

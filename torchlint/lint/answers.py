@@ -1,0 +1,58 @@
+"""What the text of a file answered to questions that are asked of thousands of files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_NUMBERS: Final[dict[str, int]] = {}
+"""Of each question that was ever asked."""
+_QUESTIONS: Final[list[str]] = []
+
+
+class Answers:
+    """Yes or no by question. Two bits for each, since there are many files and few questions."""
+
+    __slots__ = ("_yes", "asked")
+
+    def __init__(self, answers: Mapping[str, bool] | None = None) -> None:
+        self.asked = 0
+        """The set of questions, as `questions_of` takes it."""
+        self._yes = 0
+        for question, answer in (answers or {}).items():
+            self.note(question, answer=answer)
+
+    def get(self, question: str) -> bool | None:
+        """The answer, or None if the question was not asked."""
+        number = _NUMBERS.get(question)
+        if number is None or not self.asked >> number & 1:
+            return None
+        return bool(self._yes >> number & 1)
+
+    def note(self, question: str, *, answer: bool) -> None:
+        """Remember an answer; a question has one only."""
+        number = _NUMBERS.get(question)
+        if number is None:
+            number = _NUMBERS[question] = len(_QUESTIONS)
+            _QUESTIONS.append(question)
+        self.asked |= 1 << number
+        self._yes |= answer << number
+
+    def as_dict(self) -> dict[str, bool]:
+        return {_QUESTIONS[number]: bool(self._yes >> number & 1) for number in _bits(self.asked)}
+
+    def __len__(self) -> int:
+        return self.asked.bit_count()
+
+
+def questions_of(asked: int) -> frozenset[str]:
+    """The questions of a set."""
+    return frozenset(_QUESTIONS[number] for number in _bits(asked))
+
+
+def _bits(number: int) -> Iterator[int]:
+    while number:
+        yield (number & -number).bit_length() - 1
+        number &= number - 1
