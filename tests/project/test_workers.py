@@ -29,6 +29,14 @@ def square_unless_deadly(items: list[int]) -> list[tuple[int, int]]:
     return square(items)
 
 
+def deaf(items: list[int]) -> list[tuple[int, int]]:
+    """Whether the process was started without an ear for Ctrl-C."""
+    if any(item % 100 == 13 for item in items):
+        os.kill(os.getpid(), signal.SIGKILL)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    return [(int(signal.SIGINT in blocked), os.getpid()) for _ in items]
+
+
 def one(_item: int) -> int:
     return 1
 
@@ -65,6 +73,13 @@ def test_every_item_is_answered_once_by_other_processes() -> None:
 def test_items_that_kill_their_process_are_left_out_and_the_others_are_not() -> None:
     answers = mapped(list(range(130)), work=square_unless_deadly)
     assert {item for item, answer in answers.items() if answer is None} == {13, 113}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signal masks")
+def test_processes_never_hear_an_interrupt_and_this_one_always_does() -> None:
+    answers = dict(Pool(2).map(deaf, range(40), weigh=one))
+    assert {answer[0] for answer in answers.values() if answer} == {1}
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 @pytest.mark.parametrize(("count", "jobs"), [(40, 1), (1, 2), (0, 2)])

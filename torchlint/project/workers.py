@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from torchlint.project.safe_path import is_safe_to_start, safe_path
@@ -146,8 +148,12 @@ def _together(
             )
         except ValueError:  # Ray hands results out all at once
             parallel = Parallel(batch_size=1, pre_dispatch=2 * slots)
+        local = backend.get("backend") == "loky"
         try:
-            for number, results in parallel(tasks()):
+            with _deaf_processes() if local else nullcontext():
+                done = iter(parallel(tasks()))
+                first = next(done)  # by now all processes run
+            for number, results in chain([first], done):
                 yield from zip(left.pop(number), results, strict=True)
         except Exception as error:  # `work` raises nothing, so this is the backend's own
             return list(left.values()), error
@@ -168,7 +174,9 @@ def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tu
 
     with ProcessPoolExecutor(1, initializer=_ignore_interrupts) as executor:
         try:
-            yield from zip(share, executor.submit(work, share).result(), strict=True)
+            with _deaf_processes():
+                results = executor.submit(work, share)
+            yield from zip(share, results.result(), strict=True)
             return
         except BrokenExecutor:
             if len(share) == 1:
@@ -177,6 +185,29 @@ def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tu
     middle = len(share) // 2
     yield from _apart(work, share[:middle])
     yield from _apart(work, share[middle:])
+
+
+@contextmanager
+def _deaf_processes() -> Iterator[None]:
+    """Processes that are started meanwhile do not hear Ctrl-C, not even while they import what they
+    need: they inherit what this thread blocks. This process hears it through another thread."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    import threading
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # or its start would unblock the signal
+    over = threading.Event()
+    threading.Thread(target=over.wait, daemon=True).start()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        over.set()
 
 
 def _ignore_interrupts() -> None:
