@@ -12,7 +12,7 @@ import sys
 import tokenize
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -190,7 +190,7 @@ def by_hand(target: Target, file: FixedFile) -> bytes:
     """The file with the same fixes, made here round by round and in another way."""
     data, left = file.before, list(file.applied)
     while left:
-        known = set(check([replace(target, data=data)]).findings)
+        known = set(check([target._replace(data=data)]).findings)
         now = 0
         while now < len(left) and left[now] in known and _apart(_edits(left[: now + 1])):
             now += 1

@@ -158,7 +158,7 @@ def test_a_fix_that_does_not_parse_is_left_out_with_a_reason(make_finding, colle
 
     broken = Fix(Applicability.SAFE, "", (Edit(Position(1, 1), Position(1, 1), "("),))
     finding = make_finding(row=1)
-    object.__setattr__(finding, "fix", broken)
+    finding = finding._replace(fix=broken)
     collector = collector_for(b"x = 1\n")
     collector.add("train.py", [finding])
     assert collector.fixes == []
@@ -206,7 +206,7 @@ def test_an_import_that_is_all_of_a_fix_is_watched(make_finding, collector_for):
     top = Position(1, 1)
     finding = make_finding(row=3)
     edit = Edit(top, top, "import torch\n")
-    object.__setattr__(finding, "fix", Fix(Applicability.SAFE, "", (edit,)))
+    finding = finding._replace(fix=Fix(Applicability.SAFE, "", (edit,)))
     collector = collector_for(b"import os\n\nos.x\n")
     collector.add("train.py", [finding])
     assert rows(places_after(Fixes(tuple(collector.fixes), collector.sources)), "TL201") == {(1, 1)}
@@ -218,7 +218,7 @@ def test_an_added_import_does_not_count_as_executed(make_finding, collector_for)
     top, last = Position(1, 1), Position(3, 1)
     edits = (Edit(top, top, "import torch\n"), Edit(last, Position(3, 5), "pass"))
     finding = make_finding(row=3)
-    object.__setattr__(finding, "fix", Fix(Applicability.SAFE, "", edits))
+    finding = finding._replace(fix=Fix(Applicability.SAFE, "", edits))
     collector = collector_for(b"import os\n\nos.x\n")
     collector.add("train.py", [finding])
     fixes = Fixes(tuple(collector.fixes), collector.sources)
