@@ -13,7 +13,7 @@ from torchlint.config import Selection
 from torchlint.lint import run
 from torchlint.lint.engine import Report, Target, check
 from torchlint.lint.finding import Finding, Fix, Position, Related, Tier
-from torchlint.lint.joined import NotPortableError, moved, outcome, says, settled
+from torchlint.lint.joined import NotPortableError, applied, moved, outcome, says
 from torchlint.lint.mapping import MapResult
 from torchlint.lint.rule import Applicability, Fact, Waiting
 from torchlint.lint.store import Store
@@ -355,7 +355,7 @@ def test_what_settling_did_is_done_again(
     waited: Finding, said: Finding | None, again: Finding | None
 ) -> None:
     found = outcome(waited, said, PLACES.__getitem__)
-    assert settled(waited, found, LATER.__getitem__) == (again or said)
+    assert (found and applied(found, waited, LATER.__getitem__)) == (again or said)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.lint.engine import Depth, Known
-from torchlint.lint.joined import NotPortableError, moved, places, says, settled
+from torchlint.lint.joined import NotPortableError, applied, moved, places, says
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,11 +103,12 @@ def _told(
         outcomes = joined.outcomes.get(path, ())
         if len(outcomes) != len(result.waiting):
             raise NotPortableError
-        held = [
-            settled(waiting.finding, outcome, place)
+        findings += result.findings
+        findings += [
+            applied(outcome, waiting.finding, place)
             for waiting, outcome in zip(result.waiting, outcomes, strict=True)
+            if outcome is not None
         ]
-        findings += [*result.findings, *(finding for finding in held if finding is not None)]
         diagnostics += result.diagnostics
     return tuple(findings), tuple(diagnostics)
 

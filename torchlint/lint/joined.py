@@ -112,20 +112,27 @@ def outcome(
         settled.withheld,
         tuple(_mark(related, place(related.path)) for related in settled.related[before:]),
     )
-    if (message and _NUMBER.search(message)) or _applied(found, waited, place) != settled:
+    if (message and _NUMBER.search(message)) or applied(found, waited, place) != settled:
         raise NotPortableError
     return found
 
 
-def settled(
-    waited: Finding, outcome: Outcome | None, place: Callable[[str], tuple[Position, ...]]
-) -> Finding | None:
+def applied(
+    outcome: Outcome, waited: Finding, place: Callable[[str], tuple[Position, ...]]
+) -> Finding:
     """A finding that waited, after what settling did to it before.
 
     Raises:
         NotPortableError: a related place is not there.
     """
-    return None if outcome is None else _applied(outcome, waited, place)
+    added = (_related(mark, place(mark.path)) for mark in outcome.marks)
+    return waited._replace(
+        tier=outcome.tier,
+        message=waited.message if outcome.message is None else outcome.message,
+        fix=waited.fix if outcome.keeps_fix else None,
+        withheld=outcome.withheld,
+        related=(*waited.related, *added),
+    )
 
 
 def moved(
@@ -181,19 +188,6 @@ def _without_places(summary: Summary, outside: Callable[[str], bool]) -> object:
     exports = (export for export in summary.exports if not outside(export[1]))
     rest = replace(summary, exports=tuple(exports), functions=tuple(functions), loops={})
     return rest, tuple(loops)
-
-
-def _applied(
-    outcome: Outcome, waited: Finding, place: Callable[[str], tuple[Position, ...]]
-) -> Finding:
-    added = (_related(mark, place(mark.path)) for mark in outcome.marks)
-    return waited._replace(
-        tier=outcome.tier,
-        message=waited.message if outcome.message is None else outcome.message,
-        fix=waited.fix if outcome.keeps_fix else None,
-        withheld=outcome.withheld,
-        related=(*waited.related, *added),
-    )
 
 
 def _mark(related: Related, places: tuple[Position, ...]) -> Mark:

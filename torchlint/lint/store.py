@@ -11,13 +11,13 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from torchlint.lint.answers import Answers
 from torchlint.lint.targets import rule_names
 from torchlint.project.cache import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from torchlint.lint.answers import Answers
     from torchlint.lint.codec import Entry, Folder
     from torchlint.lint.engine import Depth, Known, Target
     from torchlint.lint.finding import Diagnostic, Finding
@@ -106,7 +106,12 @@ class Store:
         key = (known.target.path, known.digest)
         if key not in self._answers and self._cache is not None and known.target.data is None:
             self._load(known)
-        return self._answers.setdefault(key, Answers())
+        found = self._answers.get(key)
+        if found is None:
+            from torchlint.lint.answers import Answers
+
+            found = self._answers[key] = Answers()
+        return found
 
     def note_answers(self, files: Iterable[Known]) -> None:
         """Let the next `save` store the answers that these files gave since they were loaded."""
@@ -116,8 +121,8 @@ class Store:
             if known.target.data is not None or known.digest == CHANGED:
                 continue
             key = (known.target.path, known.digest)
-            answers = self._answers.get(key, Answers())
-            if len(answers) > self._answered.get(key, 0):
+            answers = self._answers.get(key)
+            if answers is not None and len(answers) > self._answered.get(key, 0):
                 self._of(known).answers.update(answers.as_dict())
                 self._answered[key] = len(answers)
 
@@ -236,6 +241,8 @@ class Store:
         return self.shared.of(result)
 
     def _load(self, known: Known) -> Entry | None:
+        from torchlint.lint.answers import Answers
+
         folder, name = os.path.split(os.path.abspath(known.target.path))
         if self._folder[0] != folder:
             self._folder = (folder, self._read_folder(folder))

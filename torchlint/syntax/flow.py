@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -9,6 +10,8 @@ import libcst as cst
 from torchlint.syntax.names import Binding, How, Names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from torchlint.syntax.tree import Tree
 
 LOOPS = (cst.For, cst.While)
@@ -59,6 +62,14 @@ class Flow:
                 and not loops.isdisjoint(self._tree.ancestors(binding.node))
             ]
         return kept or bindings
+
+    def by_assignment(self, uses: Iterable[cst.Name]) -> dict[cst.CSTNode, list[cst.Name]]:
+        """Of each assignment, those of the uses, in their order, that may read what it set."""
+        found: dict[cst.CSTNode, list[cst.Name]] = defaultdict(list)
+        for use in uses:
+            for node in {binding.node for binding in self.reaching(use)}:
+                found[node].append(use)
+        return found
 
     def _visible_inside(self, binding: Binding, above: set[cst.CSTNode]) -> bool:
         """Whether a use within the binding's own node comes after it, not before."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -82,11 +81,11 @@ class Module:
         """The places that may read what an assignment put into a name, in the same function."""
         function = self.function(assign)
         if (function, name) not in self._uses:
-            found = self._uses[function, name] = defaultdict(list)
-            for use in self.spelled(name, near=assign):
-                if self.function(use) is function and self._in_body(use, function):
-                    for node in {binding.node for binding in self.flow.reaching(use)}:
-                        found[node].append(use)
+            self._uses[function, name] = self.flow.by_assignment(
+                use
+                for use in self.spelled(name, near=assign)
+                if self.function(use) is function and self._in_body(use, function)
+            )
         return self._uses[function, name].get(assign, [])
 
     def _in_body(self, node: cst.CSTNode, function: cst.FunctionDef | None) -> bool:

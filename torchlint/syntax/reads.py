@@ -28,11 +28,7 @@ class Reads:
         """The places that read what an assignment in a function put into a name."""
         key = (self._module.function(assign), name)
         if key not in self._readers:
-            found: dict[cst.CSTNode, list[cst.Name]] = defaultdict(list)
-            for use in self._all.get(key, ()):
-                for binding in self._module.flow.reaching(use):
-                    found[binding.node].append(use)
-            self._readers[key] = found
+            self._readers[key] = self._module.flow.by_assignment(self._all.get(key, ()))
         return self._readers[key].get(assign, [])
 
     @cached_property
