@@ -14,15 +14,14 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from versions import machine
+from whole_process import measure
 
 RUFF = "ruff check --isolated --no-cache --select PERF,F,E --exit-zero --quiet ."
 _LOOK_S = 0.05
@@ -106,25 +105,28 @@ def check(jobs: int, cache: Path | None) -> list[str]:
 
 
 def run(command: list[str], folder: Path) -> Run:
-    """What a command takes; its output is thrown away."""
+    """What a command takes in a folder.
+
+    Raises:
+        UnexpectedExitError: it did not do what is measured.
+    """
     over = threading.Event()
-    peaks: dict[int, float] = {}
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    watcher = threading.Thread(target=watch, args=(process.pid, peaks, over))
+    main: dict[int, float] = {}
+    workers: dict[int, float] = {}
+    watcher = threading.Thread(target=watch, args=(main, workers, over))
     watcher.start()
-    _, _, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    over.set()
-    watcher.join()
-    workers = [peak for pid, peak in peaks.items() if pid != process.pid]
-    return Run(round(seconds, 3), usage.ru_maxrss / 1024, max(workers, default=0.0))
+    try:
+        cost = measure(command, folder=folder, expect=(0, 1))
+    finally:
+        over.set()
+        watcher.join()
+    peaks = (max(each.values(), default=0.0) for each in (main, workers))
+    return Run(round(cost.wall, 3), *peaks)
 
 
-def watch(root: int, peaks: dict[int, float], over: threading.Event) -> None:
-    """Notes the peak resident MB of a process and of all below it, until it is over."""
+def watch(main: dict[int, float], workers: dict[int, float], over: threading.Event) -> None:
+    """Notes the peak resident MB of the measured process and of those that it starts, until it is
+    over. The kernel's own account at the end tells only the largest of them all."""
     while not over.wait(_LOOK_S):
         parents = {}
         for entry in os.scandir("/proc"):
@@ -134,8 +136,9 @@ def watch(root: int, peaks: dict[int, float], over: threading.Event) -> None:
                     parents[int(entry.name)] = int(status.rpartition(")")[2].split()[1])
                 except (OSError, ValueError):
                     continue
-        for pid in parents:
-            if descends(pid, root, parents):
+        for pid, parent in parents.items():
+            if descends(parent, os.getpid(), parents):
+                peaks = main if parent == os.getpid() else workers
                 peaks[pid] = max(peaks.get(pid, 0.0), peak_mb(pid))
 
 
