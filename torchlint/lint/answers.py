@@ -15,7 +15,7 @@ _QUESTIONS: Final[list[str]] = []
 class Answers:
     """Yes or no by question. Two bits for each, since there are many files and few questions."""
 
-    __slots__ = ("_yes", "asked")
+    __slots__ = ("_yes", "asked", "news")
 
     def __init__(self, answers: Mapping[str, bool] | None = None) -> None:
         self.asked = 0
@@ -23,6 +23,8 @@ class Answers:
         self._yes = 0
         for question, answer in (answers or {}).items():
             self.note(question, answer=answer)
+        self.news = False
+        """Whether an answer was noted since."""
 
     def get(self, question: str) -> bool | None:
         """The answer, or None if the question was not asked."""
@@ -39,12 +41,10 @@ class Answers:
             _QUESTIONS.append(question)
         self.asked |= 1 << number
         self._yes |= answer << number
+        self.news = True
 
     def as_dict(self) -> dict[str, bool]:
         return {_QUESTIONS[number]: bool(self._yes >> number & 1) for number in _bits(self.asked)}
-
-    def __len__(self) -> int:
-        return self.asked.bit_count()
 
 
 def questions_of(asked: int) -> frozenset[str]:

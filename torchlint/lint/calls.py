@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from torchlint.lint.index import Index, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from torchlint.syntax.summary import CallSite, FunctionSummary, Passed, Summary
+
+    _Resolved = dict[Key, list["tuple[Key, ...] | None"]]
 
 CALL_DEPTH = 3
 
@@ -21,51 +23,57 @@ class Calls:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._resolved: dict[tuple[int, bool], list[Key]] = {}
-        """By the identity of a call site, each of which belongs to one function."""
-        self._provisional: list[tuple[int, bool]] = []
-        """Those that lead elsewhere once more is known of the objects that are passed."""
-        self._unsure: list[tuple[int, bool]] = []
+        self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
+        """What calls run, by function and number: if they wake files, and if they do not."""
+        self._unsure: list[tuple[Key, int]] = []
         """Those that lead elsewhere once more files are parsed."""
 
     def add(self, summaries: Mapping[str, Summary]) -> None:
         """Take in the summaries of more files. What was resolved without a doubt stays."""
         self._index.add(summaries)
-        for known in (*self._provisional, *self._unsure):
-            self._resolved.pop(known, None)
-        self._provisional.clear()
+        for caller, number in self._unsure:
+            for resolved in self._resolved:
+                if caller in resolved:
+                    resolved[caller][number] = None
         self._unsure.clear()
-        for name in ("called_from", "passed_objects"):
-            self.__dict__.pop(name, None)
+        self._resolve_anew()
+        self.__dict__.pop("passed_objects", None)
 
-    def sites(self) -> Iterator[tuple[Key, CallSite]]:
+    def sites(self) -> Iterator[tuple[Key, int, CallSite]]:
+        """Every call: the function that it is in, its number there, and itself."""
         for key, function in self._index.functions.items():
-            for site in function.calls:
-                yield key, site
+            for number, site in enumerate(function.calls):
+                yield key, number, site
 
-    @cached_property
-    def called_from(self) -> dict[Key, list[tuple[Key, CallSite]]]:
+    def callers(self, functions: Container[Key]) -> dict[Key, list[tuple[Key, CallSite]]]:
+        """The calls that can run each of these functions."""
         found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
-        for key, site in self.sites():
-            for target in self.callees(key, site):
-                found[target].append((key, site))
+        for key, number, site in self.sites():
+            for target in self.callees(key, number):
+                if target in functions:
+                    found[target].append((key, site))
         return found
 
-    def callees(self, caller: Key, site: CallSite, *, wake: bool = False) -> list[Key]:
+    def callees(self, caller: Key, number: int, *, wake: bool = False) -> tuple[Key, ...]:
         """The functions of the project that a call can run.
 
         With `wake`, files that the call leads to and that nobody parsed are asked for.
+
+        Args:
+            number: which of the caller's calls.
         """
-        asked = (id(site), wake)
-        known = self._resolved.get(asked)
+        resolved = self._resolved[wake].get(caller)
+        calls = self._index.functions[caller].calls
+        if resolved is None:
+            resolved = self._resolved[wake][caller] = [None] * len(calls)
+        known = resolved[number]
         if known is None:
             met = self._index.met_asleep
-            found = self._resolve_site(caller, site, wake)
-            known = self._resolved[asked] = [key for key in found if key in self._index.functions]
-            if _is_provisional(site):
-                self._provisional.append(asked)
-            elif self._index.met_asleep != met:
-                self._unsure.append(asked)
+            found = self._resolve_site(caller, calls[number], wake)
+            known = tuple(key for key in found if key in self._index.functions)
+            resolved[number] = known
+            if self._index.met_asleep != met:
+                self._unsure.append((caller, number))
         return known
 
     def _resolve_site(self, caller: Key, site: CallSite, wake: bool) -> list[Key]:
@@ -129,30 +137,35 @@ class Calls:
         found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
         self.__dict__["passed_objects"] = found
         sites = [
-            (key, site)
-            for key, site in self.sites()
+            (key, number, site)
+            for key, number, site in self.sites()
             if any(passed.classes for passed in site.arguments)
         ]
         before = -1
         while sum(map(len, found.values())) != before:
             before = sum(map(len, found.values()))
             self._resolve_anew()
-            for key, site in sites:
-                for target in self.callees(key, site):
+            for key, number, site in sites:
+                for target in self.callees(key, number):
                     function = self._index.functions[target]
                     for parameter, passed in received(function, site.arguments):
+                        if not passed.classes:
+                            continue
                         known = found[target, parameter]
                         known += [
                             (key, name) for name in passed.classes if (key, name) not in known
                         ]
-            sites = [(key, site) for key, site in sites if _is_provisional(site)]
+            sites = [each for each in sites if _is_provisional(each[2])]
         self._resolve_anew()
         return found
 
     def _resolve_anew(self) -> None:
-        for known in self._provisional:
-            del self._resolved[known]
-        self._provisional.clear()
+        """Forget what calls run that lead elsewhere once more is known of the objects passed."""
+        for resolved in self._resolved:
+            for caller, known in resolved.items():
+                for number, site in enumerate(self._index.functions[caller].calls):
+                    if known[number] is not None and _is_provisional(site):
+                        known[number] = None
 
 
 def _is_provisional(site: CallSite) -> bool:

@@ -37,8 +37,9 @@ class Imports:
     @cached_property
     def _targets(self) -> dict[str, tuple[str, ...]]:
         graph: dict[str, tuple[str, ...]] = {}
-        for path, names in sorted(self._names().items()):
-            found = {self._locator.locate(path, name) for name in names}
+        names = self._names()
+        for path in sorted(names):
+            found = {self._locator.locate(path, name) for name in names[path]}
             targets = {target[0] for target in found if target is not None} - {path}
             graph[path] = tuple(targets)
         return graph

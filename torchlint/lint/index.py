@@ -41,25 +41,30 @@ class Locator:
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._shown = {os.path.abspath(path): path for path in paths}
-        self._folders = {path: os.path.dirname(full) for full, path in self._shown.items()}
+        self._here = os.path.join(os.getcwd(), "")
+        self._shown: dict[str, str] = {}
+        """The paths by where they lie, seen from `_here` if that is below it."""
+        self._folders: dict[str, str] = {}
+        """Of each path, the absolute folder."""
         self._located: dict[str, tuple[str, tuple[str, ...]] | None] = {}
         """What names lead to from `_folder`: all files of a folder see the same modules."""
         self._folder: str | None = None
-        self._roots = self._top_level_folders()
-
-    def _top_level_folders(self) -> dict[str, set[str]]:
+        self._roots: dict[str, set[str]] = {}
         """For each module or package name, the folders that it lies in."""
-        found: dict[str, set[str]] = {}
+        folders: dict[str, str] = {}  # one string for all files of a folder
+        for path in paths:
+            absolute = os.path.abspath(path)
+            below = absolute.removeprefix(self._here)
+            self._shown[path if path == below else below] = path
+            above, file = os.path.split(absolute)
+            folder = self._folders[path] = folders.setdefault(above, above)
+            self._roots.setdefault(file.removesuffix(".py"), set()).add(folder)
         seen: set[str] = set()
-        for absolute in self._shown:
-            folder, file = os.path.split(absolute)
-            found.setdefault(file.removesuffix(".py"), set()).add(folder)
+        for folder in folders:
             while folder not in seen:
                 seen.add(folder)
                 folder, name = os.path.split(folder)
-                found.setdefault(name, set()).add(folder)
-        return found
+                self._roots.setdefault(name, set()).add(folder)
 
     def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         """The file that a dotted name of `path` lives in, and the names left over inside it."""
@@ -126,7 +131,7 @@ class Locator:
                 found
                 for folder in folders
                 if folder.startswith(near + os.sep)
-                and os.path.join(folder, "__init__.py") not in self._shown  # a package is no root
+                and self._file(os.path.join(folder, "__init__.py")) is None  # a package is no root
                 and (found := self._under(folder, parts)) is not None
                 and len(found[1]) <= 1
             }
@@ -138,10 +143,14 @@ class Locator:
     def _under(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         for length in range(len(parts), -1, -1):
             base = os.sep.join((folder.rstrip(os.sep), *parts[:length]))
-            for file in (f"{base}.py", f"{base}{os.sep}__init__.py"):
-                if file in self._shown:
-                    return self._shown[file], parts[length:]
+            for absolute in (f"{base}.py", f"{base}{os.sep}__init__.py"):
+                file = self._file(absolute)
+                if file is not None:
+                    return file, parts[length:]
         return None
+
+    def _file(self, absolute: str) -> str | None:
+        return self._shown.get(absolute.removeprefix(self._here))
 
 
 class Index:

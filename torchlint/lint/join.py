@@ -145,9 +145,9 @@ class Project:
             return False
         return any(
             self.does_step(target, depth + 1)
-            for site in function.calls
+            for number, site in enumerate(function.calls)
             if not site.loops
-            for target in self.calls.callees(key, site)
+            for target in self.calls.callees(key, number)
             if target != key
         )
 
@@ -160,10 +160,10 @@ class Project:
             for index, loop in summary.loops.items()
             if loop.steps
         }
-        for key, site in self.calls.sites():
+        for key, number, site in self.calls.sites():
             if not site.loops or site.quiet or (key.path, site.loops[0]) in found:
                 continue
-            if any(self.does_step(target) for target in self.calls.callees(key, site)):
+            if any(self.does_step(target) for target in self.calls.callees(key, number)):
                 found.add((key.path, site.loops[0]))
         return found
 
@@ -215,32 +215,40 @@ class Project:
     def _heats(self) -> dict[Key, Heat]:
         heats: dict[Key, Heat] = {}
         queue: deque[Key] = deque()
-        for key, function in self.index.functions.items():
-            if function.hook or (function.whole_step and not function.evaluation):
-                self._warm(heats, queue, key, self._own_heat(key, function))
-        for key, site in self.calls.sites():
+        steps = {
+            key: function
+            for key, function in self.index.functions.items()
+            if function.hook or (function.whole_step and not function.evaluation)
+        }
+        callers = self.calls.callers(steps) if steps else {}
+        for key, function in steps.items():
+            own = self._own_heat(key, function, callers.get(key, ()))
+            self._warm(heats, queue, key, own)
+        for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
-                for target in self.calls.callees(key, site, wake=True):
+                for target in self.calls.callees(key, number, wake=True):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
         while queue:
             key = queue.popleft()
             heat = heats[key]
             if heat.depth >= CALL_DEPTH:
                 continue
-            for site in self.index.functions[key].calls:
+            for number, site in enumerate(self.index.functions[key].calls):
                 if site.quiet or site.rare:
                     continue
-                for target in self.calls.callees(key, site, wake=True):
+                for target in self.calls.callees(key, number, wake=True):
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
         return heats
 
-    def _own_heat(self, key: Key, function: FunctionSummary) -> Heat:
+    def _own_heat(
+        self, key: Key, function: FunctionSummary, callers: Iterable[tuple[Key, CallSite]]
+    ) -> Heat:
         heats = [
             self._passed_heat(site, key, loop, None, 0)
-            for caller, site in self.calls.called_from.get(key, ())
+            for caller, site in callers
             if (loop := self.step_loop(caller.path, site.loops[:1])) is not None
         ]
         if heats:

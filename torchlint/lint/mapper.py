@@ -80,7 +80,7 @@ class Mapper:
             if answer is None:
                 result = _died(target.path)
             else:
-                known.digest, result = answer[0], self.store.shared.of(answer[1])
+                known.digest, result = answer[0], self.store.shared.of(answer[1], target.path)
                 self.store.keep(known, depth, result)
             found[target.path] = self._take(result, depth)
             done += 1

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from torchlint.syntax.summary import CallSite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torchlint.lint.mapping import MapResult
     from torchlint.syntax.summary import FunctionSummary, Summary
 
@@ -21,22 +23,33 @@ class Shared:
     def __init__(self) -> None:
         self._parts: dict[object, object] = {}
 
-    def of(self, result: MapResult) -> MapResult:
-        """The same result, made of parts that others have too."""
+    def of(self, result: MapResult, path: str) -> MapResult:
+        """The same result, made of parts that others have too.
+
+        Args:
+            path: that of the result, as others have it.
+        """
         return replace(
             result,
-            path=self._one(result.path),
-            imports=tuple(map(self._one, result.imports)),
-            summary=result.summary and self._summary(result.summary),
+            path=path,
+            imports=self._one(result.imports, lambda names: tuple(map(self._one, names))),
+            summary=result.summary and self._summary(result.summary, path),
         )
 
-    def _summary(self, summary: Summary) -> Summary:
+    def _summary(self, summary: Summary, path: str) -> Summary:
         return replace(
             summary,
-            path=self._one(summary.path),
+            path=path,
             classes=self._one(summary.classes),
-            exports=tuple((self._one(name), self._one(dotted)) for name, dotted in summary.exports),
-            functions=tuple(map(self._function, summary.functions)),
+            exports=self._one(
+                summary.exports,
+                lambda exports: tuple(
+                    (self._one(name), self._one(dotted)) for name, dotted in exports
+                ),
+            ),
+            functions=self._one(
+                summary.functions, lambda functions: tuple(map(self._function, functions))
+            ),
         )
 
     def _function(self, function: FunctionSummary) -> FunctionSummary:
@@ -48,7 +61,6 @@ class Shared:
         )
 
     def _call(self, site: CallSite) -> CallSite:
-        """A site of its own, since `Calls` tells sites by their identity."""
         return CallSite(
             target=self._one(site.target),
             method=self._one(site.method),
@@ -58,5 +70,10 @@ class Shared:
             rare=site.rare,
         )
 
-    def _one(self, part: _T) -> _T:
-        return cast("_T", self._parts.setdefault(part, part))
+    def _one(self, part: _T, made: Callable[[_T], _T] = lambda part: part) -> _T:
+        """The part that was the first of its like; it was made of such parts, if need be."""
+        known = self._parts.get(part)
+        if known is None:
+            known = made(part)
+            self._parts[known] = known
+        return cast("_T", known)

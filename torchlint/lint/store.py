@@ -54,8 +54,9 @@ class Store:
     def __init__(self, open_cache: Callable[[], Cache] | None = None) -> None:
         self._open_cache = open_cache
         self._results: dict[tuple[object, ...], MapResult] = {}
-        self._answers: dict[tuple[str, bytes], Answers] = {}
-        self._answered: dict[tuple[str, bytes], int] = {}
+        """Where there is no cache."""
+        self._answers: dict[bytes | str, Answers] = {}
+        """By the content of a file, or by its path if that changes."""
         self._variants: dict[tuple[object, ...], bytes] = {}
         self._folder: tuple[str, Folder] = ("", {})
         self._new: dict[str, Folder] = {}
@@ -76,18 +77,14 @@ class Store:
 
     def result(self, known: Known, depth: Depth) -> MapResult | None:
         """What a file with this content said when it was mapped to this depth."""
-        key = _key(known, depth)
-        found = self._results.get(key)
-        if found is None and self._cache is not None and known.target.data is None:
-            found = self._stored(known, depth)
-            if found is not None:
-                self._results[key] = found
-        return found
+        if self._cache is None or known.target.data is not None:
+            return self._results.get(_key(known, depth))
+        return self._stored(known, depth)
 
     def keep(self, known: Known, depth: Depth, result: MapResult) -> None:
         """Remember what a file said."""
-        self._results[_key(known, depth)] = result
         if self._cache is None or known.target.data is not None:
+            self._results[_key(known, depth)] = result
             return
         if any(each.kind in _NOT_KEPT for each in result.diagnostics):
             return
@@ -98,12 +95,11 @@ class Store:
             return
         self._pending += len(encoded)
         self._of(known).results[self._variant(known.target, depth)] = encoded
-        if self._pending > _MOST_PENDING:
-            self.save()
+        self._save_much()
 
     def answers(self, known: Known) -> Answers:
         """What is known of the words in a file; the caller adds to it."""
-        key = (known.target.path, known.digest)
+        key = known.target.path if known.digest == CHANGED else known.digest
         if key not in self._answers and self._cache is not None and known.target.data is None:
             self._load(known)
         found = self._answers.get(key)
@@ -114,17 +110,21 @@ class Store:
         return found
 
     def note_answers(self, files: Iterable[Known]) -> None:
-        """Let the next `save` store the answers that these files gave since they were loaded."""
+        """Let the next `save` store the answers of those files that were asked something new."""
         if self._cache is None:
             return
         for known in files:
-            if known.target.data is not None or known.digest == CHANGED:
-                continue
-            key = (known.target.path, known.digest)
-            answers = self._answers.get(key)
-            if answers is not None and len(answers) > self._answered.get(key, 0):
-                self._of(known).answers.update(answers.as_dict())
-                self._answered[key] = len(answers)
+            answers = self._answers.get(known.digest)
+            if answers is not None and answers.news and known.target.data is None:
+                asked = self._of(known).answers = answers.as_dict()
+                self._pending += sum(map(len, asked))
+                self._save_much()
+        for answers in self._answers.values():
+            answers.news = False
+
+    def _save_much(self) -> None:
+        if self._pending > _MOST_PENDING:
+            self.save()
 
     def save(self) -> None:
         """Store what is new. What another process has stored meanwhile stays."""
@@ -223,7 +223,7 @@ class Store:
         """What is new of a file."""
         from torchlint.lint.codec import Entry
 
-        folder, name = os.path.split(os.path.abspath(known.target.path))
+        folder, name = _place(known)
         files = self._new.setdefault(folder, {})
         file = files.get(name)
         if file is None or file.digest != known.digest:
@@ -233,26 +233,29 @@ class Store:
     def _stored(self, known: Known, depth: Depth) -> MapResult | None:
         from torchlint.lint.codec import decode_result
 
-        file = self._load(known)
-        encoded = file.results.get(self._variant(known.target, depth)) if file else None
+        variant = self._variant(known.target, depth)
+        folder, name = _place(known)
+        new = self._new.get(folder, {}).get(name)
+        encoded = new.results.get(variant) if new and new.digest == known.digest else None
+        if encoded is None:
+            file = self._load(known)
+            encoded = file.results.get(variant) if file else None
         result = None if encoded is None else decode_result(encoded)
         if result is None or result.path != known.target.path:
             return None
-        return self.shared.of(result)
+        return self.shared.of(result, known.target.path)
 
     def _load(self, known: Known) -> Entry | None:
         from torchlint.lint.answers import Answers
 
-        folder, name = os.path.split(os.path.abspath(known.target.path))
+        folder, name = _place(known)
         if self._folder[0] != folder:
             self._folder = (folder, self._read_folder(folder))
         file = self._folder[1].get(name)
         if file is None or file.digest != known.digest:
             file = None
-        key = (known.target.path, known.digest)
-        if key not in self._answers:
-            self._answers[key] = Answers(None if file is None else file.answers)
-            self._answered[key] = len(self._answers[key])
+        if known.digest not in self._answers and known.digest != CHANGED:
+            self._answers[known.digest] = Answers(None if file is None else file.answers)
         return file
 
     def _read_folder(self, folder: str) -> Folder:
@@ -277,6 +280,11 @@ class Store:
 def _key(known: Known, depth: Depth) -> tuple[object, ...]:
     target = known.target
     return (target.path, known.digest, target.selection, target.torch, target.named, depth)
+
+
+def _place(known: Known) -> tuple[str, str]:
+    """The absolute folder of a file, and its name there."""
+    return os.path.split(os.path.abspath(known.target.path))
 
 
 def _merge(files: Folder, name: str, new: Entry) -> None:

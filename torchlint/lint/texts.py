@@ -50,15 +50,15 @@ class Texts:
 
     def answer(self, path: str, question: str) -> bool:
         """The same, for what is asked in the words of the store."""
-        answers = self._store.answers(self._files[path])
-        known = answers.get(question)
+        known = self._store.answers(self._files[path]).get(question)
         if known is None:
             words = self._of(path)
             if question.startswith(_WORD):
                 known = words.contain(question.removeprefix(_WORD).encode())
             else:
                 known = words.match(question)
-            answers.note(question, answer=known)
+            # Asked for anew: the file may have turned out to be another than was seen.
+            self._store.answers(self._files[path]).note(question, answer=known)
         return known
 
     def accelerated(self, path: str) -> bool:
