@@ -9,12 +9,12 @@ import pytest
 from torchlint.lint import fixer
 from torchlint.lint.finding import Applicability, Diagnostic, Finding
 from torchlint.lint.fixer import FixedFile, FixReport
-from torchlint.lint.tiers import Wanted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from torchlint.lint.engine import Target
+    from torchlint.lint.tiers import Wanted
 
 MakeFinding = Callable[..., Finding]
 Run = Callable[..., Any]
@@ -101,7 +101,8 @@ def test_trouble_is_2_and_does_not_hide_the_diff(torchlint: Run, fixes: Fixer) -
 def test_the_words_reach_the_fixer(torchlint: Run, fixes: Fixer, rules: None) -> None:
     torchlint("fix", "--unsafe", "--hints", "--pedantic", "--select", "TL2", "--ignore", "TL201")
     assert fixes.unsafe
-    assert fixes.wanted == Wanted(hints=True, pedantic=True)
+    assert fixes.wanted is not None
+    assert (fixes.wanted.hints, fixes.wanted.pedantic) == (True, True)
     assert fixes.targets[0].selection.select == ("TL2",)
     assert fixes.targets[0].selection.ignore == ("TL201",)
 

@@ -103,7 +103,7 @@ class Fixed:
         assert not self._fix(target).files, "another fix changes it again"
 
     def _fix(self, target: Target) -> FixReport:
-        report = fix_targets([target], unsafe=self.unsafe, wanted=Wanted(True, True))
+        report = fix_targets([target], unsafe=self.unsafe, wanted=Wanted(hints=True, pedantic=True))
         assert_nothing_crashed(
             each
             for each in report.diagnostics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +111,14 @@ def test_an_import_leads_to(
 ) -> None:
     found = Locator(paths).locate(paths[0], dotted)
     assert (found and (found[0], list(found[1]))) == place
+
+
+@pytest.mark.parametrize(
+    "shown", [os.path.abspath, lambda path: os.path.join(".", path)], ids=["absolute", "a dot"]
+)
+def test_paths_may_be_shown_otherwise(shown: Callable[[str], str]) -> None:
+    paths = [shown(path) for path in ("pkg/train.py", "pkg/utils.py")]
+    assert Locator(paths).locate(paths[0], "pkg.utils.f") == (paths[1], ("f",))
 
 
 def test_a_file_that_is_not_checked_imports_nothing() -> None:

@@ -313,6 +313,28 @@ HOT = {
         },
         ["train.py:14 TL201"],
     ),
+    "a method of an object that goes through two calls, the last one first": (
+        {
+            "train.py": """\
+                import torch
+                def outer(runner, loss):
+                    runner.run(Meter(), loss)
+                class Runner:
+                    def run(self, meter, loss):
+                        meter.update(loss)
+                class Meter:
+                    def update(self, value):
+                        self.sum = value.item()
+                def train(model, optimizer, loader):
+                    for x in loader:
+                        loss = model(x.cuda()).sum()
+                        loss.backward()
+                        optimizer.step()
+                        outer(Runner(), loss)
+            """
+        },
+        ["train.py:9 TL201"],
+    ),
     "keywords name the parameters": (
         {
             "train.py": train("note(n=3, value=loss)")
@@ -502,6 +524,25 @@ class TestRelated:
         (related,) = finding.related
         assert related.position == Position(4, 5)
         assert "framework" in related.message
+
+    def test_a_whole_step_in_a_function_is_hot_by_the_loop_that_calls_it(
+        self, check_text: Callable[..., Any]
+    ) -> None:
+        step = (
+            "def step(model, optimizer, x):\n"
+            "    loss = model(x.cuda()).sum()\n"
+            "    loss.backward()\n"
+            "    optimizer.step()\n"
+            "    print(loss.item())\n"
+        )
+        files = {
+            "main.py": "import torch\nfrom steps import step\nfor x in loader:\n"
+            "    step(model, optimizer, x)\n",
+            "steps.py": "import torch\n" + step,
+        }
+        (finding,) = check_text(files).findings
+        (related,) = finding.related
+        assert (related.path, related.position) == ("main.py", Position(3, 1))
 
     def test_a_finding_in_the_loop_itself_needs_no_other_place(
         self, check_text: Callable[..., Any]

@@ -46,7 +46,7 @@ _CATEGORIES = {
     op.CATEGORY_NOT_DIGIT: _SIGNS - frozenset(string.digits),
 }
 _MATCHED_IN_ONE_PLACE = {
-    "torchlint.project.requires._CLAUSE": "at the start of each clause",
+    "torchlint.project.requires._clause": "at the start of each clause",
     "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
     "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
     "torchlint.rules.model._constructed._ASSIGNS": "at the start of 400 bytes",
@@ -221,10 +221,22 @@ def _patterns() -> Iterator[tuple[str, str, int]]:
 
 def _compiled_in(module: str) -> Iterator[tuple[str, str, int]]:
     for name, value in vars(importlib.import_module(module)).items():
+        if getattr(value, "__module__", None) == module and hasattr(value, "cache_info"):
+            value = _made_by(value)
         if isinstance(value, re.Pattern):
             text = value.pattern
             flags = value.flags & (re.I | re.M | re.S | re.X)
             yield f"{module}.{name}", text if isinstance(text, str) else text.decode(), flags
+
+
+def _made_by(function: Any) -> object:
+    """What a cached function without parameters gives, if that is a pattern."""
+    return (
+        function()
+        if "re.Pattern" in str(function.__annotations__.get("return"))
+        and not (function.__wrapped__.__code__.co_argcount)
+        else None
+    )
 
 
 @pytest.mark.parametrize(

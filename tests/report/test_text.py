@@ -18,7 +18,7 @@ def report(
     *findings: Finding, hidden: tuple[tuple[str, int], ...] = (), paint: bool = False
 ) -> str:
     texts = {finding.path: SOURCE for finding in findings}
-    return "\n".join(text.render(Shown(findings, hidden), Excerpts(texts), Paint(paint)))
+    return "\n".join(text.render(Shown(findings, hidden), Excerpts(texts), Paint(on=paint)))
 
 
 def test_a_finding_has_its_place_message_source_and_caret(make_finding: MakeFinding) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from torchlint import __version__
+from torchlint.cli.command import Command, show_version
 
 _COMMANDS: Final = {
     "check": "torchlint.cli.check",
@@ -19,7 +19,7 @@ _COMMANDS: Final = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Command, click.Group):
     """Imports a command's module when the command is asked for, so that start-up stays short."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -61,7 +61,14 @@ Examples:
 Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 something could not be done;
 `torchlint verify --help` lists those of verify.""",
 )
-@click.version_option(__version__, message="torchlint %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=show_version,
+    help="Show the version and exit.",
+)
 def torchlint() -> None:
     """torchlint reads PyTorch training code, says what makes it slow, mends it, and measures.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torchlint.cli.command import Command
 from torchlint.cli.options import (
     Words,
     cache_options,
@@ -51,7 +52,7 @@ Exit codes:
 """
 
 
-@click.command("check", epilog=_EPILOG)
+@click.command("check", cls=Command, epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @output_format("text", "concise", "json", "github")
@@ -87,7 +88,9 @@ def command(
             report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
     finally:
         progress.clear()
-    shown = choose(report.findings, plan.targets, Wanted(words.hints, words.pedantic))
+    shown = choose(
+        report.findings, plan.targets, Wanted(hints=words.hints, pedantic=words.pedantic)
+    )
     diagnostics = sorted({*plan.diagnostics, *report.diagnostics}, key=lambda each: each.sort_key)
     if statistics:
         print_lines(_statistics(shown.findings, output_format))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from torchlint.cli.command import Command
 from torchlint.cli.options import cache_root
 from torchlint.cli.output import print_lines
 from torchlint.report.terminal import plural, visible
 
 
-@click.command("clean")
+@click.command("clean", cls=Command)
 @click.option("--cache-dir", metavar="DIR", help="The cache to empty. Default: the one in use.")
 def command(cache_dir: str | None) -> None:
     """Remove what `check` keeps between runs.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torchlint.cli.command import Command
 from torchlint.cli.options import Words, plan_from, pool_from, selection_options
 from torchlint.cli.output import paint_for, print_diagnostics, print_lines
 
@@ -43,7 +44,7 @@ Exit codes:
 """
 
 
-@click.command("fix", epilog=_EPILOG)
+@click.command("fix", cls=Command, epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @click.option("--apply", is_flag=True, help="Write the files instead of printing a diff.")
@@ -71,7 +72,7 @@ def command(
     from torchlint.lint.tiers import Wanted
 
     plan = plan_from(paths, words)
-    wanted = Wanted(words.hints, words.pedantic)
+    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
     report = fixer.fix_targets(plan.targets, unsafe=unsafe, pool=pool_from(words), wanted=wanted)
     diagnostics = {*plan.diagnostics, *report.diagnostics}
     if not apply:

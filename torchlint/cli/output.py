@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def paint_for(stream: TextIO) -> Paint:
     """Colour if this stream wants it."""
-    return Paint(wants_colour(stream))
+    return Paint(on=wants_colour(stream))
 
 
 def print_lines(lines: Iterable[str], *, err: bool = False) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torchlint.cli.command import Command
 from torchlint.cli.options import output_format
 from torchlint.cli.output import print_lines
 
@@ -25,7 +26,7 @@ Exit codes: 0, or 2 for a rule that does not exist.
 """
 
 
-@click.command("rule", epilog=_EPILOG)
+@click.command("rule", cls=Command, epilog=_EPILOG)
 @click.argument("rule", required=False, metavar="[CODE|NAME]")
 @output_format("text", "json")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")

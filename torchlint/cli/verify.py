@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from torchlint.cli.command import Command
 from torchlint.cli.options import Words, rule_options
 from torchlint.cli.output import print_lines
 from torchlint.cli.verifying import (
@@ -47,7 +48,7 @@ Exit codes:
 """
 
 
-class _Command(click.Command):
+class _Command(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)

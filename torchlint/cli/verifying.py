@@ -58,7 +58,7 @@ def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
         plan.targets,
         all_rules(),
         unsafe=unsafe,
-        wanted=Wanted(words.hints, words.pedantic),
+        wanted=Wanted(hints=words.hints, pedantic=words.pedantic),
         pool=pool_from(words),
         progress=progress,
     )

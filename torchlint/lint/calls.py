@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.lint.index import Index, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from torchlint.syntax.summary import CallSite, FunctionSummary, Passed, Summary
 
@@ -48,8 +48,9 @@ class Calls:
     def callers(self, functions: Container[Key]) -> dict[Key, list[tuple[Key, CallSite]]]:
         """The calls that can run each of these functions."""
         found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
-        for key, number, site in self.sites():
-            for target in self.callees(key, number):
+        for key, _, site in self.sites():
+            # Not kept as `callees` does: most of them are asked for only here.
+            for target in self._resolve_site(key, site):
                 if target in functions:
                     found[target].append((key, site))
         return found
@@ -69,14 +70,14 @@ class Calls:
         known = resolved[number]
         if known is None:
             met = self._index.met_asleep
-            found = self._resolve_site(caller, calls[number], wake)
+            found = self._resolve_site(caller, calls[number], wake=wake)
             known = tuple(key for key in found if key in self._index.functions)
             resolved[number] = known
             if self._index.met_asleep != met:
                 self._unsure.append((caller, number))
         return known
 
-    def _resolve_site(self, caller: Key, site: CallSite, wake: bool) -> list[Key]:
+    def _resolve_site(self, caller: Key, site: CallSite, *, wake: bool = False) -> list[Key]:
         if site.target == "self":
             owner = self._owner(caller)
             found = self._index.method(owner, site.method, wake=wake) if owner else None
@@ -136,16 +137,17 @@ class Calls:
         names the object's class there."""
         found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
         self.__dict__["passed_objects"] = found
-        sites = [
-            (key, number, site)
-            for key, number, site in self.sites()
-            if any(passed.classes for passed in site.arguments)
-        ]
+        sites: Iterable[tuple[Key, int, CallSite]] = self.sites()
         before = -1
         while sum(map(len, found.values())) != before:
             before = sum(map(len, found.values()))
             self._resolve_anew()
+            again = []
             for key, number, site in sites:
+                if not any(passed.classes for passed in site.arguments):
+                    continue
+                if _is_provisional(site):
+                    again.append((key, number, site))
                 for target in self.callees(key, number):
                     function = self._index.functions[target]
                     for parameter, passed in received(function, site.arguments):
@@ -155,7 +157,7 @@ class Calls:
                         known += [
                             (key, name) for name in passed.classes if (key, name) not in known
                         ]
-            sites = [each for each in sites if _is_provisional(each[2])]
+            sites = again
         self._resolve_anew()
         return found
 

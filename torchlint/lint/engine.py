@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.lint.gate import mentions_torch
 from torchlint.lint.store import Store
+from torchlint.project.digests import blake2b
 from torchlint.project.source import SourceError, TooLargeError, read_bytes
 from torchlint.project.workers import Pool
 
@@ -130,7 +130,7 @@ def check(
 
 def digest_of(data: bytes) -> bytes:
     """What tells one content of a file from another."""
-    return sha256(data).digest()[:16]
+    return blake2b(data, digest_size=16).digest()
 
 
 def _seen(target: Target) -> Known:

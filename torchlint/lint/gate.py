@@ -6,25 +6,18 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from torchlint.lint.needles import needles
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.lint.rule import Rule
 
 _MENTION = re.compile(rb"torch|lightning|accelerate|\.backward\(")
-_IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]{1,200})[ \t]+import[ \t]+([^\n#;]*)|import[ \t]+([^\n#;]+))",
-    re.MULTILINE,
-)
 ACCELERATED = (
     r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]|Accelerator\(|Fabric\(|accelerator\s*=\s*['\"]gpu|"
     r"\bgpus\s*=|\.to\((?:self\.|args\.|cfg\.|config\.)?device"
 )
 UNCOMMENTED = r"(?m)^[^#\n]*"
 """A pattern that starts so is looked for without it, and its line then searched for a `#`."""
-_WORD = re.compile(rb"[.\w]+")
 
 
 def mentions_torch(data: bytes) -> bool:
@@ -106,34 +99,8 @@ def _all_found(patterns: tuple[str, ...], words: Words) -> bool:
 @cache
 def _compiled(pattern: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
     """Plain words to look for first, since that is far quicker, and the expression itself."""
+    from torchlint.lint.needles import needles
+
     words = needles(pattern) or ()
     expression = re.compile(pattern.removeprefix(UNCOMMENTED).encode())
     return tuple(word.encode() for word in sorted(words)), expression
-
-
-def imports(data: bytes) -> list[str]:
-    """The dotted names that a file imports, read off its lines; strings may add a few."""
-    found: dict[str, None] = {}
-    end = 0
-    last_close = data.rfind(b")")
-    for match in _IMPORT.finditer(data):
-        if match.start() < end:
-            continue  # a line of the names in brackets
-        source, names, plain = match.groups()
-        if plain is not None:
-            for part in plain.split(b","):
-                word = _WORD.search(part)
-                if word:
-                    found[word.group().decode("utf-8", "replace")] = None
-            continue
-        base = source.decode("utf-8", "replace")
-        found[base] = None
-        joint = "" if base.endswith(".") else "."
-        if names.startswith(b"(") and match.start(2) < last_close:
-            end = data.find(b")", match.start(2))
-            names = data[match.start(2) : end]
-        for part in names.strip(b"()").split(b","):
-            word = _WORD.search(part)
-            if word:
-                found[f"{base}{joint}{word.group().decode('utf-8', 'replace')}"] = None
-    return list(found)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 import torchlint
 from torchlint.project.cache import Cache, name_of
+from torchlint.project.digests import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

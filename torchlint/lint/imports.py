@@ -1,7 +1,8 @@
-"""Which checked file imports which."""
+"""What a file imports, and which checked file imports which."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +11,40 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.lint.index import Locator
+
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]{1,200})[ \t]+import[ \t]+([^\n#;]*)|import[ \t]+([^\n#;]+))",
+    re.MULTILINE,
+)
+_WORD = re.compile(rb"[.\w]+")
+
+
+def imported_names(data: bytes) -> list[str]:
+    """The dotted names that a file imports, read off its lines; strings may add a few."""
+    found: dict[str, None] = {}
+    end = 0
+    last_close = data.rfind(b")")
+    for match in _IMPORT.finditer(data):
+        if match.start() < end:
+            continue  # a line of the names in brackets
+        source, names, plain = match.groups()
+        if plain is not None:
+            for part in plain.split(b","):
+                word = _WORD.search(part)
+                if word:
+                    found[word.group().decode("utf-8", "replace")] = None
+            continue
+        base = source.decode("utf-8", "replace")
+        found[base] = None
+        joint = "" if base.endswith(".") else "."
+        if names.startswith(b"(") and match.start(2) < last_close:
+            end = data.find(b")", match.start(2))
+            names = data[match.start(2) : end]
+        for part in names.strip(b"()").split(b","):
+            word = _WORD.search(part)
+            if word:
+                found[f"{base}{joint}{word.group().decode('utf-8', 'replace')}"] = None
+    return list(found)
 
 
 class Imports:
@@ -45,12 +80,12 @@ class Imports:
         return graph
 
     @cached_property
-    def _sources(self) -> dict[str, list[str]]:
+    def _sources(self) -> dict[str, tuple[str, ...]]:
         graph: dict[str, list[str]] = defaultdict(list)
         for path, targets in self._targets.items():
             for target in targets:
                 graph[target].append(path)
-        return graph
+        return {path: tuple(sources) for path, sources in graph.items()}
 
 
 def _reachable(starts: Iterable[str], graph: Mapping[str, Iterable[str]]) -> set[str]:

@@ -170,8 +170,9 @@ class Index:
         """Files that hot code leads to and that have no summary yet."""
         self.functions: dict[Key, FunctionSummary] = {}
         self.classes: dict[Key, ClassSummary] = {}
-        self._symbols: dict[tuple[str, str], Key | _Asleep | None] = {}
-        self._unsure: set[tuple[str, str]] = set()
+        self._symbols: dict[Key, Key | _Asleep | None] = {}
+        """What names stand for that their file does not define, such as re-exports."""
+        self._unsure: set[Key] = set()
         """Those of them that a file without summary may decide otherwise."""
         self.met_asleep = 0
         """How often an answer went by a file without summary; an answer that leaves this count
@@ -205,18 +206,6 @@ class Index:
         return found
 
     def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
-        known = (path, dotted)
-        if known not in self._symbols:
-            met = self.met_asleep
-            self._symbols[known] = None  # a re-export that leads back to itself
-            self._symbols[known] = self._find(path, dotted, depth)
-            if self.met_asleep != met:
-                self._unsure.add(known)
-        elif known in self._unsure:
-            self.met_asleep += 1
-        return self._symbols[known]
-
-    def _find(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
         located = self.locate(path, dotted)
         if located is None or not located[1] or depth > _DEEPEST:
             return None
@@ -224,6 +213,17 @@ class Index:
         key = Key(file, ".".join(rest))
         if key in self.functions or key in self.classes:
             return key
+        if key not in self._symbols:
+            met = self.met_asleep
+            self._symbols[key] = None  # a re-export that leads back to itself
+            self._symbols[key] = self._find(file, rest, depth)
+            if self.met_asleep != met:
+                self._unsure.add(key)
+        elif key in self._unsure:
+            self.met_asleep += 1
+        return self._symbols[key]
+
+    def _find(self, file: str, rest: tuple[str, ...], depth: int) -> Key | _Asleep | None:
         summary = self.summaries.get(file)
         if summary is None:
             # A star hands on names that the file itself never says.

@@ -6,6 +6,7 @@ import os
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchlint.lint.calls import CALL_DEPTH, received
@@ -324,15 +325,15 @@ class Project:
 
     def _spread(self, found: dict[str, set[str]]) -> None:
         """Adds the names that use those in `found`."""
-        uses = [
+        calls = (
             (key, site.target)
             for key, function in self.index.functions.items()
             if key.name
             for site in function.calls
             if site.target != "self" and not site.target.startswith(("$", "self."))
-        ]
-        uses += [(key, base) for key, class_ in self.index.classes.items() for base in class_.bases]
-        for key, dotted in uses:
+        )
+        bases = ((key, base) for key, class_ in self.index.classes.items() for base in class_.bases)
+        for key, dotted in chain(calls, bases):
             used = self.index.symbol(key.path, dotted)
             if used is not None and used.name.partition(".")[0] in found.get(used.path, ()):
                 found[key.path].add(key.name.partition(".")[0])

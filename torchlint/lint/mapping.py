@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Depth, digest_of
 from torchlint.lint.finding import Diagnostic, Finding
-from torchlint.lint.gate import imports, wanted_by
+from torchlint.lint.gate import wanted_by
+from torchlint.lint.imports import imported_names
 from torchlint.lint.registry import all_rules
 from torchlint.lint.rule import Fact, Waiting
 from torchlint.lint.soundness import what_is_wrong
@@ -62,7 +63,9 @@ def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
         data = target.read()
     except SourceError as error:
         return CHANGED, MapResult(target.path, diagnostics=(error.diagnostic,))
-    return digest_of(data), replace(_mapped(target, data, depth), imports=tuple(imports(data)))
+    return digest_of(data), replace(
+        _mapped(target, data, depth), imports=tuple(imported_names(data))
+    )
 
 
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.targets import rule_names
 from torchlint.project.cache import name_of
+from torchlint.project.digests import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -119,8 +119,6 @@ class Store:
                 asked = self._of(known).answers = answers.as_dict()
                 self._pending += sum(map(len, asked))
                 self._save_much()
-        for answers in self._answers.values():
-            answers.news = False
 
     def _save_much(self) -> None:
         if self._pending > _MOST_PENDING:
@@ -254,7 +252,7 @@ class Store:
         file = self._folder[1].get(name)
         if file is None or file.digest != known.digest:
             file = None
-        if known.digest not in self._answers and known.digest != CHANGED:
+        if known.digest not in self._answers:
             self._answers[known.digest] = Answers(None if file is None else file.answers)
         return file
 

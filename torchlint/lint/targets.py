@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from torchlint.config import NEWEST_TORCH, ConfigError, Selection, Settings, unknown_selector
 from torchlint.lint.finding import Diagnostic
@@ -27,24 +27,34 @@ def rule_names() -> Mapping[str, str]:
     return {code: rule.name for code, rule in all_rules().items()}
 
 
-class Wishes(NamedTuple):
+class Wishes:
     """What the command line says; it goes before the configuration file.
 
     `select` replaces what the file selects and ignores; `ignore` is added to what it ignores.
     """
 
-    select: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] = ()
-    target_torch: tuple[int, int] | None = None
-    config: str | None = None
-    isolated: bool = False
+    def __init__(
+        self,
+        select: tuple[str, ...] | None = None,
+        ignore: tuple[str, ...] = (),
+        target_torch: tuple[int, int] | None = None,
+        config: str | None = None,
+        *,
+        isolated: bool = False,
+    ) -> None:
+        self.select = select
+        self.ignore = ignore
+        self.target_torch = target_torch
+        self.config = config
+        self.isolated = isolated
 
 
-class Plan(NamedTuple):
+class Plan:
     """The files to check, and what already went wrong while looking for them."""
 
-    targets: tuple[Target, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    def __init__(self, targets: tuple[Target, ...], diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.targets = targets
+        self.diagnostics = diagnostics
 
 
 def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from torchlint.config import Selection
 from torchlint.lint.finding import Finding, Tier
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from torchlint.lint.engine import Target
 
 
-class Wanted(NamedTuple):
+class Wanted:
     """Which tiers were asked for."""
 
-    hints: bool = False
-    pedantic: bool = False
+    def __init__(self, *, hints: bool = False, pedantic: bool = False) -> None:
+        self.hints = hints
+        self.pedantic = pedantic
 
     def includes(self, finding: Finding, selection: Selection) -> bool:
         """Whether to show the finding; pedantic rules also answer to their own name."""
@@ -29,11 +30,14 @@ class Wanted(NamedTuple):
         return True
 
 
-class Shown(NamedTuple):
+class Shown:
     """The findings to show, and per file how many hints stay hidden."""
 
-    findings: tuple[Finding, ...]
-    hidden_hints: tuple[tuple[str, int], ...] = ()
+    def __init__(
+        self, findings: tuple[Finding, ...], hidden_hints: tuple[tuple[str, int], ...] = ()
+    ) -> None:
+        self.findings = findings
+        self.hidden_hints = hidden_hints
 
     @property
     def problems(self) -> int:

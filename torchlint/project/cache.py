@@ -13,8 +13,9 @@ import os
 import re
 import stat
 import time
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
+
+from torchlint.project.digests import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 MOST_PATTERNS = 4_000
 """Lines of one ignore file that are heeded: each is tried on each file."""
 _WILD = re.compile(r"[*?\[\\]")
-_ESCAPE_OR_SET = re.compile(r"\\(.)|\[([!^]?)(\]?[^\]]{0,200})\]")
 _LONGEST = 1_000
 """Characters of a pattern for one name, of which names have 255; a longer one means nothing."""
 
@@ -99,9 +98,14 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
     if len(pattern) > _LONGEST:
         return None
     try:
-        return re.compile(fnmatch.translate(_ESCAPE_OR_SET.sub(_as_fnmatch, pattern)))
+        return re.compile(fnmatch.translate(_escape_or_set().sub(_as_fnmatch, pattern)))
     except re.error:
         return None
+
+
+@cache
+def _escape_or_set() -> re.Pattern[str]:
+    return re.compile(r"\\(.)|\[([!^]?)(\]?[^\]]{0,200})\]")
 
 
 def _as_fnmatch(hit: re.Match[str]) -> str:
@@ -111,10 +115,11 @@ def _as_fnmatch(hit: re.Match[str]) -> str:
     return f"[{'!' if hit[2] else ''}{hit[3]}]".replace("\\", "")
 
 
-class IgnoreFile(NamedTuple):
+class IgnoreFile:
     """The lines of one `.gitignore`; paths are relative to its folder."""
 
-    lines: tuple[tuple[Glob, bool], ...]
+    def __init__(self, lines: tuple[tuple[Glob, bool], ...]) -> None:
+        self.lines = lines
 
     def verdict(self, parts: Sequence[str], *, folder: bool) -> bool | None:
         """True: ignored. False: a `!` line keeps it. None: no line means this path."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cache
 
 from torchlint.lint.finding import Position
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+
+@cache
+def _line_end() -> re.Pattern[str]:
+    return re.compile(r"\r\n|\r|\n")
 
 
 class LineIndex:
@@ -19,7 +23,7 @@ class LineIndex:
     def __init__(self, text: str) -> None:
         self._starts = [0]
         if "\r" in text:
-            self._starts.extend(match.end() for match in _LINE_END.finditer(text))
+            self._starts.extend(match.end() for match in _line_end().finditer(text))
         else:
             offset = 0
             for line in text.split("\n")[:-1]:

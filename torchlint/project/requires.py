@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from torchlint.config import NEWEST_TORCH, ConfigError, read_capped, read_toml
@@ -15,12 +16,24 @@ Version = tuple[int, int]
 
 _LAST_OF_SERIES = {0: 4, 1: 13, NEWEST_TORCH[0]: NEWEST_TORCH[1]}
 _SPEC = r"torch(?![\w.-])(?:[ \t]*\[[^\]\n]{0,200}\])?[ \t(]*(?P<spec>[<>=~!^][^;#)'\"\n]*)?"
-_LINE = re.compile(rf"^[ \t]*(?:install_requires[ \t]*=[ \t]*)?{_SPEC}", re.MULTILINE | re.I)
-_QUOTED = re.compile(rf"['\"]{_SPEC}", re.I)
-_CLAUSE = re.compile(
-    r"(?P<op>[<>=~!^]{0,3})[ \t]*v?(?P<major>[0-9]{1,4})(?:\.(?P<minor>[0-9]{1,4}))?"
-    r"(?:\.(?P<patch>[0-9]{1,9}))?"
-)
+
+
+@cache
+def _line() -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*(?:install_requires[ \t]*=[ \t]*)?{_SPEC}", re.MULTILINE | re.I)
+
+
+@cache
+def _quoted() -> re.Pattern[str]:
+    return re.compile(rf"['\"]{_SPEC}", re.I)
+
+
+@cache
+def _clause() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<op>[<>=~!^]{0,3})[ \t]*v?(?P<major>[0-9]{1,4})(?:\.(?P<minor>[0-9]{1,4}))?"
+        r"(?:\.(?P<patch>[0-9]{1,9}))?"
+    )
 
 
 class TorchBounds:
@@ -76,12 +89,12 @@ def _bounds_of(path: str, name: str) -> Iterator[Version]:
 
 
 def _lines(_path: str, data: bytes) -> list[str]:
-    return [hit["spec"] or "" for hit in _LINE.finditer(data.decode("utf-8", "replace"))]
+    return [hit["spec"] or "" for hit in _line().finditer(data.decode("utf-8", "replace"))]
 
 
 def _setup_script(_path: str, data: bytes) -> list[str]:
     code = re.sub(r"(?m)^[ \t]*#.*", "", data.decode("utf-8", "replace"))
-    return [hit["spec"] or "" for hit in _QUOTED.finditer(code)]
+    return [hit["spec"] or "" for hit in _quoted().finditer(code)]
 
 
 def _pyproject(path: str, _data: bytes) -> list[str]:
@@ -93,7 +106,7 @@ def _pyproject(path: str, _data: bytes) -> list[str]:
         *_table(data.get("dependency-groups")).values(),
     ]
     entries = [entry for each in lists if isinstance(each, list) for entry in each]
-    hits = (_LINE.match(entry) for entry in entries if isinstance(entry, str))
+    hits = (_line().match(entry) for entry in entries if isinstance(entry, str))
     specs = [hit["spec"] or "" for hit in hits if hit is not None]
     poetry = _table(_table(_table(data.get("tool")).get("poetry")).get("dependencies"))
     entry = poetry.get("torch")
@@ -116,7 +129,7 @@ def lower_bound(spec: str) -> Version | None:
     lower: Version | None = None
     upper: Version | None = None
     for clause in spec.split(","):
-        hit = _CLAUSE.match(clause.strip())
+        hit = _clause().match(clause.strip())
         if hit is None:
             continue
         version = (int(hit["major"]), int(hit["minor"] or 0))

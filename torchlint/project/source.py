@@ -7,16 +7,12 @@ import errno
 import os
 import re
 import stat
+from functools import cache
 from typing import Final, NamedTuple
 
 from torchlint.lint.finding import Diagnostic, Position
 from torchlint.project.lines import LineIndex
 
-# PEP 263: the second line counts only if the first is blank or a comment. Python reads these
-# lines with universal newlines, so a lone carriage return ends one too.
-_CODING = re.compile(
-    rb"\A(?:[ \t\f]*(?:\#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*\#[^\r\n]*?coding[:=][ \t]*([-\w.]+)"
-)
 _OTHER_UNICODE = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -25,7 +21,20 @@ _OTHER_UNICODE = {
 }
 MAX_BYTES: Final = 4 << 20
 """A file of more bytes than this is not checked: no program that somebody wrote is as long."""
-_NOT_TEXT = re.compile(rb"[\x01-\x08\x0e-\x1a\x7f]")
+
+
+@cache
+def _coding() -> re.Pattern[bytes]:
+    # PEP 263: the second line counts only if the first is blank or a comment. Python reads these
+    # lines with universal newlines, so a lone carriage return ends one too.
+    return re.compile(
+        rb"\A(?:[ \t\f]*(?:\#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*\#[^\r\n]*?coding[:=][ \t]*([-\w.]+)"
+    )
+
+
+@cache
+def _not_text() -> re.Pattern[bytes]:
+    return re.compile(rb"[\x01-\x08\x0e-\x1a\x7f]")
 
 
 class SourceError(Exception):
@@ -111,7 +120,7 @@ def decode(path: str, data: bytes) -> Source:
     _refuse_binary(path, data)
     bom = data.startswith(codecs.BOM_UTF8)
     body = data[len(codecs.BOM_UTF8) :] if bom else data
-    coding = _CODING.match(body) if b"coding" in body[:1000] else None
+    coding = _coding().match(body) if b"coding" in body[:1000] else None
     encoding = _encoding(path, body, coding, bom=bom)
     try:
         text = body.decode(encoding)
@@ -208,7 +217,7 @@ def _undecodable(
     path: str, body: bytes, error: UnicodeDecodeError, encoding: str, *, declared: bool
 ) -> SourceError:
     byte = body[error.start] if error.start < len(body) else 0
-    if not declared and _NOT_TEXT.search(body[:4096]):
+    if not declared and _not_text().search(body[:4096]):
         message = "This is not Python text; exclude the file or give it another name."
     elif declared:
         message = f"The file says it is {encoding}, but byte 0x{byte:02x} here is not; correct one."

@@ -6,8 +6,6 @@ from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from torchlint.project.safe_path import is_safe_to_start, safe_path
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
@@ -96,6 +94,8 @@ class Pool:
     def _on_this_machine(
         self, work: Callable[[list[_T]], list[_R]], shares: list[list[_T]]
     ) -> Iterator[tuple[_T, _R | None]]:
+        from torchlint.project.safe_path import is_safe_to_start, safe_path
+
         if self.jobs <= 1 or not is_safe_to_start():
             yield from _here(work, shares)
             return

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import TextIO
 
-# Controls, line separators, zero-width and direction marks, lone surrogates, tag characters.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
+
+@cache
+def _unsafe() -> re.Pattern[str]:
+    # Controls, line separators, zero-width and direction marks, lone surrogates, tag characters.
+    return re.compile(
+        "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+        "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    )
 
 
 def visible(text: str) -> str:
     """The text with every character that a terminal obeys, or hides, written out: `\\x1b`."""
-    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_written_out, text)
+    return text if text.isascii() and text.isprintable() else _unsafe().sub(_written_out, text)
 
 
 def _written_out(hit: re.Match[str]) -> str:
@@ -49,10 +53,11 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class Paint(NamedTuple):
+class Paint:
     """Puts text in a colour, or leaves it plain."""
 
-    on: bool = False
+    def __init__(self, *, on: bool = False) -> None:
+        self.on = on
 
     def bold(self, text: str) -> str:
         return self._in("1", text)
