@@ -24,7 +24,7 @@ class Calls:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
-        """What calls run, by function and number: if they wake files, and if they do not."""
+        """What calls run, by function and number: without waking files, and with."""
         self._unsure: list[tuple[Key, int]] = []
         """Those that lead elsewhere once more files are parsed."""
 

@@ -111,10 +111,15 @@ def _run(module: Module, active: list[Rule], woken: bool) -> MapResult:
         path=module.path,
         findings=tuple(item for item in findings if not suppressions.cover(item)),
         waiting=tuple(item for item in waiting if not suppressions.cover(item.finding)),
-        facts=tuple(item for item in said if isinstance(item, Fact)),
+        facts=tuple(sorted((item for item in said if isinstance(item, Fact)), key=_order)),
         summary=summary[0] if summary else None,
         diagnostics=tuple(diagnostics),
     )
+
+
+def _order(fact: Fact) -> tuple[str, str]:
+    """Facts are a set to those who ask for them; a file says them in the same order each time."""
+    return fact.name, repr(fact.value)
 
 
 def _all_said(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> list[Said]:

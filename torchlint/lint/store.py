@@ -95,7 +95,7 @@ class Store:
             return
         self._pending += len(encoded)
         self._of(known).results[self._variant(known.target, depth)] = encoded
-        self._save_much()
+        self._save_if_much()
 
     def answers(self, known: Known) -> Answers:
         """What is known of the words in a file; the caller adds to it."""
@@ -118,9 +118,9 @@ class Store:
             if answers is not None and answers.news and known.target.data is None:
                 asked = self._of(known).answers = answers.as_dict()
                 self._pending += sum(map(len, asked))
-                self._save_much()
+                self._save_if_much()
 
-    def _save_much(self) -> None:
+    def _save_if_much(self) -> None:
         if self._pending > _MOST_PENDING:
             self.save()
 

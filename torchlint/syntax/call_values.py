@@ -258,7 +258,7 @@ class CallValues:
         if order[:1] == ["self"]:
             order = order[1:]
         result = Value(found.kind & ~Kind.PARAMETER, classes=found.classes, element=element)
-        for parameter in found.parameters:
+        for parameter in sorted(found.parameters):
             position = order.index(parameter) if parameter in order else None
             given = argument(node, parameter, position)
             if given is not None:
