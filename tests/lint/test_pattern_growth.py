@@ -231,12 +231,8 @@ def _compiled_in(module: str) -> Iterator[tuple[str, str, int]]:
 
 def _made_by(function: Any) -> object:
     """What a cached function without parameters gives, if that is a pattern."""
-    return (
-        function()
-        if "re.Pattern" in str(function.__annotations__.get("return"))
-        and not (function.__wrapped__.__code__.co_argcount)
-        else None
-    )
+    gives_pattern = "re.Pattern" in str(function.__annotations__.get("return"))
+    return function() if gives_pattern and not function.__wrapped__.__code__.co_argcount else None
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,10 @@ class Store:
     def answers(self, known: Known) -> Answers:
         """What is known of the words in a file; the caller adds to it."""
         key = known.target.path if known.digest == CHANGED else known.digest
-        if key not in self._answers and self._cache is not None and known.target.data is None:
-            self._load(known)
         found = self._answers.get(key)
+        if found is None and self._cache is not None and known.target.data is None:
+            self._load(known)
+            found = self._answers.get(key)
         if found is None:
             from torchlint.lint.answers import Answers
 
@@ -110,7 +111,7 @@ class Store:
         return found
 
     def note_answers(self, files: Iterable[Known]) -> None:
-        """Let the next `save` store the answers of those files that were asked something new."""
+        """Store, with the next `save` at the latest, what files were asked that is new."""
         if self._cache is None:
             return
         for known in files:
