@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -43,7 +44,7 @@ class Cluster:
 
 @contextmanager
 def connected(backend: str, address: str | None) -> Iterator[Cluster]:
-    """A connection to a cluster.
+    """A connection to a cluster; what is printed meanwhile goes to standard error.
 
     Args:
         backend: one of `workers.BACKENDS`.
@@ -60,7 +61,8 @@ def connected(backend: str, address: str | None) -> Iterator[Cluster]:
         raise ClusterError(
             f'{package} is not installed; run `pip install "torchlint[{backend}]"`.'
         ) from error
-    with safe_path(), open_(address) as cluster:
+    # Ray prints what happens to its workers on standard output, which belongs to the findings.
+    with safe_path(), redirect_stdout(sys.stderr), open_(address) as cluster:
         yield cluster
 
 
