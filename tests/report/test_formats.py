@@ -63,6 +63,8 @@ def test_json_has_every_part_of_a_finding(make_finding: MakeFinding) -> None:
         "related": [
             {"filename": "main.py", "location": {"row": 40, "column": 9}, "message": "the loop"}
         ],
+        "scope": "",
+        "fingerprint": "",
         "url": "https://torchlint.readthedocs.io/rules/item-in-step-loop/",
     }
 

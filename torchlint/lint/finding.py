@@ -29,10 +29,14 @@ class Applicability(str, Enum):
 
 
 class Position(NamedTuple):
-    """A place in a file: 1-based row, 1-based column in characters."""
+    """A place in a file: 1-based row, 1-based column in characters.
+
+    In what is reported of a notebook, `cell` is the code cell, from 1, and the row counts in it.
+    """
 
     row: int
     column: int
+    cell: int | None = None
 
 
 class Edit(NamedTuple):
@@ -68,6 +72,8 @@ class Finding(NamedTuple):
 
     `withheld` says why there is no fix where the rule usually has one. `group` is equal for
     findings that belong to one loop, so that a report for people can fold them together.
+    `scope` is the class and function around the place, such as `Trainer.step`, and `fingerprint`
+    stands for the code there, however it is laid out: both stay when lines move.
     """
 
     code: str
@@ -81,6 +87,8 @@ class Finding(NamedTuple):
     withheld: str | None = None
     related: tuple[Related, ...] = ()
     group: str | None = None
+    scope: str = ""
+    fingerprint: str = ""
 
     @property
     def sort_key(self) -> tuple[str, Position, str, str]:

@@ -59,7 +59,8 @@ def decode_names(data: bytes) -> dict[str, str] | None:
 
 
 def _finding(data: Any) -> Finding:
-    code, name, tier, message, path, start, end, fix, withheld, related, group = data
+    code, name, tier, message, path, start, end, fix, withheld, related, group, *rest = data
+    scope, fingerprint = rest
     return Finding(
         code=_text(code),
         name=_text(name),
@@ -72,6 +73,8 @@ def _finding(data: Any) -> Finding:
         withheld=_or_none(_text, withheld),
         related=_all(_related, related),
         group=_or_none(_text, group),
+        scope=_text(scope),
+        fingerprint=_text(fingerprint),
     )
 
 
@@ -96,8 +99,8 @@ def _diagnostic(data: Any) -> Diagnostic:
 
 
 def _position(data: Any) -> Position:
-    row, column = data
-    return Position(_number(row), _number(column))
+    row, column, cell = data
+    return Position(_number(row), _number(column), _or_none(_number, cell))
 
 
 def _text(data: Any) -> str:

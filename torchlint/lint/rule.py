@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+import libcst as cst
+
 from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Related, Tier, rule_url
+from torchlint.project.digests import blake2b
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from torchlint.lint.join import Project
     from torchlint.syntax.module import Module
 
@@ -138,12 +140,35 @@ class Rule:
             withheld=withheld,
             related=related,
             group=group,
+            scope=_scope(module, node),
+            fingerprint=_fingerprint(module, node),
         )
 
     @property
     def url(self) -> str:
         """Its page."""
         return rule_url(self.name)
+
+
+_LAYOUT = re.compile(r"#[^\r\n]*|\s+")
+_LAST_COMMA = re.compile(r",(?=[)\]}])")
+
+
+def _scope(module: Module, node: cst.CSTNode) -> str:
+    function, class_ = module.function(node), module.class_(node)
+    inner = max((each for each in (function, class_) if each), key=module.order, default=None)
+    return module.qualified_name(inner)
+
+
+def _fingerprint(module: Module, node: cst.CSTNode) -> str:
+    """Of the code without what a formatter changes: comments, blanks and commas before a closing
+    bracket. Of a compound statement, the header alone counts."""
+    start, end = module.offsets(node)
+    body = getattr(node, "body", None)
+    if isinstance(body, cst.BaseSuite) and body.body:
+        end = module.offsets(body.body[0])[0]
+    essence = _LAST_COMMA.sub("", _LAYOUT.sub("", module.text[start:end]))
+    return blake2b(essence.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def without_fix(finding: Finding, reason: str) -> Finding:

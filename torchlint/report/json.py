@@ -42,6 +42,8 @@ def _finding(finding: Finding) -> Json:
             }
             for related in finding.related
         ],
+        "scope": finding.scope,
+        "fingerprint": finding.fingerprint,
         "url": finding.url,
     }
 
@@ -62,4 +64,5 @@ def _fix(fix: Fix) -> Json:
 
 
 def _place(position: Position) -> Json:
-    return {"row": position.row, "column": position.column}
+    place: Json = {"row": position.row, "column": position.column}
+    return place if position.cell is None else {"cell": position.cell, **place}
