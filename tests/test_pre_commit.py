@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -144,9 +145,25 @@ def test_fix_rewrites_and_fails_once(checkout: Checkout) -> None:
     assert checkout.hook("torchlint-check", "mended.py")[0] == 0
 
 
+def test_notebooks_are_checked_and_mended(checkout: Checkout) -> None:
+    cell = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "source": ["%pip list\n", SLOW_STEP],
+    }
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    path = checkout.stage("notebook.ipynb", text)
+    code, output = checkout.hook("torchlint-check", "notebook.ipynb")
+    assert code == 1
+    assert "notebook.ipynb:cell 1:16:20: TL201" in output
+    assert checkout.hook("torchlint-fix", "notebook.ipynb")[0] == 1
+    assert ".item()" not in path.read_text(encoding="utf-8")
+    assert "%pip list" in path.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("hook", ["torchlint-check", "torchlint-fix"])
-def test_only_python_files_are_handed_over(checkout: Checkout, hook: str) -> None:
+def test_only_programs_and_notebooks_are_handed_over(checkout: Checkout, hook: str) -> None:
     checkout.stage("notes.md", SLOW_STEP)
-    checkout.stage("notebook.ipynb", "{}")
-    code, output = checkout.hook(hook, "notes.md", "notebook.ipynb")
+    code, output = checkout.hook(hook, "notes.md")
     assert (code, "no files to check" in output) == (0, True), output

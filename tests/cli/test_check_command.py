@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.cli import options
 from torchlint.lint.finding import Applicability, Diagnostic, Finding, Position, Tier
+from torchlint.project import source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,7 +169,7 @@ def test_standard_input_is_checked_under_its_name(
 def test_standard_input_that_is_too_large_is_refused(
     torchlint: Run, linter: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(options, "MAX_BYTES", 3)
+    monkeypatch.setattr(source, "MAX_BYTES", 3)
     outcome = torchlint("fix", "-", "--apply", stdin=b"1234")
     assert (outcome.code, outcome.out) == (2, b"")
     assert "Standard input is over" in outcome.err

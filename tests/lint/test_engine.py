@@ -442,7 +442,7 @@ def test_a_diagnostic_without_place_sorts_before_those_with_one() -> None:
         ("two.py", b"print 'hello'\n", "Python 2"),
         ("binary.py", b"\x7fELF\x00\x00", "NUL"),
         ("latin.py", b"x = '\xe9'\n", "utf-8"),
-        ("notes.ipynb", b"{}", "Notebooks"),
+        ("notes.ipynb", b"{}", "no list of cells"),
     ],
 )
 def test_a_named_file_that_is_no_python_is_an_error_though_no_rule_wants_it(

@@ -74,7 +74,7 @@ def command(
     """Say what makes PyTorch training code slow.
 
     PATHS are files and folders, or `-` for standard input; the default is this folder. Folders
-    are searched for *.py, leaving out what .gitignore and the configuration exclude.
+    are searched for *.py and *.ipynb, leaving out what .gitignore and the configuration exclude.
     """
     from torchlint.lint import engine
     from torchlint.lint.tiers import Wanted, choose
@@ -91,7 +91,13 @@ def command(
     shown = choose(
         report.findings, plan.targets, Wanted(hints=words.hints, pedantic=words.pedantic)
     )
-    diagnostics = sorted({*plan.diagnostics, *report.diagnostics}, key=lambda each: each.sort_key)
+    said = report.diagnostics
+    if report.borders:
+        from torchlint.lint.notebooks import diagnosed_in_cells, in_cells
+
+        shown.findings = tuple(in_cells(each, report.borders) for each in shown.findings)
+        said = tuple(diagnosed_in_cells(each, report.borders) for each in said)
+    diagnostics = sorted({*plan.diagnostics, *said}, key=lambda each: each.sort_key)
     if statistics:
         print_lines(_statistics(shown.findings, output_format))
     elif output_format == "text":

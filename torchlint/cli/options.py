@@ -14,7 +14,7 @@ from torchlint.config import ConfigError, normalised, parse_torch
 from torchlint.lint.store import Store
 from torchlint.lint.targets import Plan, Wishes, plan, plan_text, rule_names
 from torchlint.project.cache import VARIABLE, Cache, default_root, refusal
-from torchlint.project.source import MAX_BYTES
+from torchlint.project.source import most_bytes
 from torchlint.project.workers import BACKENDS, Pool
 from torchlint.report.terminal import visible
 
@@ -186,21 +186,22 @@ def plan_from(
             return plan(paths or (".",), wishes, names)
         if len(paths) > 1:
             raise click.UsageError("`-` reads standard input; give no other path with it.")
-        return plan_text(_standard_input(), words.stdin_filename, wishes, names)
+        data = _standard_input(most_bytes(words.stdin_filename or ""))
+        return plan_text(data, words.stdin_filename, wishes, names)
     except ConfigError as error:
         place = f"{error.path}: " if error.path else ""
         raise click.ClickException(place + error.message) from None
 
 
-def _standard_input() -> bytes:
+def _standard_input(most: int) -> bytes:
     """
     Raises:
-        click.ClickException: it is larger than a file may be. Half of it would be worse than
+        click.ClickException: it is more bytes than a file may have. Half of it would be worse than
             nothing, since `fix` hands back what it was given.
     """
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        limit = f"{MAX_BYTES >> 20} MiB"
+    data = sys.stdin.buffer.read(most + 1)
+    if len(data) > most:
+        limit = f"{most >> 20} MiB"
         raise click.ClickException(f"Standard input is over {limit}, too large to check.")
     return data
 

@@ -55,7 +55,7 @@ def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
     plan = plan_from(paths, words)
     progress = Progress(sys.stderr)
     fixes = find_fixes(
-        plan.targets,
+        [target for target in plan.targets if not target.is_notebook],
         all_rules(),
         unsafe=unsafe,
         wanted=Wanted(hints=words.hints, pedantic=words.pedantic),

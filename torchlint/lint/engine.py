@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchlint.lint.gate import mentions_torch
 from torchlint.lint.store import Store
 from torchlint.project.digests import blake2b
-from torchlint.project.source import SourceError, TooLargeError, read_bytes
+from torchlint.project.source import NOTEBOOK, SourceError, UnconcernedError, read_bytes
 from torchlint.project.workers import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from torchlint.config import Selection
     from torchlint.lint.finding import Diagnostic, Finding
     from torchlint.lint.joined import Joined
     from torchlint.lint.store import Said
+    from torchlint.project.cells import Borders
 
 
 class Target(NamedTuple):
@@ -39,12 +40,29 @@ class Target(NamedTuple):
     named: bool = False
 
     def read(self) -> bytes:
-        """The content.
+        """The Python in it: the content, or of a notebook the module that its cells make.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        data = self.content()
+        if not self.is_notebook:
+            return data
+        from torchlint.lint.notebooks import module_of
+
+        return module_of(self.path, data)
+
+    def content(self) -> bytes:
+        """The content as it lies in the file.
 
         Raises:
             SourceError: the file cannot be read.
         """
         return read_bytes(self.path) if self.data is None else self.data
+
+    @property
+    def is_notebook(self) -> bool:
+        return self.path.endswith(NOTEBOOK)
 
 
 class Depth(str, Enum):
@@ -59,12 +77,21 @@ class Depth(str, Enum):
 
 
 class Known:
-    """A target whose content was seen: a digest of it, its size in bytes, and whether any rule
-    can have something to say about it."""
+    """A target whose content was seen: a digest of it, its size in bytes, whether any rule can
+    have something to say about it, and of a notebook the borders of its cells."""
 
-    __slots__ = ("digest", "relevant", "size", "target")
+    __slots__ = ("borders", "digest", "relevant", "size", "target")
 
-    def __init__(self, target: Target, digest: bytes, size: int, *, relevant: bool) -> None:
+    def __init__(
+        self,
+        target: Target,
+        digest: bytes,
+        size: int,
+        *,
+        relevant: bool,
+        borders: Borders | None = None,
+    ) -> None:
+        self.borders = borders
         self.target = target
         self.digest = digest
         self.size = size
@@ -74,13 +101,16 @@ class Known:
 class Report(NamedTuple):
     """What a check found: findings of every tier and diagnostics, sorted by place.
 
-    `digests` are those of the files with findings, by path: `digest_of` what was checked.
+    `digests` are those of the files with findings, by path: `digest_of` what was checked. Places
+    in a notebook are places in the module that its cells make; `borders` are those of the cells,
+    by path.
     """
 
     findings: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
     files: int
     digests: Mapping[str, bytes]
+    borders: Mapping[str, Borders] = {}
 
 
 def check(
@@ -107,7 +137,7 @@ def check(
     for target in targets:
         try:
             files.append(_seen(target))
-        except TooLargeError as error:
+        except UnconcernedError as error:
             if target.named or mentions_torch(error.head):
                 diagnostics.append(error.diagnostic)
         except SourceError as error:
@@ -125,7 +155,8 @@ def check(
             store.keep_report(files, said, joined)
     concerned = {finding.path for finding in said[0]}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
-    return Report(*said, files=len(targets), digests=digests)
+    borders = {each.target.path: each.borders for each in files if each.borders is not None}
+    return Report(*said, files=len(targets), digests=digests, borders=borders)
 
 
 def digest_of(data: bytes) -> bytes:
@@ -139,7 +170,13 @@ def _seen(target: Target) -> Known:
         SourceError: the file cannot be read.
     """
     data = target.read()
-    return Known(target, digest_of(data), len(data), relevant=mentions_torch(data))
+    relevant = mentions_torch(data)
+    borders = None
+    if target.is_notebook and (relevant or target.named):
+        from torchlint.project.cells import Borders
+
+        borders = Borders(data.decode("utf-8"))
+    return Known(target, digest_of(data), len(data), relevant=relevant, borders=borders)
 
 
 def _check(
@@ -152,7 +189,7 @@ def _check(
     relevant = [known for known in files if known.relevant]
     if progress is not None:
         progress(len(files) - len(relevant), len(files))
-    unsound = tuple(wrong for known in files for wrong in _unsound(known))
+    unsound = tuple(wrong for known in files for wrong in (*_unread(known), *_unsound(known)))
     if not relevant:
         return ((), unsound), None
     from torchlint.lint.again import findings_again
@@ -167,6 +204,15 @@ def _check(
     store.note_answers(files)
     store.save()
     return (findings, unsound + diagnostics), joined
+
+
+def _unread(known: Known) -> Iterable[Diagnostic]:
+    """The cells of a notebook that were left out."""
+    if known.borders is None:
+        return ()
+    from torchlint.lint.notebooks import unread_cells
+
+    return unread_cells(known.target.path, known.borders)
 
 
 def _unsound(known: Known) -> Sequence[Diagnostic]:

@@ -38,6 +38,14 @@ class Position(NamedTuple):
     column: int
     cell: int | None = None
 
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+    @property
+    def line(self) -> str:
+        """`12`, or `cell 3:12` in a notebook."""
+        return str(self.row) if self.cell is None else f"cell {self.cell}:{self.row}"
+
 
 class Edit(NamedTuple):
     """Replace the text from `start` up to `end` (exclusive) by `content`.
@@ -91,8 +99,8 @@ class Finding(NamedTuple):
     fingerprint: str = ""
 
     @property
-    def sort_key(self) -> tuple[str, Position, str, str]:
-        return (self.path, self.start, self.code, self.message)
+    def sort_key(self) -> tuple[str, int, Position, str, str]:
+        return (self.path, self.start.cell or 0, self.start, self.code, self.message)
 
     @property
     def url(self) -> str:
@@ -111,8 +119,9 @@ class Diagnostic(NamedTuple):
     """One of `unreadable`, `undecodable`, `syntax`, `rule`, `fix`, `write`, `worker`."""
 
     @property
-    def sort_key(self) -> tuple[str, Position, str]:
-        return (self.path, self.position or Position(0, 0), self.message)
+    def sort_key(self) -> tuple[str, int, Position, str]:
+        place = self.position or Position(0, 0)
+        return (self.path, place.cell or 0, place, self.message)
 
 
 def rule_url(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.diffs import unified
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from torchlint.lint.engine import Report, Target
+    from torchlint.project.cells import Borders
     from torchlint.project.source import Source
     from torchlint.project.workers import Pool
 
@@ -111,8 +112,9 @@ def apply(report: FixReport) -> tuple[Diagnostic, ...]:
 
 @dataclass(slots=True)
 class _File:
-    """A file on its way through the rounds."""
+    """A file on its way through the rounds: its bytes, and the Python in it at first and now."""
 
+    content: bytes
     before: Source
     now: Source
     applied: list[Finding] = field(default_factory=list)
@@ -133,6 +135,7 @@ class _Run:
         self._files: dict[str, _File | None] = {}
         self._hopeless: dict[tuple[object, ...], str] = {}
         self._diagnostics: list[Diagnostic] = []
+        self._borders: Mapping[str, Borders] = {}
 
     def report(self) -> FixReport:
         for _ in range(MOST_ROUNDS):
@@ -145,19 +148,20 @@ class _Run:
                 message = f"Fixes still apply after {MOST_ROUNDS} rounds; run it again."
                 self._diagnostics.append(Diagnostic(path, message, kind="fix"))
         remaining = tuple(self._with_reason(finding) for finding in findings)
-        return FixReport(
+        report = FixReport(
             files=tuple(self._fixed_files()),
             withheld=tuple(finding for finding in remaining if finding.withheld),
             remaining=remaining,
             diagnostics=(*diagnostics, *self._diagnostics),
         )
+        return _in_cells(report, self._borders) if self._borders else report
 
     def _fixed_files(self) -> Iterator[FixedFile]:
         for path, file in sorted(self._files.items()):
             if file is not None and file.before.data != file.now.data:
-                yield FixedFile(
-                    path, file.before.data, file.now.data, tuple(file.applied), self._real[path]
-                )
+                after = self._targets[path].data
+                assert after is not None
+                yield FixedFile(path, file.content, after, tuple(file.applied), self._real[path])
 
     def _check(
         self,
@@ -165,6 +169,7 @@ class _Run:
         """The fixes to make by file, all wanted findings, and what could not be checked."""
         targets = list(self._targets.values())
         report = check(targets, pool=self._pool, store=self._store)
+        self._borders = report.borders
         findings = choose(report.findings, targets, self._wanted).findings
         todo: dict[str, list[Finding]] = {}
         for finding in findings:
@@ -190,16 +195,19 @@ class _Run:
         Raises:
             SourceError: it is another one by now, or its encoding does not give it back.
         """
-        data = self._targets[path].read()
+        target = self._targets[path]
+        # From now on this is what is checked, whatever happens to the file.
+        target = target._replace(data=target.content())
+        data = target.read()
         if digest_of(data) != digest:
             raise SourceError(path, _CHANGED, kind="write")
         source = decode(path, data)
         if encode(source, source.text) != source.data:
             message = f"Text in {source.encoding} cannot be fixed; save the file as UTF-8."
             raise SourceError(path, message, kind="fix")
-        # From now on this is what is checked, whatever happens to the file.
-        self._targets[path] = self._targets[path]._replace(data=data)
-        return _File(source, source)
+        self._targets[path] = target
+        assert target.data is not None
+        return _File(target.data, source, source)
 
     def _fix_all(self, todo: Mapping[str, Sequence[Finding]]) -> int:
         """How many files changed, or lost a fix for good."""
@@ -221,7 +229,7 @@ class _Run:
         else:
             file.now = after
             file.applied += applied
-            self._targets[path] = self._targets[path]._replace(data=after.data)
+            self._targets[path] = self._targets[path]._replace(data=self._written(file, after))
         return bool(applied) or len(self._hopeless) > dropped
 
     def _sound(self, file: _File, findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -235,6 +243,28 @@ class _Run:
             else:
                 yield finding
 
+    def _made(self, file: _File, findings: Sequence[Finding]) -> Source:
+        """The file with these fixes.
+
+        Raises:
+            SourceError: they cannot be made.
+        """
+        after = made(file.now, findings)
+        self._written(file, after)
+        return after
+
+    def _written(self, file: _File, after: Source) -> bytes:
+        """The bytes of the whole file with this Python in it.
+
+        Raises:
+            SourceError: an edit reaches over the border of a notebook's cell.
+        """
+        if not self._targets[after.path].is_notebook:
+            return after.data
+        from torchlint.lint.notebooks import with_module
+
+        return with_module(after.path, file.content, after.text)
+
     def _made_together(
         self, file: _File, findings: Sequence[Finding]
     ) -> tuple[Source, list[Finding]]:
@@ -242,13 +272,13 @@ class _Run:
         if not findings:
             return file.now, []
         try:
-            return made(file.now, findings), list(findings)
+            return self._made(file, findings), list(findings)
         except SourceError:
             pass
         after, applied = file.now, list[Finding]()
         for finding in findings:
             try:
-                after = made(file.now, [*applied, finding])
+                after = self._made(file, [*applied, finding])
                 applied.append(finding)
             except SourceError:
                 self._drop_if_guilty(finding, file)
@@ -257,9 +287,12 @@ class _Run:
     def _drop_if_guilty(self, finding: Finding, file: _File) -> None:
         """A fix that fails only together with others gets its chance in the next round."""
         try:
-            made(file.now, [finding])
+            self._made(file, [finding])
         except SourceError as error:
-            self._drop(finding, file, f"its result does not parse: {error.message}")
+            reason = error.message
+            if error.kind != "fix":
+                reason = f"its result does not parse: {reason}"
+            self._drop(finding, file, reason)
 
     def _drop(self, finding: Finding, file: _File, reason: str) -> None:
         self._hopeless[_essence(finding, file.now.text)] = reason
@@ -282,6 +315,18 @@ class _Run:
         file = self._files.get(finding.path)
         reason = None if file is None else self._why_hopeless(finding, file)
         return finding if reason is None else without_fix(finding, f"dropped, since {reason}")
+
+
+def _in_cells(report: FixReport, borders: Mapping[str, Borders]) -> FixReport:
+    """The same with places in notebooks given by cell."""
+    from torchlint.lint.notebooks import diagnosed_in_cells, in_cells
+
+    return replace(
+        report,
+        withheld=tuple(in_cells(each, borders) for each in report.withheld),
+        remaining=tuple(in_cells(each, borders) for each in report.remaining),
+        diagnostics=tuple(diagnosed_in_cells(each, borders) for each in report.diagnostics),
+    )
 
 
 def made(source: Source, findings: Sequence[Finding]) -> Source:

@@ -109,6 +109,6 @@ def _died(path: str) -> MapResult:
 def _with_data(target: Target) -> Target:
     """The target for a machine that does not have the file."""
     try:
-        return target._replace(data=target.read())
+        return target._replace(data=target.content())
     except SourceError:
         return target  # whoever maps it says so

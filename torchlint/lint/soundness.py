@@ -1,15 +1,15 @@
-"""Whether a file that the user named is Python at all, although no rule asked to parse it."""
+"""Whether text is Python at all, although no rule asked to parse it."""
 
 from __future__ import annotations
 
 import warnings
 from typing import TYPE_CHECKING
 
-from torchlint.lint.finding import Diagnostic
 from torchlint.project.source import SourceError, decode
 from torchlint.syntax.nesting import too_much
 
 if TYPE_CHECKING:
+    from torchlint.lint.finding import Diagnostic
     from torchlint.project.source import Source
 
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST, without the import
@@ -21,19 +21,17 @@ def what_is_wrong(path: str, data: bytes) -> Diagnostic | None:
     CPython's own parser answers first, since it is there and quick; LibCST, which reads the
     grammar of every supported Python, has the last word.
     """
-    if path.endswith(".ipynb"):
-        message = "Notebooks are not supported yet; export the cells to a .py file."
-        return Diagnostic(path, message, kind="syntax")
     try:
         source = decode(path, data)
-        if not _compiles(source):
-            _parse(source)
+        if not compiles(source):
+            parsed(source)
     except SourceError as error:
         return error.diagnostic
     return None
 
 
-def _compiles(source: Source) -> bool:
+def compiles(source: Source) -> bool:
+    """Whether the Python that runs this can read the text."""
     if too_much(source.text) is not None:
         return False
     with warnings.catch_warnings():
@@ -45,7 +43,12 @@ def _compiles(source: Source) -> bool:
     return True
 
 
-def _parse(source: Source) -> None:
+def parsed(source: Source) -> None:
+    """Read the text with LibCST.
+
+    Raises:
+        SourceError: of kind `syntax`, with the place.
+    """
     from torchlint.syntax.deep import with_deep_stack
     from torchlint.syntax.parse import parse
 

@@ -1,4 +1,4 @@
-"""Which files to check: the named ones as they are, folders walked for `*.py`."""
+"""Which files to check: the named ones as they are, folders walked for programs and notebooks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.config import ConfigError, Settings, read_capped
 from torchlint.project.globs import Glob, IgnoreFile, parse, parse_ignore_file
+from torchlint.project.source import NOTEBOOK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ Parts = tuple[str, ...]
 Ignores = tuple[tuple[IgnoreFile, int], ...]
 """Ignore files that hold, outermost first, each with the depth of its folder."""
 
-SUFFIX: Final = ".py"
+SUFFIXES: Final = (".py", NOTEBOOK)
 
 
 class Found(NamedTuple):
@@ -152,7 +153,7 @@ class _Search:
         for name, entry in entries.items():
             is_folder = entry.is_dir(follow_symlinks=False)
             if not is_folder and not (
-                name.endswith(SUFFIX)
+                name.endswith(SUFFIXES)
                 and (entry.is_file(follow_symlinks=False) or entry.is_symlink())
             ):
                 continue

@@ -21,6 +21,9 @@ _OTHER_UNICODE = {
 }
 MAX_BYTES: Final = 4 << 20
 """A file of more bytes than this is not checked: no program that somebody wrote is as long."""
+NOTEBOOK: Final = ".ipynb"
+MAX_NOTEBOOK_BYTES: Final = 32 << 20
+"""The same of a notebook, in which plots and pictures lie."""
 
 
 @cache
@@ -62,11 +65,18 @@ class SourceError(Exception):
         return f"{self.path}{row}: {self.message}"
 
 
-class TooLargeError(SourceError):
-    """A file of more than `MAX_BYTES`; `head` is what it begins with."""
+class UnconcernedError(SourceError):
+    """The same of a file that matters only if its content says so; `head` is that content, or
+    what it begins with."""
+
+    head: bytes
+
+
+class TooLargeError(UnconcernedError):
+    """A file of more bytes than `most_bytes`."""
 
     def __init__(self, path: str, head: bytes) -> None:
-        limit = f"{MAX_BYTES >> 20} MiB"
+        limit = f"{most_bytes(path) >> 20} MiB"
         super().__init__(path, f"The file is over {limit}, too large to check; exclude it.")
         self.args = (path, head)
         self.head = head
@@ -82,14 +92,20 @@ class Source(NamedTuple):
     bom: bool
 
 
+def most_bytes(path: str) -> int:
+    """How many bytes a file of this name may have."""
+    return MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK) else MAX_BYTES
+
+
 def read_bytes(path: str) -> bytes:
     """The content of a regular file.
 
     Raises:
         SourceError: missing, a folder, unreadable, a symlink that dangles or loops, or neither
             file nor folder (reading a fifo or a device could wait for ever).
-        TooLargeError: it has more than `MAX_BYTES`, which is all that was read.
+        TooLargeError: it has more than `most_bytes`, which is all that was read.
     """
+    most = most_bytes(path)
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
@@ -100,13 +116,13 @@ def read_bytes(path: str) -> bytes:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:
             # A buffer of the largest size for each file would leave holes all over the heap.
-            size = min(os.fstat(file.fileno()).st_size, MAX_BYTES)
+            size = min(os.fstat(file.fileno()).st_size, most)
             data = file.read(size + 1)
             if len(data) > size:
-                data += file.read(MAX_BYTES + 1 - len(data))
+                data += file.read(most + 1 - len(data))
     except (OSError, ValueError) as error:
         raise SourceError(path, _why_unreadable(path, error)) from error
-    if len(data) > MAX_BYTES:
+    if len(data) > most:
         raise TooLargeError(path, data)
     return data
 
@@ -237,12 +253,14 @@ def _place(body: bytes, offset: int, encoding: str) -> Position:
 
 
 __all__ = [
-    "MAX_BYTES",
+    "NOTEBOOK",
     "LineIndex",
     "Source",
     "SourceError",
     "TooLargeError",
+    "UnconcernedError",
     "decode",
     "encode",
+    "most_bytes",
     "read_bytes",
 ]

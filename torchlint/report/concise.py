@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def render(findings: Iterable[Finding], paint: Paint) -> Iterator[str]:
     """`path:row:column: CODE message [fix]` for each finding."""
     for finding in findings:
-        place = f"{visible_path(finding.path)}:{finding.start.row}:{finding.start.column}:"
+        place = f"{visible_path(finding.path)}:{finding.start}:"
         tier = "" if finding.tier is Tier.DEFAULT else f" {finding.tier.value}:"
         tag = fix_tag(finding)
         yield (
@@ -30,5 +30,5 @@ def diagnostic_line(diagnostic: Diagnostic, paint: Paint) -> str:
     """`path:row:column: error: message`; without the place where there is none."""
     place = visible_path(diagnostic.path)
     if diagnostic.position is not None:
-        place += f":{diagnostic.position.row}:{diagnostic.position.column}"
+        place += f":{diagnostic.position}"
     return f"{paint.bold(place + ':')} {paint.red('error:')} {visible(diagnostic.message)}"

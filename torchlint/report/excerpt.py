@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from torchlint.project.source import SourceError, decode, read_bytes
+from torchlint.project.source import NOTEBOOK, SourceError, decode, read_bytes
 from torchlint.report.terminal import visible
 
 if TYPE_CHECKING:
@@ -28,22 +28,37 @@ class Excerpts:
     def __init__(self, texts: Mapping[str, bytes]) -> None:
         self._texts = texts
         self._path: str | None = None
-        self._lines: list[str] = []
+        self._parts: list[list[str]] = []
 
-    def line(self, path: str, row: int) -> str | None:
-        """The 1-based line without its end, or None if the file has changed or gone."""
+    def line(self, path: str, row: int, cell: int | None = None) -> str | None:
+        """The 1-based line without its end, or None if the file has changed or gone.
+
+        Args:
+            cell: the code cell of a notebook, from 1.
+        """
         if path != self._path:
             self._path = path
-            self._lines = self._read(path)
-        return self._lines[row - 1] if 0 < row <= len(self._lines) else None
+            self._parts = self._read(path)
+        number = (cell or 1) - 1
+        lines = self._parts[number] if number < len(self._parts) else []
+        return lines[row - 1] if 0 < row <= len(lines) else None
 
-    def _read(self, path: str) -> list[str]:
+    def _read(self, path: str) -> list[list[str]]:
+        """The lines of the file, or of each cell of a notebook."""
         data = self._texts.get(path)
         try:
-            source = decode(path, read_bytes(path) if data is None else data)
+            data = read_bytes(path) if data is None else data
+            if not path.endswith(NOTEBOOK):
+                return [_lines(decode(path, data).text)]
+            from torchlint.project.notebook import Notebook
+
+            return [_lines(cell.source) for cell in Notebook(path, data).cells]
         except SourceError:
             return []
-        return re.split(r"\r\n|\r|\n", source.text)
+
+
+def _lines(text: str) -> list[str]:
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def excerpt(line: str, start: Position, end: Position) -> tuple[str, str]:

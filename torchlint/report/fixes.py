@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def withheld(findings: Iterable[Finding], paint: Paint) -> Iterator[str]:
     """`path:row:column: CODE name: no fix: reason` for each finding that has a reason."""
     for finding in findings:
-        place = f"{visible_path(finding.path)}:{finding.start.row}:{finding.start.column}:"
+        place = f"{visible_path(finding.path)}:{finding.start}:"
         reason = visible(finding.withheld or "this rule has no fix")
         yield f"{paint.bold(place)} {paint.red(finding.code)} {finding.name}: no fix: {reason}"
 

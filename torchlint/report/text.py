@@ -46,7 +46,7 @@ def fold(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
 def _finding(
     first: Finding, others: list[Finding], excerpts: Excerpts, paint: Paint
 ) -> Iterator[str]:
-    place = f"{visible_path(first.path)}:{first.start.row}:{first.start.column}:"
+    place = f"{visible_path(first.path)}:{first.start}:"
     tier = "" if first.tier is Tier.DEFAULT else f" {paint.dim(first.tier.value)}"
     tag = fix_tag(first)
     yield (
@@ -65,7 +65,7 @@ def _finding(
 
 
 def _source(finding: Finding, excerpts: Excerpts, paint: Paint) -> Iterator[str]:
-    line = excerpts.line(finding.path, finding.start.row)
+    line = excerpts.line(finding.path, finding.start.row, finding.start.cell)
     if line is None:
         return
     text, carets = excerpt(line, finding.start, finding.end)
@@ -75,22 +75,21 @@ def _source(finding: Finding, excerpts: Excerpts, paint: Paint) -> Iterator[str]
 
 
 def _related(related: Related) -> str:
-    where = f"{visible_path(related.path)}:{related.position.row}"
+    where = f"{visible_path(related.path)}:{related.position.line}"
     return f"see {where}: {visible(related.message)}"
 
 
 def _also(other: Finding, first: Finding) -> str:
     tag = fix_tag(other)
     suffix = "" if tag == fix_tag(first) else f" {tag or '[no fix]'}"
-    return f"{other.start.row}:{other.start.column}{suffix}"
+    return f"{other.start}{suffix}"
 
 
 def _other_reasons(first: Finding, others: list[Finding]) -> Iterator[str]:
     places: dict[str, list[str]] = {}
     for other in others:
         if other.fix is None and other.withheld and other.withheld != first.withheld:
-            place = f"{other.start.row}:{other.start.column}"
-            places.setdefault(other.withheld, []).append(place)
+            places.setdefault(other.withheld, []).append(str(other.start))
     for reason, at in places.items():
         yield f"    no fix at {', '.join(at)}: {visible(reason)}"
 

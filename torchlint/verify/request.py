@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Final
 
+from torchlint.project.source import NOTEBOOK
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.stats import Design
 
@@ -70,13 +71,18 @@ def script(path: str, argv: tuple[str, ...]) -> Program:
     """The program that `python path argv` runs.
 
     Raises:
-        VerifyError: there is no such file.
+        VerifyError: there is no such file, or it is a notebook.
     """
     if not os.path.exists(path):
         raise VerifyError(f"{path} does not exist; give the path of a training script.")
     if not os.path.isfile(path):
         raise VerifyError(
             f"{path} is not a file; give the script that trains, or a module with -m."
+        )
+    if path.endswith(NOTEBOOK):
+        raise VerifyError(
+            f"{path} is a notebook, which runs cell by cell; export it with "
+            "`jupyter nbconvert --to script` and verify that."
         )
     absolute = os.path.abspath(path)
     return Program(path, False, argv, os.path.realpath(path), project_root(absolute))

@@ -1,0 +1,67 @@
+"""Notebooks on the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+CELLS = (
+    "!nvidia-smi\nimport torch\nmodel = torch.nn.Linear(3, 1).cuda()",
+    "for x in loader:\n    model(x.cuda()).mean().backward()\n    seen.append(model(x).mean().item())",
+)
+
+
+def notebook(*cells: str) -> bytes:
+    codes = [{"cell_type": "code", "source": cell.splitlines(True)} for cell in cells]
+    return json.dumps({"cells": codes, "metadata": {}, "nbformat": 4}).encode()
+
+
+def test_a_folder_is_searched_for_notebooks(torchlint: Run, here: Path) -> None:
+    (here / "a.ipynb").write_bytes(notebook(*CELLS))
+    (here / ".ipynb_checkpoints").mkdir()
+    (here / ".ipynb_checkpoints" / "a.ipynb").write_bytes(notebook(*CELLS))
+    outcome = torchlint("check", "--select", "TL201")
+    assert outcome.code == 1
+    assert "a.ipynb:cell 2:3:17: TL201 item-in-step-loop" in outcome.text
+    assert "    3 |     seen.append(model(x).mean().item())\n" in outcome.text
+    assert outcome.text.endswith("1 file checked.\n")
+
+
+def test_json_has_the_cell(torchlint: Run, here: Path) -> None:
+    (here / "a.ipynb").write_bytes(notebook(*CELLS))
+    (finding,) = json.loads(torchlint("check", "--select", "TL201", "--output-format", "json").out)
+    assert finding["location"] == {"cell": 2, "row": 3, "column": 17}
+
+
+def test_a_broken_cell_is_said_with_its_place(torchlint: Run, here: Path) -> None:
+    (here / "a.ipynb").write_bytes(notebook(*CELLS, "f(:"))
+    outcome = torchlint("check", "a.ipynb")
+    assert outcome.code == 2
+    assert "a.ipynb:cell 3:1:3: error: This is not valid Python" in outcome.err
+    assert "TL201" in outcome.text
+
+
+def test_a_notebook_on_standard_input_comes_back_as_one(torchlint: Run) -> None:
+    slow = notebook("import torch, numpy as np\nx = torch.tensor(np.load('a'))")
+    words = ("fix", "-", "--apply", "--hints", "--unsafe", "--stdin-filename", "a.ipynb")
+    outcome = torchlint(*words, stdin=slow)
+    assert outcome.out == slow.replace(b"torch.tensor(", b"torch.as_tensor(")
+
+
+def test_a_larger_notebook_than_a_program_may_be_is_read(torchlint: Run, here: Path) -> None:
+    content = json.loads(notebook(*CELLS))
+    content["cells"][0]["outputs"] = ["x" * (5 << 20)]
+    (here / "a.ipynb").write_text(json.dumps(content))
+    assert torchlint("check", "--select", "TL201", "a.ipynb").code == 1
+
+
+def test_verify_says_how_to_export(torchlint: Run, here: Path) -> None:
+    (here / "a.ipynb").write_bytes(notebook(*CELLS))
+    outcome = torchlint("verify", "a.ipynb")
+    assert outcome.code == 2
+    assert "jupyter nbconvert --to script" in outcome.err

@@ -1,0 +1,115 @@
+"""Notebooks as one Python module: from the bytes of the file to its text, and back."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+from torchlint.lint.finding import Diagnostic, Position
+from torchlint.lint.soundness import compiles, parsed
+from torchlint.project.cells import Cells, SpreadError
+from torchlint.project.notebook import Notebook
+from torchlint.project.source import Source, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from torchlint.lint.finding import Finding, Related
+    from torchlint.project.cells import Borders
+
+
+def module_of(path: str, data: bytes) -> bytes:
+    """The code cells of a notebook as a Python text that `Borders` can read, in UTF-8.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    notebook = Notebook(path, data)
+    return cells_of([cell.source for cell in notebook.cells]).text.encode("utf-8")
+
+
+def with_module(path: str, data: bytes, text: str) -> bytes:
+    """The notebook with a module that edits have made of its own.
+
+    Args:
+        data: the notebook as it was when `module_of` gave the module.
+
+    Raises:
+        SourceError: of kind `fix`, if the edits do not keep to the code of single cells.
+    """
+    notebook = Notebook(path, data)
+    cells = cells_of([cell.source for cell in notebook.cells])
+    try:
+        return notebook.with_sources(cells.sources(text))
+    except SpreadError as error:
+        raise SourceError(path, str(error), kind="fix") from None
+
+
+def cells_of(sources: Sequence[str]) -> Cells:
+    """Code cells as one text; those that Python cannot read are left out."""
+    return Cells(sources, _trouble)
+
+
+def unread_cells(path: str, borders: Borders) -> Iterator[Diagnostic]:
+    """The cells of a notebook that are not Python, in the places of the cells."""
+    for place, reason in borders.unread:
+        if reason:
+            yield Diagnostic(path, reason, place, kind="syntax")
+
+
+def in_cells(finding: Finding, borders: Mapping[str, Borders]) -> Finding:
+    """The finding with its places given by cell and row, as far as it is about notebooks.
+
+    Args:
+        borders: those of each notebook, by its path.
+    """
+    if not borders:
+        return finding
+    related = tuple(_related(each, borders) for each in finding.related)
+    if (own := borders.get(finding.path)) is None:
+        return finding._replace(related=related)
+    fix = finding.fix
+    return finding._replace(
+        start=own.located(finding.start),
+        end=own.located(finding.end),
+        fix=fix and fix._replace(edits=tuple(map(own.located_edit, fix.edits))),
+        related=related,
+    )
+
+
+def diagnosed_in_cells(diagnostic: Diagnostic, borders: Mapping[str, Borders]) -> Diagnostic:
+    """The same for a diagnostic."""
+    own, place = borders.get(diagnostic.path), diagnostic.position
+    if own is None or place is None or place.cell is not None:
+        return diagnostic
+    return diagnostic._replace(position=own.located(place))
+
+
+def _related(related: Related, borders: Mapping[str, Borders]) -> Related:
+    own = borders.get(related.path)
+    return related if own is None else related._replace(position=own.located(related.position))
+
+
+def _trouble(code: str) -> tuple[Position, str] | None:
+    """Why Python cannot read a cell, and where; nothing of one that IPython would unindent."""
+    source = Source("<cell>", b"", code, "utf-8", bom=False)
+    if compiles(source):
+        return None
+    if "\0" in code or not _encodable(code):
+        return Position(1, 1), "This cell holds what no program can hold; it was left out."
+    if code.lstrip("\r\n")[:1].isspace() and compiles(source._replace(text=dedent(code))):
+        return Position(1, 1), ""
+    try:
+        parsed(source)
+    except SourceError as error:
+        reason = " ".join(error.message.partition(";")[0].split())
+        return error.position or Position(1, 1), f"{reason}; this cell was left out."
+    return None
+
+
+def _encodable(code: str) -> bool:
+    try:
+        code.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
