@@ -1,4 +1,4 @@
-"""Fuzzes check, fix, the cache and the configuration, and keeps every input that breaks something.
+"""Fuzzes check, fix, notebooks, cache and configuration, and keeps what breaks something.
 
     python benchmarks/fuzz.py --cases 10000 --seed 0
 
@@ -33,7 +33,7 @@ from torchlint.lint.debug import VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SHARES = {"check": 0.35, "fix": 0.35, "cache": 0.15, "config": 0.15}
+SHARES = {"check": 0.3, "fix": 0.3, "cache": 0.15, "config": 0.1, "notebook": 0.15}
 BATCH = 100
 LARGEST = 40_000
 """A file of the corpus with more bytes than this is left out."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tests.fuzz.configurations import configured
 from tests.fuzz.damage import damaged
+from tests.fuzz.notebooks import notebooks
 from tests.fuzz.properties import checked, fixed
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ KINDS: Final[Mapping[str, Callable[[Sequence[str]], SearchStrategy[Case]]]] = {
     "fix": fixed,
     "cache": damaged,
     "config": configured,
+    "notebook": notebooks,
 }
 """Each takes real programs, of which it may make cases."""
 

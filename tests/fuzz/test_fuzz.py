@@ -14,7 +14,7 @@ from torchlint.lint.debug import VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CASES = {"check": 120, "fix": 120, "cache": 40, "config": 100}
+CASES = {"check": 120, "fix": 120, "cache": 40, "config": 100, "notebook": 100}
 
 
 @pytest.fixture(scope="module", autouse=True)
