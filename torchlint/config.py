@@ -90,6 +90,8 @@ class Settings(NamedTuple):
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     target_torch: tuple[int, int] | None = None
+    baseline: str | None = None
+    """The absolute path of the file with the known findings."""
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -107,8 +109,8 @@ def tool_table(data: Mapping[str, object], path: str) -> Mapping[str, object] | 
     return table
 
 
-def read_capped(path: str) -> bytes:
-    """The bytes of a regular file of at most `MAX_BYTES`.
+def read_capped(path: str, most: int = MAX_BYTES) -> bytes:
+    """The bytes of a regular file of at most `most` bytes.
 
     Raises:
         ConfigError: it is missing, unreadable, not a regular file, or too large.
@@ -116,12 +118,12 @@ def read_capped(path: str) -> bytes:
     try:
         with open(path, "rb", opener=_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ConfigError("This is not a regular file; name a TOML file.", path)
-            data = file.read(MAX_BYTES + 1)
+                raise ConfigError("This is not a regular file; name another.", path)
+            data = file.read(most + 1)
     except OSError as error:
         raise ConfigError(f"Cannot be read: {error.strerror or error}.", path) from None
-    if len(data) > MAX_BYTES:
-        raise ConfigError("This file is over 1 MiB, too large for settings.", path)
+    if len(data) > most:
+        raise ConfigError(f"This file is over {most >> 20} MiB, too large to read.", path)
     return data
 
 
@@ -163,10 +165,15 @@ def from_table(table: Mapping[str, object], base: Settings) -> Settings:
         exclude=_few(words("exclude", base.exclude), "exclude", base.source)
         + _few(words("extend-exclude", ()), "extend-exclude", base.source),
         target_torch=_target(table.get("target-torch"), base.source),
+        baseline=_baseline(table.get("baseline"), base.source),
     )
 
 
-_KEYS: Final = ("select", "ignore", "per-file-ignores", "exclude", "extend-exclude", "target-torch")
+# fmt: off
+_KEYS: Final = (
+    "select", "ignore", "per-file-ignores", "exclude", "extend-exclude", "target-torch", "baseline",
+)
+# fmt: on
 
 
 def _strings(value: object, key: str, path: str | None) -> tuple[str, ...]:
@@ -209,6 +216,20 @@ def _target(value: object, path: str | None) -> tuple[int, int] | None:
             f'`target-torch` is "{shortened(value)}"; write a version such as "2.1".', path
         )
     return version
+
+
+def _baseline(value: object, path: str | None) -> str | None:
+    if value is None:
+        return None
+    name = os.path.normpath(value) if isinstance(value, str) and "\0" not in value else ""
+    # `baseline write` writes what a checkout names here, so nothing outside of it.
+    if name in ("", ".") or os.path.isabs(name) or name.split(os.sep)[0] == os.pardir:
+        raise ConfigError(
+            "`baseline` must name a file in the folder of this configuration or below it, "
+            'such as baseline = "torchlint-baseline.json".',
+            path,
+        )
+    return os.path.join(os.path.dirname(os.path.abspath(path or "")), name)
 
 
 def parse_torch(text: str) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ import click
 from torchlint.cli.command import Command, show_version
 
 _COMMANDS: Final = {
+    "baseline": "torchlint.cli.baseline",
     "check": "torchlint.cli.check",
     "clean": "torchlint.cli.clean",
     "fix": "torchlint.cli.fix",

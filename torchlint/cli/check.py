@@ -23,8 +23,9 @@ from torchlint.cli.output import paint_for, print_diagnostics, print_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from torchlint.lint.engine import Target
+    from torchlint.lint.engine import Report, Target
     from torchlint.lint.finding import Diagnostic, Finding
+    from torchlint.lint.targets import Plan
     from torchlint.lint.tiers import Shown
 
 _EPILOG = """\b
@@ -37,7 +38,7 @@ Examples:
 
 \b
 Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
-select, ignore, per-file-ignores, exclude, extend-exclude and target-torch.
+select, ignore, per-file-ignores, exclude, extend-exclude, target-torch and baseline.
 
 \b
 A comment switches a rule off: `# torchlint: ignore[TL201]` on the line or alone above it,
@@ -58,6 +59,12 @@ Exit codes:
 @output_format("text", "concise", "json", "github")
 @click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Leave out what is known: the findings in this file of `torchlint baseline write`.",
+)
+@click.option("--no-baseline", is_flag=True, help="Show what is known all the same.")
 @cache_options
 @cluster_options
 def command(
@@ -66,6 +73,8 @@ def command(
     output_format: str,
     statistics: bool,
     exit_zero: bool,
+    baseline: str | None,
+    no_baseline: bool,
     no_cache: bool,
     cache_dir: str | None,
     backend: str | None,
@@ -77,37 +86,64 @@ def command(
     are searched for *.py and *.ipynb, leaving out what .gitignore and the configuration exclude.
     """
     from torchlint.lint import engine
-    from torchlint.lint.tiers import Wanted, choose
     from torchlint.report.progress import Progress
 
+    if baseline is not None and no_baseline:
+        raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
     store = store_from(cache_dir, no_cache=no_cache)
     plan = plan_from(paths, words, store.rule_names)
+    known = None
+    if baseline is not None or (plan.baselines and not no_baseline):
+        from torchlint.cli.baselining import Baselines
+
+        known = Baselines(plan, baseline)
     progress = Progress(sys.stderr)
     try:
         with connected_pool(words, backend, cluster) as pool:
             report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
     finally:
         progress.clear()
-    shown = choose(
-        report.findings, plan.targets, Wanted(hints=words.hints, pedantic=words.pedantic)
-    )
+    shown, diagnostics = told(report, plan, words)
+    if known is not None:
+        shown = known.hide(shown, plan.targets, words, store, sound=not diagnostics)
+    if statistics:
+        print_lines(_statistics(shown.findings, output_format))
+    else:
+        print_findings(shown, plan.targets, report.files, diagnostics, output_format)
+    if known is not None and output_format == "text" and not statistics:
+        print_lines(known.notes)
+    print_diagnostics(diagnostics)
+    if diagnostics:
+        raise click.exceptions.Exit(2)
+    raise click.exceptions.Exit(1 if shown.problems and not exit_zero else 0)
+
+
+def told(report: Report, plan: Plan, words: Words) -> tuple[Shown, list[Diagnostic]]:
+    """What to show of a report, and all that went wrong, in the places that people see."""
+    from torchlint.lint.tiers import Wanted, choose
+
+    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
+    shown = choose(report.findings, plan.targets, wanted)
     said = report.diagnostics
     if report.borders:
         from torchlint.lint.notebooks import diagnosed_in_cells, in_cells
 
         shown.findings = tuple(in_cells(each, report.borders) for each in shown.findings)
         said = tuple(diagnosed_in_cells(each, report.borders) for each in said)
-    diagnostics = sorted({*plan.diagnostics, *said}, key=lambda each: each.sort_key)
-    if statistics:
-        print_lines(_statistics(shown.findings, output_format))
-    elif output_format == "text":
-        print_lines(_text(shown, plan.targets, report.files, len(diagnostics)))
+    return shown, sorted({*plan.diagnostics, *said}, key=lambda each: each.sort_key)
+
+
+def print_findings(
+    shown: Shown,
+    targets: Sequence[Target],
+    files: int,
+    diagnostics: Sequence[Diagnostic],
+    output_format: str,
+) -> None:
+    if output_format == "text":
+        print_lines(_text(shown, targets, files, len(diagnostics)))
     else:
         print_lines(_listed(shown.findings, diagnostics, output_format))
-    print_diagnostics(diagnostics)
-    if diagnostics:
-        raise click.exceptions.Exit(2)
-    raise click.exceptions.Exit(1 if shown.problems and not exit_zero else 0)
 
 
 def _text(shown: Shown, targets: Sequence[Target], files: int, errors: int) -> Iterator[str]:

@@ -50,11 +50,20 @@ class Wishes:
 
 
 class Plan:
-    """The files to check, and what already went wrong while looking for them."""
+    """The files to check, and what already went wrong while looking for them.
 
-    def __init__(self, targets: tuple[Target, ...], diagnostics: tuple[Diagnostic, ...]) -> None:
+    `baselines` has the baseline that a file's configuration names, if any, by the file's path.
+    """
+
+    def __init__(
+        self,
+        targets: tuple[Target, ...],
+        diagnostics: tuple[Diagnostic, ...],
+        baselines: Mapping[str, str] | None = None,
+    ) -> None:
         self.targets = targets
         self.diagnostics = diagnostics
+        self.baselines = baselines or {}
 
 
 def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Plan:
@@ -70,7 +79,7 @@ def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Pla
     found, problems = discover(paths, planner.configs)
     diagnostics = [Diagnostic(each.path, each.message, kind=each.kind) for each in problems]
     targets = tuple(planner.target(file) for file in found if planner.usable(file.settings))
-    return Plan(targets, (*diagnostics, *planner.diagnostics))
+    return Plan(targets, (*diagnostics, *planner.diagnostics), planner.baselines)
 
 
 def plan_text(data: bytes, filename: str | None, wishes: Wishes, names: Names = rule_names) -> Plan:
@@ -89,12 +98,13 @@ def plan_text(data: bytes, filename: str | None, wishes: Wishes, names: Names = 
     if not planner.usable(settings):
         return Plan((), tuple(planner.diagnostics))
     text = Found(filename or "<stdin>", absolute, settings, named=True)
-    return Plan((planner.target(text, data),), ())
+    return Plan((planner.target(text, data),), (), planner.baselines)
 
 
 class _Planner:
     def __init__(self, wishes: Wishes, names: Names) -> None:
         self.diagnostics: list[Diagnostic] = []
+        self.baselines: dict[str, str] = {}
         self.configs = Configs(file=wishes.config, isolated=wishes.isolated)
         self._wishes = wishes
         self._bounds = TorchBounds()
@@ -126,6 +136,8 @@ class _Planner:
     def target(self, file: Found, data: bytes | None = None) -> Target:
         from torchlint.lint.engine import Target
 
+        if file.settings.baseline is not None:
+            self.baselines[file.path] = file.settings.baseline
         return Target(
             path=file.path,
             selection=self._selection(file.absolute, file.settings),

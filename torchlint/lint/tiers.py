@@ -23,10 +23,14 @@ class Wanted:
 
     def includes(self, finding: Finding, selection: Selection) -> bool:
         """Whether to show the finding; pedantic rules also answer to their own name."""
-        if finding.tier is Tier.HINT:
+        return self.shows(finding.tier, finding.code, finding.name, selection)
+
+    def shows(self, tier: Tier, code: str, name: str, selection: Selection) -> bool:
+        """Whether a finding of this tier and this rule is shown."""
+        if tier is Tier.HINT:
             return self.hints
-        if finding.tier is Tier.PEDANTIC:
-            return self.pedantic or selection.names_exactly(finding.code, finding.name)
+        if tier is Tier.PEDANTIC:
+            return self.pedantic or selection.names_exactly(code, name)
         return True
 
 

@@ -44,6 +44,29 @@ def write_atomically(path: str, data: bytes) -> None:
             _remove(temporary)
 
 
+def write_whole(path: str, data: bytes) -> None:
+    """The same for a file that need not exist yet.
+
+    Raises:
+        SourceError: of kind `write`; there is the old file, or none.
+    """
+    if os.path.lexists(path):
+        write_atomically(path, data)
+        return
+    temporary = None
+    try:
+        temporary = _write_beside(os.path.abspath(path), data, None)
+        os.replace(temporary, path)
+        temporary = None
+        _sync_folder(os.path.dirname(os.path.abspath(path)))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a possible file name"
+        raise SourceError(path, f"Cannot write the file: {reason}.", kind="write") from error
+    finally:
+        if temporary is not None:
+            _remove(temporary)
+
+
 def remove_abandoned_drafts(paths: Iterable[str]) -> None:
     """Remove what processes that were killed left beside these files; nothing of living ones."""
     for folder in {os.path.dirname(os.path.realpath(path)) for path in paths}:
@@ -76,8 +99,9 @@ def _lives(process: int) -> bool:
     return True
 
 
-def _write_beside(target: str, data: bytes, like: os.stat_result) -> str:
-    """A new file in the folder of `target` with this content and the mode of `like`."""
+def _write_beside(target: str, data: bytes, like: os.stat_result | None) -> str:
+    """A new file in the folder of `target` with this content and the mode of `like`, or that of
+    any new file."""
     import tempfile
 
     descriptor, name = tempfile.mkstemp(
@@ -87,14 +111,20 @@ def _write_beside(target: str, data: bytes, like: os.stat_result) -> str:
         with open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            if hasattr(os, "fchown") and like.st_uid != os.geteuid():
+            if like is not None and hasattr(os, "fchown") and like.st_uid != os.geteuid():
                 _keep_owner(file.fileno(), like)
-            os.chmod(name, stat.S_IMODE(like.st_mode))
+            os.chmod(name, _mode_of_new() if like is None else stat.S_IMODE(like.st_mode))
             os.fsync(file.fileno())
     except BaseException:
         _remove(name)
         raise
     return name
+
+
+def _mode_of_new() -> int:
+    mask = os.umask(0o077)  # There is no way to ask for it without setting it.
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _keep_owner(descriptor: int, like: os.stat_result) -> None:

@@ -1,0 +1,91 @@
+"""What a baseline covers, what of it is stale, and how it shrank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.report.terminal import plural, visible, visible_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from torchlint.lint.baseline import Comparison, Entry, Key
+
+
+def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:
+    """Sentences behind the summary of a check: what is known, expired, moved and stale."""
+    known, expired = len(comparison.known), len(comparison.expired)
+    if known:
+        yield f"{plural(known, 'known finding')} {_is(known)} in {name}."
+    if expired:
+        have = "has" if expired == 1 else "have"
+        yield f"{_entries(expired)} of {name} {have} expired; mend the code, or set a new date."
+    if comparison.moved:
+        moved = len({entry.key.path for entry, _ in comparison.moved})
+        them = "it" if moved == 1 else "them"
+        yield f"{plural(moved, 'file')} in {name} moved; `{visible(prune)}` follows {them}."
+    if comparison.stale:
+        stale = len(comparison.stale)
+        yield f"{_entries(stale)} of {name} {_is(stale)} stale; run `{visible(prune)}`."
+
+
+def stale(comparison: Comparison) -> Iterator[str]:
+    """A line for each entry that claims more than there is."""
+    for entry, found in comparison.stale:
+        left = f"{found} of {entry.size} left" if found else f"none of {entry.size} left"
+        yield f"{_named(entry.key)}: {left}"
+
+
+def moved(comparison: Comparison) -> Iterator[str]:
+    """A line for each file that has another name now."""
+    for old, new in sorted({(entry.key.path, path) for entry, path in comparison.moved}):
+        yield f"{visible_path(old)} is now {visible(new)}"
+
+
+def change(name: str, before: Iterable[Entry], after: Iterable[Entry]) -> str:
+    """`torchlint-baseline.json: 124 → 119 findings.`"""
+    old, new = total(before), total(after)
+    if old == new:
+        return f"{name}: {plural(new, 'finding')}, as before."
+    return f"{name}: {old} → {plural(new, 'finding')}."
+
+
+def made(name: str, entries: Sequence[Entry], *, configured: bool) -> Iterator[str]:
+    """`Wrote torchlint-baseline.json: 124 findings in 31 files.` and what to do with it."""
+    files = len({entry.key.path for entry in entries})
+    yield f"Wrote {name}: {plural(total(entries), 'finding')} in {plural(files, 'file')}."
+    if not configured:
+        yield (
+            f'Commit it. With `baseline = "{name}"` in [tool.torchlint], '
+            "`torchlint check` leaves out what it covers."
+        )
+
+
+def refusal(name: str, count: int) -> str:
+    them = "it" if count == 1 else "them"
+    return (
+        f"{plural(count, 'finding')} {_is(count)} not in {name}, and nothing was written; "
+        f"mend {them}, or accept {them} with --allow-growth."
+    )
+
+
+def beyond(name: str, count: int) -> str:
+    return f"{plural(count, 'finding')} {_is(count)} not in {name}; see `torchlint baseline check`."
+
+
+def total(entries: Iterable[Entry]) -> int:
+    """How many findings the entries stand for."""
+    return sum(entry.size for entry in entries)
+
+
+def _named(key: Key) -> str:
+    scope = f" in {visible(key.scope)}" if key.scope else ""
+    return f"{visible_path(key.path)}: {visible(key.rule)}{scope}"
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
