@@ -66,7 +66,9 @@ def test_every_key_is_read() -> None:
         exclude=["old"],
         extend_exclude=["gen"],
         target_torch="2.1",
+        baseline="ci/known.json",
     )
+    assert settings.baseline == os.path.abspath("ci/known.json")
     assert settings.select == ("TL2",)
     assert settings.ignore == ("TL202",)
     assert settings.per_file_ignores == (("tests/*", ("ALL",)),)
@@ -94,6 +96,12 @@ def test_an_unknown_key_suggests_the_nearest_one() -> None:
         ({"exclude": None}, "`exclude` must be a list"),
         ({"target_torch": 2.1}, r"`target-torch` must be a string, such as target-torch = \"2.1\""),
         ({"target_torch": "two"}, '`target-torch` is "two"; write a version'),
+        ({"baseline": 3}, "`baseline` must name a file"),
+        ({"baseline": ""}, "`baseline` must name a file"),
+        ({"baseline": "ci/.."}, "`baseline` must name a file"),
+        ({"baseline": "a\0b"}, "`baseline` must name a file"),
+        ({"baseline": "ci/../../known.json"}, "`baseline` must name a file"),
+        ({"baseline": "/etc/known.json"}, "`baseline` must name a file"),
     ],
 )
 def test_a_wrong_type_is_explained(table: dict[str, object], expected: str) -> None:

@@ -229,7 +229,7 @@ def _baseline(value: object, path: str | None) -> str | None:
             'such as baseline = "torchlint-baseline.json".',
             path,
         )
-    return os.path.join(os.path.dirname(os.path.abspath(path or "")), name)
+    return os.path.abspath(os.path.join(os.path.dirname(path or ""), name))
 
 
 def parse_torch(text: str) -> tuple[int, int] | None:

@@ -137,3 +137,13 @@ def test_a_file_is_named_if_its_own_path_was_given() -> None:
     put("b.py")
     targets = plan(("b.py", "."), Wishes()).targets
     assert {target.path: target.named for target in targets} == {"a.py": False, "b.py": True}
+
+
+def test_the_baseline_lies_beside_the_configuration_that_names_it() -> None:
+    put("a.py")
+    put("sub/torchlint.toml", 'baseline = "known.json"')
+    put("sub/deep/b.py")
+    known = str(Path("sub/known.json").absolute())
+    assert plan((".",), Wishes()).baselines == {"sub/deep/b.py": known}
+    assert plan(("a.py",), Wishes(config="sub/torchlint.toml")).baselines == {"a.py": known}
+    assert plan_text(b"", "sub/c.py", Wishes()).baselines == {"sub/c.py": known}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.project.source import SourceError
-from torchlint.project.writing import remove_abandoned_drafts, write_atomically
+from torchlint.project.writing import remove_abandoned_drafts, write_atomically, write_whole
 
 
 def test_writing_keeps_the_mode_and_leaves_nothing_else_behind(tmp_path: Path) -> None:
@@ -42,6 +42,40 @@ def test_a_relative_name_is_written_in_the_current_folder(
     Path("x.py").write_bytes(b"old")
     write_atomically("x.py", b"new")
     assert (tmp_path / "x.py").read_bytes() == b"new"
+
+
+def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.touch()
+    write_whole(str(new), b"new")
+    assert new.read_bytes() == b"new"
+    assert new.stat().st_mode == old.stat().st_mode
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["new.json", "old.json"]
+
+
+def test_a_file_that_is_there_is_replaced_as_ever(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    write_whole(str(file), b"new")
+    assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b"new", 0o640)
+
+
+def test_a_new_file_in_no_folder_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    for path in (tmp_path / "no" / "x.json", tmp_path / "taken" / "x.json", tmp_path / "a\0b"):
+        with pytest.raises(SourceError) as caught:
+            write_whole(str(path), b"new")
+        assert caught.value.kind == "write"
+    assert [each.name for each in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_link_to_nothing_is_not_followed(tmp_path: Path) -> None:
+    link = tmp_path / "x.json"
+    link.symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(SourceError):
+        write_whole(str(link), b"new")
+    assert [each.name for each in tmp_path.iterdir()] == ["x.json"]
 
 
 def refused_write(file: Path) -> str:

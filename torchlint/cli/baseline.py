@@ -90,8 +90,10 @@ def command() -> None:
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
-    named = click.option("--baseline", metavar="FILE", help="The baseline to use.")
-    return rule_options(named(cache_options(command)))
+    named = click.option(
+        "--baseline", metavar="FILE", help="The baseline. Default: torchlint-baseline.json."
+    )
+    return named(rule_options(cache_options(command)))
 
 
 def _paths(command: Callable[..., None]) -> Callable[..., None]:

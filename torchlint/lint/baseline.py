@@ -47,10 +47,11 @@ class Entry(NamedTuple):
 
 
 class Stale(NamedTuple):
-    """An entry that claims more than the `found` findings there are."""
+    """An entry that claims more than the `found` findings there are; maybe its file is `gone`."""
 
     entry: Entry
     found: int
+    gone: bool
 
 
 class Comparison(NamedTuple):
@@ -111,7 +112,7 @@ def compare(
                 moved.append((entry, key.path))
         found = sum(len(places) for places in held.values())
         if found < entry.size:
-            stale.append(Stale(entry, found))
+            stale.append(Stale(entry, found, gone(entry.key.path)))
     expired = {at: entry for at, entry in holders.items() if entry.has_expired(today)}
     return Comparison(
         known=tuple(findings[at][1] for at in sorted(holders.keys() - expired.keys())),

@@ -31,9 +31,9 @@ def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:
 
 def stale(comparison: Comparison) -> Iterator[str]:
     """A line for each entry that claims more than there is."""
-    for entry, found in comparison.stale:
-        left = f"{found} of {entry.size} left" if found else f"none of {entry.size} left"
-        yield f"{_named(entry.key)}: {left}"
+    for entry, found, gone in comparison.stale:
+        why = " (there is no such file)" if gone else ""
+        yield f"{_named(entry.key)}: {found or 'none'} of {entry.size} left{why}"
 
 
 def moved(comparison: Comparison) -> Iterator[str]:
