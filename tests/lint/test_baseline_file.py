@@ -87,7 +87,6 @@ def test_any_name_survives_and_hides_nothing_in_a_diff(name: str) -> None:
         ({"count": True}, "`count` must be"),
         ({"count": 1.0}, "`count` must be"),
         ({"count": 10**8}, "`count` must be"),
-        ({"count": 10**4000}, "`count` must be"),
         ({"path": None}, "Entry 1: `path` must be a text"),
         ({"rule": ["TL201"]}, "Entry 1: `rule` must be a text"),
         ({"scope": 3}, "`scope` must be a text"),
@@ -101,6 +100,11 @@ def test_any_name_survives_and_hides_nothing_in_a_diff(name: str) -> None:
 )  # fmt: skip
 def test_a_wrong_entry_is_named(values: dict[str, object], expected: str) -> None:
     assert expected in refusal(changed(**values))
+
+
+def test_a_number_of_many_digits_is_not_worked_out() -> None:
+    data = changed(count=7).replace(b": 7", b": " + b"7" * 5_000)
+    assert "`count` must be a whole number" in refusal(data)
 
 
 @pytest.mark.parametrize(
