@@ -205,6 +205,17 @@ def test_stale_entries_are_red_and_only_a_note_in_check(
     assert "3 entries of torchlint-baseline.json are stale" in checked.text
 
 
+def test_what_is_stale_is_counted_by_function_and_rule(
+    torchlint: Run, linter: Any, find: Any
+) -> None:
+    linter.findings = [find(fingerprint=sign * 16) for sign in "aabc"]
+    torchlint("baseline", "write")
+    linter.findings = [find(fingerprint=sign * 16) for sign in "ac"]
+    outcome = torchlint("baseline", "check")
+    assert "src/a.py: TL201 in train: 1 of 3 left\n" in outcome.text
+    assert "2 entries of torchlint-baseline.json are stale" in outcome.text
+
+
 def test_files_that_were_not_checked_are_not_stale(
     torchlint: Run, linter: Any, find: Any, project: Path
 ) -> None:

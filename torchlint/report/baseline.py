@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from torchlint.report.terminal import plural, visible, visible_path
@@ -30,10 +31,19 @@ def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:
 
 
 def stale(comparison: Comparison) -> Iterator[str]:
-    """A line for each entry that claims more than there is."""
-    for entry, found, gone in comparison.stale:
-        why = " (there is no such file)" if gone else ""
-        yield f"{_named(entry.key)}: {found or 'none'} of {entry.size} left{why}"
+    """A line for each function that has less of a rule than the entries claim."""
+    claimed: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    gone: set[str] = set()
+    for each in comparison.stale:
+        name = _named(each.entry.key)
+        claimed[name] += each.entry.size
+        found[name] += each.found
+        if each.gone:
+            gone.add(name)
+    for name, size in claimed.items():
+        why = " (there is no such file)" if name in gone else ""
+        yield f"{name}: {found[name] or 'none'} of {size} left{why}"
 
 
 def moved(comparison: Comparison) -> Iterator[str]:
