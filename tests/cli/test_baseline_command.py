@@ -266,6 +266,12 @@ def test_an_expired_entry_is_red_with_owner_and_day(torchlint: Run, linter: Any,
             outcome.text
         )
         assert "1 entry of torchlint-baseline.json has expired; " in outcome.text
+    written = torchlint("baseline", "write")
+    assert (written.code, "1 entry of torchlint-baseline.json has expired" in written.text) == (
+        0,
+        True,
+    )
+    assert entries()[0]["expires"] == "2026-04-30", "writing again renews nothing"
     edit(expires="2026-05-01")
     assert torchlint("baseline", "check").code == 0
 

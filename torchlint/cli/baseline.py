@@ -271,3 +271,4 @@ def _say_change(look: _Look, after: tuple[Entry, ...]) -> None:
     print_lines(report.stale(look.comparison))
     print_lines(report.moved(look.comparison))
     print_lines([report.change(look.baseline.name, look.baseline.entries, after)])
+    print_lines(report.expired(look.comparison, look.baseline.name))

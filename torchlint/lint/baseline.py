@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchlint.lint.finding import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from torchlint.lint.finding import Finding
@@ -147,33 +147,37 @@ class _Waiting:
 
     def __init__(self, findings: Sequence[tuple[Key, Finding]]) -> None:
         self._at: dict[Key, list[int]] = {}
-        self._paths: dict[Key, list[str]] = {}
+        self._like: dict[tuple[str, ...], list[Key]] = {}
         for at in sorted(range(len(findings)), key=lambda at: _place(findings[at][1])):
-            key = findings[at][0]
-            if key not in self._at:
-                self._at[key] = []
-                self._paths.setdefault(key._replace(path=""), []).append(key.path)
-            self._at[key].append(at)
+            self._at.setdefault(findings[at][0], []).append(at)
+        for key in sorted(self._at, reverse=True):
+            self._like.setdefault(key[1:], []).append(key)
+            self._like.setdefault((_name(key), *key[1:]), []).append(key)
 
     def take(self, entry: Entry, *, elsewhere: bool) -> dict[Key, list[int]]:
         """As many as the entry has, by their key; if `elsewhere`, from any file, those of the
         same name first."""
         taken: dict[Key, list[int]] = {}
         left = entry.size
-        for key in self._elsewhere(entry.key) if elsewhere else [entry.key]:
-            waiting = self._at.get(key, [])
-            if left and waiting:
+        for key in self._elsewhere(entry.key) if elsewhere else (entry.key,):
+            waiting = self._at.get(key)
+            if waiting:
                 taken[key], waiting[:] = waiting[:left], waiting[left:]
                 left -= len(taken[key])
+            if not left:
+                break
         return taken
 
-    def _elsewhere(self, key: Key) -> list[Key]:
-        paths = self._paths.get(key._replace(path=""), [])
-        # What has nothing to give any more is forgotten: many entries may ask.
-        paths[:] = [path for path in paths if self._at[key._replace(path=path)]]
-        name = key.path.rpartition("/")[2]
-        paths.sort(key=lambda path: (path.rpartition("/")[2] != name, path))
-        return [key._replace(path=path) for path in paths]
+    def _elsewhere(self, key: Key) -> Iterator[Key]:
+        for like in ((_name(key), *key[1:]), key[1:]):
+            queue = self._like.get(like, [])
+            while queue:
+                yield queue[-1]
+                queue.pop()  # Whoever comes back for more has taken all of it.
+
+
+def _name(key: Key) -> str:
+    return key.path.rpartition("/")[2]
 
 
 def _place(finding: Finding) -> tuple[int, int, int]:

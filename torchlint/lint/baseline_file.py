@@ -69,6 +69,8 @@ def _line(entry: Entry) -> str:
         values["expires"] = entry.expires.isoformat()
     text = json.dumps(values, ensure_ascii=False)
     # What a diff would hide or obey, and half of a surrogate pair, is escaped; é stays é.
+    if text.isprintable():
+        return text
     return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
 
 

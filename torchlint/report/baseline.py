@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:
     """Sentences behind the summary of a check: what is known, expired, moved and stale."""
-    known, expired = len(comparison.known), len(comparison.expired)
+    known = len(comparison.known)
     if known:
         yield f"{plural(known, 'known finding')} {_is(known)} in {name}."
-    if expired:
-        have = "has" if expired == 1 else "have"
-        yield f"{_entries(expired)} of {name} {have} expired; mend the code, or set a new date."
+    yield from expired(comparison, name)
     if comparison.moved:
         moved = len({entry.key.path for entry, _ in comparison.moved})
         them = "it" if moved == 1 else "them"
@@ -28,6 +26,14 @@ def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:
     if comparison.stale:
         stale = len(comparison.stale)
         yield f"{_entries(stale)} of {name} {_is(stale)} stale; run `{visible(prune)}`."
+
+
+def expired(comparison: Comparison, name: str) -> Iterator[str]:
+    """A sentence if entries have expired."""
+    count = len(comparison.expired)
+    if count:
+        have = "has" if count == 1 else "have"
+        yield f"{_entries(count)} of {name} {have} expired; mend the code, or set a new date."
 
 
 def stale(comparison: Comparison) -> Iterator[str]:
