@@ -1,4 +1,4 @@
-"""Commands that say in plain English how to ask for help.
+"""Commands that say in plain English how to ask for help, and that all know `--color`.
 
 Click translates these words, and to find out that there is no translation it loads `locale` at each
 start: as long as a tenth of a check that has nothing new to look at.
@@ -6,13 +6,34 @@ start: as long as a tenth of a check that has nothing new to look at.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
+
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
 
 
 class Command(click.Command):
-    """A command with a `--help` of its own."""
+    """A command with a `--help` and a `--color` of its own."""
 
     _help: click.Option | None = None
+    _color: click.Option | None = None
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        if self._color is None:
+            self._color = click.Option(
+                ["--color"],
+                type=Choice(("auto", "always", "never")),
+                expose_value=False,
+                is_eager=True,
+                callback=_set_colour,
+                help="Colour: auto is what the terminal, NO_COLOR and FORCE_COLOR say (default).",
+            )
+        *params, last = super().get_params(ctx)
+        return [*params, self._color, last]
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         names = self.get_help_option_names(ctx)
@@ -26,6 +47,27 @@ class Command(click.Command):
                 help="Show this message and exit.",
             )
         return self._help
+
+
+class Choice(_Choice):
+    """One of some words; a slip of the pen is answered with the word that was probably meant."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            from torchlint.config import nearest
+
+            hint = nearest(str(value), [str(each) for each in self.choices])
+            error.message = f"{error.message.rstrip('.')}{hint}."
+            raise
+
+
+def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.color = {"always": True, "never": False}.get(value)
 
 
 def _show_help(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Diagnostic
 
 
+def asked_colour() -> bool | None:
+    """What `--color` says; None if that is `auto`."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.color
+
+
 def paint_for(stream: TextIO) -> Paint:
-    """Colour if this stream wants it."""
-    return Paint(on=wants_colour(stream))
+    """Colour if the user, or else this stream, wants it."""
+    return Paint(on=wants_colour(stream, asked_colour()))
 
 
 def print_lines(lines: Iterable[str], *, err: bool = False) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from torchlint.report.terminal import moves
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
@@ -20,20 +22,22 @@ class Progress:
         self._stream = stream
         self._clock = clock
         self._next = clock() + _PATIENCE
-        self._drawn = False
-        self._silent = not stream.isatty()
+        self._drawn = 0
+        self._silent = not moves(stream)
 
     def __call__(self, done: int, total: int) -> None:
         if self._silent or self._clock() < self._next:
             return
         self._next = self._clock() + _PAUSE
-        self._drawn = True
-        self._stream.write(f"\rChecking: {done} of {total} files")
+        line = f"Checking: {done} of {total} files"
+        self._stream.write("\r" + line.ljust(self._drawn))
         self._stream.flush()
+        self._drawn = len(line)
 
     def clear(self) -> None:
         """Takes the counter off the terminal again."""
         if self._drawn:
-            self._stream.write("\r\x1b[K")
+            # Blanks, which every console understands.
+            self._stream.write("\r" + " " * self._drawn + "\r")
             self._stream.flush()
-            self._drawn = False
+            self._drawn = 0

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TextIO
 
+_NARROWEST = 30
+"""Columns; a terminal that claims fewer gets lines that it breaks itself."""
+
 
 @cache
 def _unsafe() -> re.Pattern[str]:
@@ -44,13 +47,35 @@ def visible_path(path: str) -> str:
     return f"./{shown}" if shown.startswith(("::", "##")) else shown
 
 
-def wants_colour(stream: TextIO) -> bool:
-    """Colour only on a terminal, unless `NO_COLOR` or `FORCE_COLOR` says otherwise."""
+def wants_colour(stream: TextIO, asked: bool | None = None) -> bool:
+    """Colour on a terminal that can, unless somebody says otherwise.
+
+    Args:
+        asked: what the user said, which goes before the environment: `NO_COLOR`, then
+            `FORCE_COLOR` or `CLICOLOR_FORCE`, then `CLICOLOR=0`.
+    """
+    if asked is not None:
+        return asked
     if os.environ.get("NO_COLOR"):
         return False
-    if os.environ.get("FORCE_COLOR"):
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):
         return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+    return moves(stream) and os.environ.get("CLICOLOR") != "0"
+
+
+def moves(stream: TextIO) -> bool:
+    """Whether this is a terminal that obeys more than the end of a line."""
+    return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def width_of(stream: TextIO) -> int | None:
+    """The columns of a terminal, of which `COLUMNS` can tell another number; None for a file or
+    a pipe, where a line is a line however long it is."""
+    if not stream.isatty():
+        return None
+    import shutil
+
+    return max(_NARROWEST, shutil.get_terminal_size().columns)
 
 
 class Paint:
