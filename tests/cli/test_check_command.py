@@ -246,3 +246,39 @@ def test_a_folder_without_torch_is_checked_for_real(torchlint: Run, here: Path) 
     assert outcome.code == 2
     assert outcome.text == "1 error, and no problems besides; 2 files checked.\n"
     assert outcome.err.startswith("gone.py: error: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "colour"),
+    [
+        (("check", "--color", "always"), True),
+        (("--color", "always", "check"), True),
+        (("--color", "never", "check", "--color", "always"), True),
+        (("check", "--color", "auto"), False),
+        (("--color", "always", "check", "--color", "never"), False),
+    ],
+)
+def test_colour_can_be_asked_for_at_either_place(
+    torchlint: Run, linter: Any, make_finding: MakeFinding, words: tuple[str, ...], colour: bool
+) -> None:
+    linter.findings = [make_finding()]
+    assert (b"\x1b[" in torchlint(*words).out) is colour
+
+
+def test_never_goes_before_the_environment(
+    torchlint: Run, linter: Any, make_finding: MakeFinding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    linter.findings = [make_finding()]
+    assert b"\x1b[" not in torchlint("check", "--color", "never").out
+
+
+def test_fixes_are_shown_in_text_only(
+    torchlint: Run, linter: Any, make_finding: MakeFinding
+) -> None:
+    linter.findings = [make_finding(fix=Applicability.SAFE)]
+    assert "    fix: Read it after the loop\n" in torchlint("check", "--show-fixes").text
+    for words in (("--statistics",), ("--output-format", "json")):
+        outcome = torchlint("check", "--show-fixes", *words)
+        assert outcome.code == 2
+        assert "--show-fixes is for text" in outcome.err

@@ -33,7 +33,13 @@ class Fixer:
     trouble: tuple[Diagnostic, ...] = ()
 
     def fix_targets(
-        self, targets: Sequence[Target], *, unsafe: bool, pool: object, wanted: Wanted
+        self,
+        targets: Sequence[Target],
+        *,
+        unsafe: bool,
+        pool: object,
+        wanted: Wanted,
+        progress: object,
     ) -> FixReport:
         self.targets, self.unsafe, self.wanted = tuple(targets), unsafe, wanted
         return self.report
@@ -130,3 +136,24 @@ def test_a_terminal_gets_a_harmless_diff(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
     assert b"-old \\xe9\n" in torchlint("fix").out
+
+
+def test_what_was_fixed_is_listed_on_request(torchlint: Run, fixes: Fixer) -> None:
+    listed = "- train.py:\n    1 x TL201 (item-in-step-loop)\n\n"
+    assert torchlint("fix", "--show-fixes", "--apply").err.startswith(f"Fixed:\n{listed}")
+    would = torchlint("fix", "--show-fixes")
+    assert (would.out, would.err[: len(listed) + 11]) == (DIFF, f"Would fix:\n{listed}")
+    assert listed not in torchlint("fix").err
+
+
+def test_what_could_not_be_written_is_not_listed(torchlint: Run, fixes: Fixer) -> None:
+    fixes.trouble = (Diagnostic("train.py", "Read-only.", kind="write"),)
+    assert "TL201 (" not in torchlint("fix", "--show-fixes", "--apply").err
+
+
+def test_a_piped_diff_stays_a_patch_unless_colour_is_asked_for(
+    torchlint: Run, fixes: Fixer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert torchlint("fix").out == DIFF
+    assert b"\x1b[32m+new\x1b[0m" in torchlint("fix", "--color", "always").out

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 from torchlint.report.progress import Progress
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Terminal(io.StringIO):
@@ -36,7 +40,27 @@ def test_a_long_run_counts_and_cleans_up() -> None:
     progress(3, 10)
     progress.clear()
     progress.clear()
-    assert stream.getvalue() == ("\rChecking: 1 of 10 files\rChecking: 3 of 10 files\r\x1b[K")
+    drawn = "\rChecking: 1 of 10 files\rChecking: 3 of 10 files"
+    assert stream.getvalue() == drawn + "\r" + " " * 23 + "\r"
+
+
+def test_a_shorter_line_covers_a_longer_one() -> None:
+    stream, clock = Terminal(), Clock()
+    with Progress(stream, clock) as progress:
+        for done in (100, 1):
+            clock.now += 2.0
+            progress(done, 100)
+    assert "\rChecking: 1 of 100 files  \r" in stream.getvalue()
+    assert stream.getvalue().endswith(" \r")
+
+
+def test_a_terminal_that_cannot_go_back_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    stream, clock = Terminal(), Clock()
+    progress = Progress(stream, clock)
+    clock.now += 60
+    progress(1, 10)
+    assert stream.getvalue() == ""
 
 
 def test_nothing_is_drawn_off_a_terminal() -> None:

@@ -4,7 +4,14 @@ import io
 
 import pytest
 
-from torchlint.report.terminal import Paint, plural, visible, visible_path, wants_colour
+from torchlint.report.terminal import (
+    Paint,
+    plural,
+    visible,
+    visible_path,
+    wants_colour,
+    width_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +63,13 @@ class Terminal(io.StringIO):
         (io.StringIO(), {"FORCE_COLOR": ""}, False),
         (Terminal(), {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
         (Terminal(), {"TERM": "dumb"}, False),
+        (io.StringIO(), {"CLICOLOR_FORCE": "1"}, True),
+        (io.StringIO(), {"CLICOLOR_FORCE": "0"}, False),
+        (io.StringIO(), {"CLICOLOR_FORCE": ""}, False),
+        (io.StringIO(), {"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False),
+        (Terminal(), {"CLICOLOR": "0"}, False),
+        (Terminal(), {"CLICOLOR": "1"}, True),
+        (io.StringIO(), {"CLICOLOR": "1"}, False),
     ],
 )
 def test_colour_is_for_terminals_unless_the_environment_says_otherwise(
@@ -64,11 +78,20 @@ def test_colour_is_for_terminals_unless_the_environment_says_otherwise(
     colour: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert wants_colour(stream) is colour
+    assert wants_colour(stream, asked=True)
+    assert not wants_colour(stream, asked=False)
+
+
+def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "57")
+    assert (width_of(Terminal()), width_of(io.StringIO())) == (57, None)
+    monkeypatch.setenv("COLUMNS", "3")
+    assert width_of(Terminal()) == 30
 
 
 def test_paint_ends_what_it_starts_and_leaves_plain_text_alone() -> None:

@@ -18,7 +18,8 @@ def report(
     *findings: Finding, hidden: tuple[tuple[str, int], ...] = (), paint: bool = False
 ) -> str:
     texts = {finding.path: SOURCE for finding in findings}
-    return "\n".join(text.render(Shown(findings, hidden), Excerpts(texts), Paint(on=paint)))
+    look = text.Look(Paint(on=paint))
+    return "\n".join(text.render(Shown(findings, hidden), Excerpts(texts), look))
 
 
 def test_a_finding_has_its_place_message_source_and_caret(make_finding: MakeFinding) -> None:
@@ -126,3 +127,62 @@ def test_colour_changes_nothing_but_colour(make_finding: MakeFinding) -> None:
     painted = report(finding, paint=True)
     assert painted != report(finding)
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == report(finding)
+
+
+def narrow(finding: Finding, width: int, source: bytes = SOURCE) -> list[str]:
+    look = text.Look(Paint(), width)
+    return list(text.render(Shown((finding,)), Excerpts({"train.py": source}), look))
+
+
+def test_a_terminal_gets_messages_in_its_width(make_finding: MakeFinding) -> None:
+    finding = make_finding(
+        message="It waits for the GPU on each and every step.", withheld="b " * 9
+    )
+    assert narrow(finding, 30)[1:] == [
+        "    It waits for the GPU",
+        "    on each and every",
+        "    step.",
+        "    3 |     loss.item()",
+        "      |     ^^^^",
+        "    no fix: b b b b b b b",
+        "      b b",
+        "",
+    ]
+    assert narrow(finding, 200) == report(finding).split("\n")
+
+
+@pytest.mark.parametrize("message", ["word " * 60, "模型 " * 60, "x" * 300])
+def test_no_line_is_wider_than_the_terminal(make_finding: MakeFinding, message: str) -> None:
+    from rich.cells import cell_len
+
+    related = Related("main.py", Position(40, 9), message)
+    finding = make_finding(message=message, withheld=message, related=(related,), column=150)
+    source = b"\n\n" + b"y = 1;" * 60
+    for width in (40, 80, 120):
+        assert max(map(cell_len, narrow(finding, width, source))) <= width
+
+
+def test_the_fix_stands_under_its_finding(make_finding: MakeFinding) -> None:
+    look = text.Look(Paint(), fixes=True)
+    finding = make_finding(row=2, fix=Applicability.SAFE)
+    lines = list(text.render(Shown((finding,)), Excerpts({"train.py": SOURCE}), look))
+    assert lines[4:] == [
+        "    fix: Read it after the loop",
+        "    @@ -1,3 +1,3 @@",
+        "     for x in loader:",
+        "    -    y = f(x)",
+        "    +    lossf(x)",
+        "         loss.item()",
+        "",
+    ]
+
+
+def test_fixes_of_folded_findings_are_shown_together(make_finding: MakeFinding) -> None:
+    findings = (
+        make_finding(row=1, column=1, group="a", fix=Applicability.SAFE),
+        make_finding(row=3, column=5, group="a", fix=Applicability.SAFE),
+    )
+    look = text.Look(Paint(on=True), fixes=True)
+    text_shown = "\n".join(text.render(Shown(findings), Excerpts({"train.py": SOURCE}), look))
+    assert text_shown.count("fix: Read it after the loop") == 1
+    assert "\x1b[32m+lossx in loader:\x1b[0m" in text_shown

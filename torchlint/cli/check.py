@@ -58,6 +58,7 @@ Exit codes:
 @selection_options
 @output_format("text", "concise", "json", "github")
 @click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
+@click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
     "--baseline",
@@ -72,6 +73,7 @@ def command(
     words: Words,
     output_format: str,
     statistics: bool,
+    show_fixes: bool,
     exit_zero: bool,
     baseline: str | None,
     no_baseline: bool,
@@ -90,6 +92,8 @@ def command(
 
     if baseline is not None and no_baseline:
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
+    if show_fixes and (output_format != "text" or statistics):
+        raise click.UsageError("--show-fixes is for text; leave out --output-format, --statistics.")
     store = store_from(cache_dir, no_cache=no_cache)
     plan = plan_from(paths, words, store.rule_names)
     known = None
@@ -97,19 +101,15 @@ def command(
         from torchlint.cli.baselining import Baselines
 
         known = Baselines(plan, baseline)
-    progress = Progress(sys.stderr)
-    try:
-        with connected_pool(words, backend, cluster) as pool:
-            report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
-    finally:
-        progress.clear()
+    with Progress(sys.stderr) as progress, connected_pool(words, backend, cluster) as pool:
+        report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
     shown, diagnostics = told(report, plan, words)
     if known is not None:
         shown = known.hide(shown, plan.targets, words, store, sound=not diagnostics)
     if statistics:
         print_lines(_statistics(shown.findings, output_format))
     else:
-        print_findings(shown, plan.targets, report.files, diagnostics, output_format)
+        print_findings(shown, plan.targets, report.files, diagnostics, output_format, show_fixes)
     if known is not None and output_format == "text" and not statistics:
         print_lines(known.notes)
     print_diagnostics(diagnostics)
@@ -139,23 +139,28 @@ def print_findings(
     files: int,
     diagnostics: Sequence[Diagnostic],
     output_format: str,
+    show_fixes: bool = False,
 ) -> None:
     if output_format == "text":
-        print_lines(_text(shown, targets, files, len(diagnostics)))
+        print_lines(_text(shown, targets, files, len(diagnostics), fixes=show_fixes))
     else:
         print_lines(_listed(shown.findings, diagnostics, output_format))
 
 
-def _text(shown: Shown, targets: Sequence[Target], files: int, errors: int) -> Iterator[str]:
+def _text(
+    shown: Shown, targets: Sequence[Target], files: int, errors: int, *, fixes: bool
+) -> Iterator[str]:
     from torchlint.report import summary
 
     # Finding nothing is the common case and needs none of what renders findings.
     if shown.findings or shown.hidden_hints:
         from torchlint.report import text
         from torchlint.report.excerpt import Excerpts
+        from torchlint.report.terminal import width_of
 
         texts = {target.path: target.data for target in targets if target.data is not None}
-        yield from text.render(shown, Excerpts(texts), paint_for(sys.stdout))
+        look = text.Look(paint_for(sys.stdout), width_of(sys.stdout), fixes)
+        yield from text.render(shown, Excerpts(texts), look)
     yield summary.sentence(shown.findings, files, errors)
 
 

@@ -52,17 +52,14 @@ class Command(click.Command):
 class Choice(_Choice):
     """One of some words; a slip of the pen is answered with the word that was probably meant."""
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             from torchlint.config import nearest
 
             hint = nearest(str(value), [str(each) for each in self.choices])
-            error.message = f"{error.message.rstrip('.')}{hint}."
-            raise
+            self.fail(f"{error.message.rstrip('.')}{hint}.", param, ctx)
 
 
 def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:

@@ -9,10 +9,10 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import Words, plan_from, pool_from, selection_options
-from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.cli.output import asked_colour, paint_for, print_diagnostics, print_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from torchlint.lint.engine import Target
     from torchlint.lint.finding import Diagnostic
@@ -50,13 +50,24 @@ Exit codes:
 @click.option("--apply", is_flag=True, help="Write the files instead of printing a diff.")
 @click.option("--unsafe", is_flag=True, help="Also fixes that may change results or memory.")
 @click.option(
+    "--show-fixes",
+    is_flag=True,
+    help="List on standard error what was fixed, file by file and rule by rule.",
+)
+@click.option(
     "--verified",
     is_flag=True,
     help="Run the script first, and make just the fixes that proved faster and right.",
 )
 @click.option("--yes", is_flag=True, help="With --verified: run the script without asking.")
 def command(
-    paths: tuple[str, ...], words: Words, apply: bool, unsafe: bool, verified: bool, yes: bool
+    paths: tuple[str, ...],
+    words: Words,
+    apply: bool,
+    unsafe: bool,
+    show_fixes: bool,
+    verified: bool,
+    yes: bool,
 ) -> None:
     """Mend what makes PyTorch training code slow.
 
@@ -66,14 +77,18 @@ def command(
     if verified:
         from torchlint.cli.fix_verified import fix_verified
 
-        fix_verified(paths, words, apply=apply, yes=yes)
+        fix_verified(paths, words, apply=apply, yes=yes, show_fixes=show_fixes)
         return
     from torchlint.lint import fixer
     from torchlint.lint.tiers import Wanted
+    from torchlint.report.progress import Progress
 
     plan = plan_from(paths, words)
     wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
-    report = fixer.fix_targets(plan.targets, unsafe=unsafe, pool=pool_from(words), wanted=wanted)
+    with Progress(sys.stderr) as progress:
+        report = fixer.fix_targets(
+            plan.targets, unsafe=unsafe, pool=pool_from(words), wanted=wanted, progress=progress
+        )
     diagnostics = {*plan.diagnostics, *report.diagnostics}
     if not apply:
         print_diff(report.files)
@@ -81,6 +96,8 @@ def command(
         _print_text(report, plan.targets)
     else:
         diagnostics.update(fixer.apply(report))
+    if show_fixes:
+        print_made(report.files, diagnostics, apply=apply)
     _print_outcome(report, diagnostics, files=len(plan.targets), apply=apply)
     if diagnostics:
         raise click.exceptions.Exit(2)
@@ -90,7 +107,7 @@ def command(
 def print_diff(files: Sequence[FixedFile]) -> None:
     from torchlint.lint.fixer import unified_diff
 
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() or asked_colour():
         from torchlint.report import diff
 
         paint = paint_for(sys.stdout)
@@ -101,6 +118,21 @@ def print_diff(files: Sequence[FixedFile]) -> None:
     for file in files:
         stream.write(unified_diff(file))
     stream.flush()
+
+
+def print_made(
+    files: Iterable[FixedFile], diagnostics: Iterable[Diagnostic], *, apply: bool
+) -> None:
+    """On standard error, what was fixed; not what could not be written."""
+    from torchlint.report import fixes
+
+    done = _written(files, diagnostics)
+    print_lines(fixes.made(done, paint_for(sys.stderr), apply=apply), err=True)
+
+
+def _written(files: Iterable[FixedFile], diagnostics: Iterable[Diagnostic]) -> list[FixedFile]:
+    failed = {each.path for each in diagnostics if each.kind == "write"}
+    return [file for file in files if file.path not in failed]
 
 
 def _print_text(report: FixReport, targets: Sequence[Target]) -> None:
@@ -116,10 +148,9 @@ def _print_outcome(
 ) -> None:
     from torchlint.report import fixes
 
-    failed = {each.path for each in diagnostics if each.kind == "write"}
     print_lines(fixes.withheld(report.withheld, paint_for(sys.stderr)), err=True)
     print_diagnostics(sorted(diagnostics, key=lambda each: each.sort_key))
-    done = [file for file in report.files if file.path not in failed]
+    done = _written(report.files, diagnostics)
     sentence = fixes.sentence(
         [finding for file in done for finding in file.applied],
         report.remaining,

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from torchlint.verify.fixes import Fixes
 
 
-def fix_verified(arguments: tuple[str, ...], words: Words, *, apply: bool, yes: bool) -> None:
+def fix_verified(
+    arguments: tuple[str, ...], words: Words, *, apply: bool, yes: bool, show_fixes: bool
+) -> None:
     """Verify the script that `arguments` begin with, then print or write the good fixes.
 
     Raises:
@@ -34,19 +36,22 @@ def fix_verified(arguments: tuple[str, ...], words: Words, *, apply: bool, yes: 
     if not chosen:
         print_lines(["No fix proved both faster and right; nothing is changed."], err=True)
         raise click.exceptions.Exit(result.exit)
-    raise click.exceptions.Exit(_make(fixes, chosen, apply=apply))
+    raise click.exceptions.Exit(_make(fixes, chosen, apply=apply, show_fixes=show_fixes))
 
 
-def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool) -> int:
-    from torchlint.cli.fix import print_diff
+def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool, show_fixes: bool) -> int:
+    from torchlint.cli.fix import print_diff, print_made
     from torchlint.lint import fixer
     from torchlint.report.terminal import plural
 
     files = fixes.fixed_files(chosen)
     if not apply:
         print_diff(files)
+    failed = fixer.apply(fixer.FixReport(files, (), (), ())) if apply else ()
+    if show_fixes:
+        print_made(files, failed, apply=apply)
+    if not apply:
         return 1
-    failed = fixer.apply(fixer.FixReport(files, (), (), ()))
     print_diagnostics(failed)
     done = plural(len(files) - len(failed), "file")
     print_lines([f"Made {plural(len(chosen), 'verified fix')} in {done}."], err=True)

@@ -53,16 +53,15 @@ def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
 
     paths = (os.path.relpath(program.root), os.path.relpath(program.file))
     plan = plan_from(paths, words)
-    progress = Progress(sys.stderr)
-    fixes = find_fixes(
-        [target for target in plan.targets if not target.is_notebook],
-        all_rules(),
-        unsafe=unsafe,
-        wanted=Wanted(hints=words.hints, pedantic=words.pedantic),
-        pool=pool_from(words),
-        progress=progress,
-    )
-    progress.clear()
+    with Progress(sys.stderr) as progress:
+        fixes = find_fixes(
+            [target for target in plan.targets if not target.is_notebook],
+            all_rules(),
+            unsafe=unsafe,
+            wanted=Wanted(hints=words.hints, pedantic=words.pedantic),
+            pool=pool_from(words),
+            progress=progress,
+        )
     problems = {*plan.diagnostics, *fixes.diagnostics}
     print_diagnostics(sorted(problems, key=lambda each: each.sort_key))
     return fixes

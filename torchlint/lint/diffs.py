@@ -25,10 +25,15 @@ _Change = tuple[int, int, int, int]
 """Lines `i:j` of the old file become lines `k:l` of the new one."""
 
 
-def unified(path: str, before: bytes, after: bytes) -> bytes:
-    """The diff of one file, with the names `a/path` and `b/path`; empty if nothing differs."""
+def unified(path: str, before: bytes, after: bytes, *, context: int = _CONTEXT) -> bytes:
+    """The diff of one file, with the names `a/path` and `b/path`; empty if nothing differs.
+
+    Args:
+        context: how many equal lines to show around what differs.
+    """
     old, new = _lines(before), _lines(after)
-    hunks = b"".join(_hunk(group, old, new) for group in _groups(_changes(old, new)))
+    groups = _groups(_changes(old, new), context)
+    hunks = b"".join(_hunk(group, old, new, context) for group in groups)
     if not hunks:
         return b""
     name = os.path.normpath(path).replace(os.sep, "/").lstrip("/")
@@ -61,11 +66,11 @@ def _changes(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Change]:
     ]
 
 
-def _groups(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
+def _groups(changes: Sequence[_Change], context: int) -> Iterator[list[_Change]]:
     """Changes that are near enough to share a hunk."""
     group: list[_Change] = []
     for change in changes:
-        if group and change[0] - group[-1][1] > 2 * _CONTEXT:
+        if group and change[0] - group[-1][1] > 2 * context:
             yield group
             group = []
         group.append(change)
@@ -73,10 +78,12 @@ def _groups(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
         yield group
 
 
-def _hunk(group: Sequence[_Change], old: Sequence[bytes], new: Sequence[bytes]) -> bytes:
+def _hunk(
+    group: Sequence[_Change], old: Sequence[bytes], new: Sequence[bytes], context: int
+) -> bytes:
     first, last = group[0], group[-1]
-    lead = min(_CONTEXT, first[0])
-    start, end = first[0] - lead, min(last[1] + _CONTEXT, len(old))
+    lead = min(context, first[0])
+    start, end = first[0] - lead, min(last[1] + context, len(old))
     other_start, other_end = first[2] - lead, last[3] + end - last[1]
     parts = [b"@@ -%b +%b @@\n" % (_range(start, end), _range(other_start, other_end))]
     here = start

@@ -23,7 +23,7 @@ from torchlint.project.source import (
 from torchlint.project.writing import remove_abandoned_drafts, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from torchlint.lint.engine import Report, Target
     from torchlint.project.cells import Borders
@@ -68,6 +68,7 @@ def fix_targets(
     unsafe: bool,
     pool: Pool | None = None,
     wanted: Wanted | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> FixReport:
     """Check and fix, round after round, until no fix is left that may be made.
 
@@ -79,8 +80,10 @@ def fix_targets(
         unsafe: also make fixes that may change results or memory.
         pool: the processes that share the parsing; by default this one alone.
         wanted: which tiers to fix and report; by default what `check` shows.
+        progress: called in each round with the number of files done and of all.
     """
-    return _Run(targets, unsafe=unsafe, pool=pool, wanted=wanted or Wanted()).report()
+    run = _Run(targets, unsafe=unsafe, pool=pool, wanted=wanted or Wanted(), progress=progress)
+    return run.report()
 
 
 def unified_diff(file: FixedFile) -> bytes:
@@ -124,13 +127,20 @@ class _Run:
     """The state of one `fix_targets`."""
 
     def __init__(
-        self, targets: Sequence[Target], *, unsafe: bool, pool: Pool | None, wanted: Wanted
+        self,
+        targets: Sequence[Target],
+        *,
+        unsafe: bool,
+        pool: Pool | None,
+        wanted: Wanted,
+        progress: Callable[[int, int], None] | None,
     ) -> None:
         self._targets = {target.path: target for target in targets}
         self._real = {path: os.path.realpath(path) for path in self._targets}
         self._allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
         self._pool = pool
         self._wanted = wanted
+        self._progress = progress
         self._store = Store()
         self._files: dict[str, _File | None] = {}
         self._hopeless: dict[tuple[object, ...], str] = {}
@@ -168,7 +178,7 @@ class _Run:
     ) -> tuple[dict[str, list[Finding]], tuple[Finding, ...], tuple[Diagnostic, ...]]:
         """The fixes to make by file, all wanted findings, and what could not be checked."""
         targets = list(self._targets.values())
-        report = check(targets, pool=self._pool, store=self._store)
+        report = check(targets, pool=self._pool, progress=self._progress, store=self._store)
         self._borders = report.borders
         findings = choose(report.findings, targets, self._wanted).findings
         todo: dict[str, list[Finding]] = {}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def taken(text: str) -> int:
     """How many columns the text takes; it must be free of controls."""
-    return len(text) if text.isascii() else cell_len(text)
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def padded(text: str, width: int) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _BEFORE = 60
+_LEAST = 20
 _TAB = "    "
 
 
@@ -28,7 +29,8 @@ class Excerpts:
     def __init__(self, texts: Mapping[str, bytes]) -> None:
         self._texts = texts
         self._path: str | None = None
-        self._parts: list[list[str]] = []
+        self._whole: list[str] = []
+        self._lines: list[list[str]] = []
 
     def line(self, path: str, row: int, cell: int | None = None) -> str | None:
         """The 1-based line without its end, or None if the file has changed or gone.
@@ -38,21 +40,28 @@ class Excerpts:
         """
         if path != self._path:
             self._path = path
-            self._parts = self._read(path)
+            self._whole = self._read(path)
+            self._lines = list(map(_lines, self._whole))
         number = (cell or 1) - 1
-        lines = self._parts[number] if number < len(self._parts) else []
+        lines = self._lines[number] if number < len(self._lines) else []
         return lines[row - 1] if 0 < row <= len(lines) else None
 
-    def _read(self, path: str) -> list[list[str]]:
-        """The lines of the file, or of each cell of a notebook."""
+    def text(self, path: str, cell: int | None = None) -> str | None:
+        """The whole file, or this cell of a notebook; None if it has gone."""
+        self.line(path, 1)
+        number = (cell or 1) - 1
+        return self._whole[number] if number < len(self._whole) else None
+
+    def _read(self, path: str) -> list[str]:
+        """The text of the file, or of each cell of a notebook."""
         data = self._texts.get(path)
         try:
             data = read_bytes(path) if data is None else data
             if not path.endswith(NOTEBOOK):
-                return [_lines(decode(path, data).text)]
+                return [decode(path, data).text]
             from torchlint.project.notebook import Notebook
 
-            return [_lines(cell.source) for cell in Notebook(path, data).cells]
+            return [cell.source for cell in Notebook(path, data).cells]
         except SourceError:
             return []
 
@@ -61,15 +70,22 @@ def _lines(text: str) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
-def excerpt(line: str, start: Position, end: Position) -> tuple[str, str]:
-    """The line as it is shown and the carets under it; a long line is cut around the place."""
+def excerpt(line: str, start: Position, end: Position, width: int | None = None) -> tuple[str, str]:
+    """The line as it is shown and the carets under it; a long line is cut around the place.
+
+    Args:
+        width: how many characters there is room for.
+    """
+    width = min(_WIDTH, max(_LEAST, width or _WIDTH))
     line = line.rstrip()
     first = start.column - 1
     last = end.column - 1 if end.row == start.row else len(line)
     left, right = 0, len(line)
-    if right > _WIDTH:
-        left = max(0, first - _BEFORE)
-        right = min(right, left + _WIDTH)
+    if right > width:
+        # The signs that something is missing take two columns.
+        width = width if width == _WIDTH else width - 2
+        left = max(0, first - width * _BEFORE // _WIDTH)
+        right = min(right, left + width)
     last = max(first + 1, min(last, right))
     before = ("…" if left > 0 else "") + _safe(line[left:first])
     place = _safe(line[first:last])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from torchlint.lint.finding import Applicability
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from torchlint.lint.finding import Finding
+    from torchlint.lint.fixer import FixedFile
 
 
 def withheld(findings: Iterable[Finding], paint: Paint) -> Iterator[str]:
@@ -19,6 +21,20 @@ def withheld(findings: Iterable[Finding], paint: Paint) -> Iterator[str]:
         place = f"{visible_path(finding.path)}:{finding.start}:"
         reason = visible(finding.withheld or "this rule has no fix")
         yield f"{paint.bold(place)} {paint.red(finding.code)} {finding.name}: no fix: {reason}"
+
+
+def made(files: Iterable[FixedFile], paint: Paint, *, apply: bool) -> Iterator[str]:
+    """Each file with how often which rule was heeded in it, and a blank line."""
+    listed = [file for file in files if file.applied]
+    if not listed:
+        return
+    yield "Fixed:" if apply else "Would fix:"
+    for file in listed:
+        yield f"- {paint.bold(visible_path(file.path))}:"
+        counts = Counter((finding.code, finding.name) for finding in file.applied)
+        for (code, name), count in sorted(counts.items()):
+            yield f"    {count} x {paint.red(code)} ({name})"
+    yield ""
 
 
 def sentence(

@@ -9,6 +9,7 @@ from torchlint.report.terminal import moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import TracebackType
     from typing import TextIO
 
 _PATIENCE: Final = 2.0
@@ -24,6 +25,17 @@ class Progress:
         self._next = clock() + _PATIENCE
         self._drawn = 0
         self._silent = not moves(stream)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.clear()
 
     def __call__(self, done: int, total: int) -> None:
         if self._silent or self._clock() < self._next:

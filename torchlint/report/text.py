@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.lint.finding import Tier
 from torchlint.report.excerpt import excerpt
@@ -15,11 +15,38 @@ if TYPE_CHECKING:
     from torchlint.lint.tiers import Shown
     from torchlint.report.excerpt import Excerpts
 
+_INDENT = "    "
 
-def render(shown: Shown, excerpts: Excerpts, paint: Paint) -> Iterator[str]:
+
+class Look(NamedTuple):
+    """How findings are to look.
+
+    `width` is the number of columns to keep within, None where a line is a line; with
+    `fixes` each finding has its fix under it, as a small diff.
+    """
+
+    paint: Paint
+    width: int | None = None
+    fixes: bool = False
+
+    def wrapped(self, lead: str, text: str) -> Iterator[str]:
+        """Indented lines of the text, which begins with `lead`."""
+        text = lead + visible(text)
+        if self.width is None or len(text) <= (self.width - len(_INDENT)) // 2:
+            # Nothing takes more than two columns.
+            yield _INDENT + text
+            return
+        from torchlint.report.columns import wrapped
+
+        first, *rest = wrapped(text, self.width - 2 * len(_INDENT))
+        yield _INDENT + first
+        yield from (f"{_INDENT}  {line}" if lead else _INDENT + line for line in rest)
+
+
+def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
     """The lines of the report, without the closing sentence."""
     for first, others in fold(shown.findings):
-        yield from _finding(first, others, excerpts, paint)
+        yield from _finding(first, others, excerpts, look)
         yield ""
     for path, count in shown.hidden_hints:
         them = "it" if count == 1 else "them"
@@ -44,8 +71,9 @@ def fold(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
 
 
 def _finding(
-    first: Finding, others: list[Finding], excerpts: Excerpts, paint: Paint
+    first: Finding, others: list[Finding], excerpts: Excerpts, look: Look
 ) -> Iterator[str]:
+    paint = look.paint
     place = f"{visible_path(first.path)}:{first.start}:"
     tier = "" if first.tier is Tier.DEFAULT else f" {paint.dim(first.tier.value)}"
     tag = fix_tag(first)
@@ -53,30 +81,36 @@ def _finding(
         f"{paint.bold(place)} {paint.red(first.code)} {first.name}{tier}"
         f"{' ' + paint.green(tag) if tag else ''}"
     )
-    yield f"    {visible(first.message)}"
-    yield from _source(first, excerpts, paint)
+    yield from look.wrapped("", first.message)
+    yield from _source(first, excerpts, look)
     for related in first.related:
-        yield f"    {_related(related)}"
+        yield from look.wrapped(*_related(related))
     if first.fix is None and first.withheld:
-        yield f"    no fix: {visible(first.withheld)}"
+        yield from look.wrapped("no fix: ", first.withheld)
     if others:
-        yield f"    also at {', '.join(_also(other, first) for other in others)}"
-        yield from _other_reasons(first, others)
+        yield from look.wrapped("also at ", ", ".join(_also(other, first) for other in others))
+        yield from _other_reasons(first, others, look)
+    if look.fixes:
+        from torchlint.report.fix_diffs import fix_diff
+
+        yield from (_INDENT + line for line in fix_diff([first, *others], excerpts, paint))
 
 
-def _source(finding: Finding, excerpts: Excerpts, paint: Paint) -> Iterator[str]:
+def _source(finding: Finding, excerpts: Excerpts, look: Look) -> Iterator[str]:
+    paint = look.paint
     line = excerpts.line(finding.path, finding.start.row, finding.start.cell)
     if line is None:
         return
-    text, carets = excerpt(line, finding.start, finding.end)
     row = str(finding.start.row)
-    yield f"    {paint.cyan(row + ' |')} {text}"
-    yield f"    {paint.cyan(' ' * len(row) + ' |')} {paint.red(carets)}"
+    room = None if look.width is None else look.width - len(_INDENT + row + " | ")
+    text, carets = excerpt(line, finding.start, finding.end, room)
+    yield f"{_INDENT}{paint.cyan(row + ' |')} {text}"
+    yield f"{_INDENT}{paint.cyan(' ' * len(row) + ' |')} {paint.red(carets)}"
 
 
-def _related(related: Related) -> str:
+def _related(related: Related) -> tuple[str, str]:
     where = f"{visible_path(related.path)}:{related.position.line}"
-    return f"see {where}: {visible(related.message)}"
+    return f"see {where}: ", related.message
 
 
 def _also(other: Finding, first: Finding) -> str:
@@ -85,13 +119,13 @@ def _also(other: Finding, first: Finding) -> str:
     return f"{other.start}{suffix}"
 
 
-def _other_reasons(first: Finding, others: list[Finding]) -> Iterator[str]:
+def _other_reasons(first: Finding, others: list[Finding], look: Look) -> Iterator[str]:
     places: dict[str, list[str]] = {}
     for other in others:
         if other.fix is None and other.withheld and other.withheld != first.withheld:
             places.setdefault(other.withheld, []).append(str(other.start))
     for reason, at in places.items():
-        yield f"    no fix at {', '.join(at)}: {visible(reason)}"
+        yield from look.wrapped(f"no fix at {', '.join(at)}: ", reason)
 
 
 def fix_tag(finding: Finding) -> str:
