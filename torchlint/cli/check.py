@@ -60,6 +60,7 @@ Exit codes:
 @click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
 @click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes; Ctrl-C ends it.")
 @click.option(
     "--baseline",
     metavar="FILE",
@@ -75,6 +76,7 @@ def command(
     statistics: bool,
     show_fixes: bool,
     exit_zero: bool,
+    watch: bool,
     baseline: str | None,
     no_baseline: bool,
     no_cache: bool,
@@ -90,6 +92,10 @@ def command(
     from torchlint.lint import engine
     from torchlint.report.progress import Progress
 
+    if watch:
+        from torchlint.cli.watching import again_and_again
+
+        again_and_again(paths, words)
     if baseline is not None and no_baseline:
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
     if show_fixes and (output_format != "text" or statistics):

@@ -257,6 +257,10 @@ def store_from(cache_dir: str | None, *, no_cache: bool = False) -> Store:
     Raises:
         click.ClickException: the options contradict each other, or the folder is not a cache.
     """
+    context = click.get_current_context(silent=True)
+    if context is not None and isinstance(context.obj, Store):
+        # Of a command that is run again and again.
+        return context.obj
     if no_cache:
         if cache_dir is not None:
             raise click.UsageError("--no-cache and --cache-dir exclude each other; give one.")

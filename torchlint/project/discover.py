@@ -53,9 +53,18 @@ def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[
     return search.found, search.problems
 
 
+def discover_folders(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[str]]:
+    """The files that `paths` mean, and the absolute folders that were searched for them."""
+    search = _Search(configs)
+    for path in paths:
+        search.add(path)
+    return search.found, search.folders
+
+
 class _Search:
     def __init__(self, configs: Configs) -> None:
         self.found: list[Found] = []
+        self.folders: list[str] = []
         self.problems: list[Problem] = []
         self._configs = configs
         self._seen: set[str] = set()
@@ -104,6 +113,7 @@ class _Search:
         links: list[Found] = []
         while waiting:
             shown, absolute, real, ignores = waiting.pop()
+            self.folders.append(absolute)
             entries = self._entries(shown, absolute)
             settings = self._settings(absolute) if entries else None
             if settings is None or (real != root and "pyvenv.cfg" in entries):
