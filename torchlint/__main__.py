@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from torchlint.cli import torchlint
+from torchlint.cli import COMPLETES, torchlint
 from torchlint.lint.debug import VARIABLE
 from torchlint.report.terminal import visible
 
@@ -32,12 +32,18 @@ def main() -> None:
             reconfigure(errors="backslashreplace")
     if "--debug" in sys.argv:
         os.environ[VARIABLE] = "1"
-    code = run(sys.argv[1:])
+    code = _complete() if COMPLETES in os.environ else run(sys.argv[1:])
     if code == INTERRUPTED:
         # A thread that is still parsing takes the interpreter down if it ends around it.
         atexit._run_exitfuncs()
         os._exit(code)
     sys.exit(code)
+
+
+def _complete() -> int:
+    from torchlint.cli.completing import complete
+
+    return complete(os.environ[COMPLETES])
 
 
 def run(words: list[str]) -> int:

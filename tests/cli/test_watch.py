@@ -53,8 +53,8 @@ def watch(here: Path) -> Iterator[Callable[..., Watch]]:
 
     yield start
     for each in started:
-        each.process.kill()
-        each.process.communicate()
+        with each.process as process:
+            process.kill()
 
 
 def test_changed_new_and_deleted_files_are_checked(watch: Callable[..., Watch], here: Path) -> None:

@@ -10,10 +10,14 @@ import click
 
 from torchlint.cli.command import Command, show_version
 
+COMPLETES: Final = "_TORCHLINT_COMPLETE"
+"""Set by the scripts of `torchlint completion`, which start torchlint to ask what may follow."""
 _COMMANDS: Final = {
     "baseline": "torchlint.cli.baseline",
     "check": "torchlint.cli.check",
     "clean": "torchlint.cli.clean",
+    "completion": "torchlint.cli.completion",
+    "config": "torchlint.cli.config",
     "fix": "torchlint.cli.fix",
     "rule": "torchlint.cli.rule",
     "verify": "torchlint.cli.verify",

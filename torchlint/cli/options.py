@@ -170,15 +170,7 @@ def plan_from(
         click.ClickException: the words contradict each other, name a rule that does not exist,
             or a configuration file that cannot be used.
     """
-    if words.config is not None and words.isolated:
-        raise click.UsageError("--config and --isolated exclude each other; give one of them.")
-    wishes = Wishes(
-        select=words.select or None,
-        ignore=words.ignore,
-        target_torch=words.target_torch,
-        config=words.config,
-        isolated=words.isolated,
-    )
+    wishes = wishes_from(words)
     try:
         if "-" not in paths:
             if words.stdin_filename is not None:
@@ -189,8 +181,30 @@ def plan_from(
         data = _standard_input(most_bytes(words.stdin_filename or ""))
         return plan_text(data, words.stdin_filename, wishes, names)
     except ConfigError as error:
-        place = f"{error.path}: " if error.path else ""
-        raise click.ClickException(place + error.message) from None
+        raise config_error(error) from None
+
+
+def wishes_from(words: Words) -> Wishes:
+    """What the command line says.
+
+    Raises:
+        click.UsageError: the words contradict each other.
+    """
+    if words.config is not None and words.isolated:
+        raise click.UsageError("--config and --isolated exclude each other; give one of them.")
+    return Wishes(
+        select=words.select or None,
+        ignore=words.ignore,
+        target_torch=words.target_torch,
+        config=words.config,
+        isolated=words.isolated,
+    )
+
+
+def config_error(error: ConfigError) -> click.ClickException:
+    """The error with the file that it is about."""
+    place = f"{error.path}: " if error.path else ""
+    return click.ClickException(place + error.message)
 
 
 def _standard_input(most: int) -> bytes:

@@ -147,14 +147,10 @@ class _Planner:
         )
 
     def _selection(self, absolute: str, settings: Settings) -> Selection:
-        off = _off(absolute, settings) if settings.per_file_ignores else ()
+        off = off_for(absolute, settings) if settings.per_file_ignores else ()
         selection = self._selections.get((settings, off))
         if selection is None:
-            select, ignore = self._wishes.select, settings.ignore
-            if select is not None:
-                ignore = ()
-            ignore += self._wishes.ignore
-            selection = Selection(settings.select if select is None else select, ignore, off)
+            selection = planned_selection(settings, self._wishes, off)
             self._selections[settings, off] = selection
         return selection
 
@@ -165,7 +161,16 @@ class _Planner:
         return stated or NEWEST_TORCH
 
 
-def _off(absolute: str, settings: Settings) -> tuple[str, ...]:
+def planned_selection(settings: Settings, wishes: Wishes, off: tuple[str, ...]) -> Selection:
+    """Which rules are on where these settings hold, after what the command line says."""
+    select, ignore = wishes.select, settings.ignore
+    if select is not None:
+        ignore = ()
+    return Selection(settings.select if select is None else select, ignore + wishes.ignore, off)
+
+
+def off_for(absolute: str, settings: Settings) -> tuple[str, ...]:
+    """What `per-file-ignores` switches off for the file at this absolute path."""
     root, parts = parts_of(settings.root), parts_of(absolute)
     if parts[: len(root)] == root:
         parts = parts[len(root) :]

@@ -46,6 +46,17 @@ class TorchBounds:
     def __init__(self) -> None:
         self._found: dict[str, Version | None] = {}
 
+    def stated(self, folder: str) -> tuple[Version, str] | None:
+        """The same as `oldest`, with the file that states it."""
+        while True:
+            bounds, last = _all_stated_in(folder)
+            parent = os.path.dirname(folder)
+            if bounds:
+                return min(bounds)
+            if last or parent == folder:
+                return None
+            folder = parent
+
     def oldest(self, folder: str) -> Version | None:
         """The lowest torch that the project around `folder`, an absolute path, asks for."""
         chain: list[str] = []
@@ -64,15 +75,22 @@ class TorchBounds:
 
 
 def _stated_in(folder: str) -> tuple[Version | None, bool]:
+    bounds, last = _all_stated_in(folder)
+    return (min(bounds)[0] if bounds else None), last
+
+
+def _all_stated_in(folder: str) -> tuple[list[tuple[Version, str]], bool]:
+    """Bounds with the files that state them, and whether the search ends here."""
     try:
         names = set(os.listdir(folder))
     except OSError:
-        return None, False
-    bounds: list[Version] = []
+        return [], False
+    bounds: list[tuple[Version, str]] = []
     for name in sorted(names):
         if name in _READERS or (name.startswith("requirements") and name.endswith(".txt")):
-            bounds += _bounds_of(os.path.join(folder, name), name)
-    return min(bounds, default=None), not names.isdisjoint((".git", ".hg"))
+            path = os.path.join(folder, name)
+            bounds += [(bound, path) for bound in _bounds_of(path, name)]
+    return bounds, not names.isdisjoint((".git", ".hg"))
 
 
 def _bounds_of(path: str, name: str) -> Iterator[Version]:
@@ -86,6 +104,16 @@ def _bounds_of(path: str, name: str) -> Iterator[Version]:
         # Somebody else's file in a form we cannot read states nothing; it is not our error.
         return
     yield from (bound for bound in found if bound is not None)
+
+
+def row_stating(path: str, version: Version) -> int | None:
+    """The first row of a file that asks for this torch, from 1; None if it is not one row."""
+    text = read_capped(path).decode("utf-8", "replace")
+    for row, line in enumerate(text.split("\n"), start=1):
+        hit = _line().match(line) or _quoted().search(line)
+        if hit is not None and lower_bound(hit["spec"] or "") == version:
+            return row
+    return None
 
 
 def _lines(_path: str, data: bytes) -> list[str]:
