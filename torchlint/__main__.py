@@ -58,7 +58,7 @@ def run(words: list[str]) -> int:
         _say("Interrupted.")
         return INTERRUPTED
     except click.ClickException as error:
-        _explain(error)
+        _explain(error, words)
         return TROUBLE
     except Exception as error:
         if "--debug" in words:
@@ -81,13 +81,16 @@ def _invoke(words: list[str]) -> int:
     return 0
 
 
-def _explain(error: click.ClickException) -> None:
+def _explain(error: click.ClickException, words: list[str]) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
         return
     _say(f"Error: {error.format_message()}")
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        _say(f"Try `{error.ctx.command_path} --help`.")
+    if isinstance(error, click.UsageError):
+        # An option without its value comes without a context.
+        command = words[0] if words and words[0] in torchlint.list_commands(None) else ""
+        path = f"torchlint {command}".rstrip() if error.ctx is None else error.ctx.command_path
+        _say(f"Try `{path} --help`.")
 
 
 def _say(message: str) -> None:

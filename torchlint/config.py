@@ -32,6 +32,8 @@ DEFAULT_EXCLUDE: Final = (
 )
 # fmt: on
 
+LISTED: Final = "; `torchlint rule` lists all"
+"""The rest of a sentence about a rule that does not exist and is like none."""
 _EXACT: Final = 1_000
 _LONGEST_SHOWN: Final = 200
 _T = TypeVar("_T")
@@ -106,6 +108,8 @@ def tool_table(data: Mapping[str, object], path: str) -> Mapping[str, object] | 
     table = tool.get("torchlint") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise ConfigError("`tool.torchlint` is a table; write `[tool.torchlint]`.", path)
+    if table is None and isinstance(data.get("torchlint"), dict):
+        raise ConfigError("`[torchlint]` means nothing here; write `[tool.torchlint]`.", path)
     return table
 
 
@@ -121,10 +125,17 @@ def read_capped(path: str, most: int = MAX_BYTES) -> bytes:
                 raise ConfigError("This is not a regular file; name another.", path)
             data = file.read(most + 1)
     except OSError as error:
-        raise ConfigError(f"Cannot be read: {error.strerror or error}.", path) from None
+        raise ConfigError(_why_unreadable(error), path) from None
     if len(data) > most:
         raise ConfigError(f"This file is over {most >> 20} MiB, too large to read.", path)
     return data
+
+
+def _why_unreadable(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "There is no such file; check the name."
+    action = "name a file" if isinstance(error, IsADirectoryError) else "check its permissions"
+    return f"Cannot be read: {error.strerror or error}; {action}."
 
 
 def _at_once(path: str, flags: int) -> int:
@@ -148,7 +159,8 @@ def read_toml(path: str) -> dict[str, object]:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"This is not valid TOML: {shortened(str(error))}.", path) from None
+        message = f"This is not valid TOML: {shortened(str(error))}; mend it there."
+        raise ConfigError(message, path) from None
 
 
 def from_table(table: Mapping[str, object], base: Settings) -> Settings:
@@ -157,7 +169,7 @@ def from_table(table: Mapping[str, object], base: Settings) -> Settings:
 
     for key in table:
         if key not in _KEYS:
-            raise ConfigError(f"Unknown key `{shortened(key)}`{nearest(key, _KEYS)}.", base.source)
+            raise ConfigError(_unknown_key(key), base.source)
     return base._replace(
         select=normalised(words("select", base.select)),
         ignore=normalised(words("ignore", base.ignore)),
@@ -176,6 +188,13 @@ _KEYS: Final = (
 # fmt: on
 
 
+def _unknown_key(key: str) -> str:
+    if key == "tool":
+        return "This file takes the keys without `[tool.torchlint]`; take that line out."
+    hint = nearest(key, _KEYS, f"; the known ones are {', '.join(_KEYS)}")
+    return f"Unknown key `{shortened(key)}`{hint}."
+
+
 def _strings(value: object, key: str, path: str | None) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise ConfigError(f'`{key}` must be a list of strings, such as {key} = ["..."].', path)
@@ -190,9 +209,19 @@ def _per_file(value: object, path: str | None) -> tuple[tuple[str, tuple[str, ..
             path,
         )
     return tuple(
-        (pattern, normalised(_strings(codes, f"per-file-ignores.{shortened(pattern)}", path)))
+        (pattern, normalised(_codes_for(pattern, codes, path)))
         for pattern, codes in _few(tuple(value.items()), "per-file-ignores", path)
     )
+
+
+def _codes_for(pattern: str, value: object, path: str | None) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        raise ConfigError(
+            f"`per-file-ignores` needs a list of strings for `{shortened(pattern)}`, "
+            'such as ["TL201"].',
+            path,
+        )
+    return tuple(value)
 
 
 def _few(globs: tuple[_T, ...], key: str, path: str | None) -> tuple[_T, ...]:
@@ -263,7 +292,8 @@ def unknown_selector(entries: Iterable[str], known: Mapping[str, str]) -> str | 
             code.startswith(entry) and code.rstrip("0123456789") == letters for code in known
         ):
             continue
-        return f"Unknown rule `{shortened(entry)}`{nearest(entry, (*known, *known.values()))}."
+        hint = nearest(entry, (*known, *known.values()), LISTED)
+        return f"Unknown rule `{shortened(entry)}`{hint}."
     return None
 
 
@@ -272,11 +302,15 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """The rest of a sentence about an unknown word: the known one that is most like it."""
+def nearest(word: str, words: Iterable[str], otherwise: str = "") -> str:
+    """The rest of a sentence about an unknown word: the known one that is most like it.
+
+    Args:
+        otherwise: what to do if none is.
+    """
     import difflib
 
     known = list(words)
-    close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.4)
+    close = difflib.get_close_matches(word[:100], known, n=1)
     close = close or [each for each in known if word and word[:100].lower() in each.lower()]
-    return f"; the nearest known one is `{close[0]}`" if close else ""
+    return f"; the nearest known one is `{close[0]}`" if close else otherwise

@@ -129,7 +129,12 @@ def test_statistics_replace_the_list(
 ) -> None:
     linter.findings = [make_finding(), make_finding()]
     outcome = torchlint("check", "--statistics")
-    assert (outcome.code, outcome.text) == (1, "     2  TL201  item-in-step-loop\n")
+    assert outcome.code == 1
+    assert outcome.text == (
+        "     2  TL201  item-in-step-loop\nFound 2 problems in 1 file; 1 file checked.\n"
+    )
+    concise = torchlint("check", "--statistics", "--output-format", "concise")
+    assert concise.text == "     2  TL201  item-in-step-loop\n"
     entries = json.loads(torchlint("check", "--statistics", "--output-format", "json").out)
     assert entries[0]["count"] == 2
 
@@ -181,7 +186,7 @@ def test_standard_input_that_is_too_large_is_refused(
         (("--isolated", "--config", "x.toml"), "--config and --isolated exclude each other"),
         (("-", "train.py"), "give no other path"),
         (("--stdin-filename", "a.py"), "needs `-`"),
-        (("--config", "nope.toml"), "nope.toml: Cannot be read"),
+        (("--config", "nope.toml"), "nope.toml: There is no such file; check the name"),
         (("--select", "TL999"), "Unknown rule `TL999`"),
         (("--ignore", "item-in-loop"), "the nearest known one is `item-in-step-loop`"),
         (("--target-torch", "new"), '"new" is not a version'),

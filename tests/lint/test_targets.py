@@ -81,7 +81,7 @@ def test_the_target_torch_comes_from_the_words_then_settings_then_requirements()
 
 @pytest.mark.parametrize("wishes", [Wishes(select=("TL999",)), Wishes(ignore=("TL999",))])
 def test_an_unknown_rule_in_the_words_is_an_error(wishes: Wishes) -> None:
-    with pytest.raises(ConfigError, match=r"Unknown rule `TL999`; the nearest"):
+    with pytest.raises(ConfigError, match=r"Unknown rule `TL999`; `torchlint rule` lists all"):
         plan((".",), wishes)
 
 

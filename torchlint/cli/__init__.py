@@ -27,7 +27,7 @@ _COMMANDS: Final = {
 class LazyGroup(Command, click.Group):
     """Imports a command's module when the command is asked for, so that start-up stays short."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -44,11 +44,10 @@ class LazyGroup(Command, click.Group):
         if args and args[0] not in _COMMANDS and os.path.lexists(args[0]):
             ctx.fail(f"`{args[0]}` is a path; write `torchlint check {args[0]}`.")
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
+            from torchlint.config import nearest
 
-            close = get_close_matches(args[0], _COMMANDS, n=1)
-            if close:
-                ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
+            hint = nearest(args[0], _COMMANDS, f"; the commands are {', '.join(_COMMANDS)}")
+            ctx.fail(f"There is no command `{args[0]}`{hint}.")
         return super().resolve_command(ctx, args)
 
 

@@ -53,6 +53,11 @@ Exit codes:
 """
 
 
+def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.fail("`check` writes nothing; write `torchlint fix --apply`.")
+
+
 @click.command("check", cls=Command, epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
@@ -60,6 +65,7 @@ Exit codes:
 @click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
 @click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option("--fix", is_flag=True, hidden=True, expose_value=False, callback=_no_fix)
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes; Ctrl-C ends it.")
 @click.option(
     "--baseline",
@@ -114,6 +120,10 @@ def command(
         shown = known.hide(shown, plan.targets, words, store, sound=not diagnostics)
     if statistics:
         print_lines(_statistics(shown.findings, output_format))
+        if output_format == "text":
+            from torchlint.report import summary
+
+            print_lines([summary.sentence(shown.findings, report.files, len(diagnostics))])
     else:
         print_findings(shown, plan.targets, report.files, diagnostics, output_format, show_fixes)
     if known is not None and output_format == "text" and not statistics:

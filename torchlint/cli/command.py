@@ -61,6 +61,21 @@ class Choice(_Choice):
             hint = nearest(str(value), [str(each) for each in self.choices])
             self.fail(f"{error.message.rstrip('.')}{hint}.", param, ctx)
 
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"Choose from {', '.join(map(str, self.choices))}."
+
+
+class Count(click.IntRange):
+    """A whole number that is not too small."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f'"{value}" is no whole number from {self.min} up; give one.', param, ctx)
+
 
 def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     if value is not None:

@@ -74,6 +74,8 @@ def command(
     Prints a unified diff; --apply writes the files. PATHS are files and folders, or `-` for
     standard input; the default is this folder.
     """
+    if yes and not verified:
+        raise click.UsageError("--yes is for --verified; nothing is run without it.")
     if verified:
         from torchlint.cli.fix_verified import fix_verified
 

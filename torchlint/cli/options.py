@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from torchlint.cli.command import Choice, Count
 from torchlint.config import ConfigError, normalised, parse_torch
 from torchlint.lint.store import Store
 from torchlint.lint.targets import Plan, Wishes, plan, plan_text, rule_names
@@ -85,7 +86,7 @@ _RULES = (
     click.option("--isolated", is_flag=True, help="Use no configuration file at all."),
     click.option(
         "--jobs",
-        type=click.IntRange(min=1),
+        type=Count(min=1),
         metavar="N",
         help="Processes that read the project. Default: one per processor.",
     ),
@@ -109,7 +110,7 @@ _CACHE = (
 _CLUSTER = (
     click.option(
         "--backend",
-        type=click.Choice(BACKENDS),
+        type=Choice(BACKENDS),
         help="Read the files on a Dask or Ray cluster; worth it for very large trees only.",
     ),
     click.option(
@@ -151,7 +152,7 @@ def output_format(*formats: str) -> Callable[[Command], Command]:
     """Adds `--output-format`; the first format is the default."""
     return click.option(
         "--output-format",
-        type=click.Choice(formats),
+        type=Choice(formats),
         default=formats[0],
         show_default=True,
         help="How to print.",

@@ -52,7 +52,7 @@ def command(rule: str | None, output_format: str) -> None:
 
 
 def _find(word: str) -> Rule:
-    from torchlint.config import nearest, normalised
+    from torchlint.config import LISTED, nearest, normalised
     from torchlint.lint.registry import all_rules
 
     (wanted,) = normalised([word]) or ("",)
@@ -60,5 +60,5 @@ def _find(word: str) -> Rule:
         if wanted in (rule.code, rule.name):
             return rule
     words = [word for rule in all_rules().values() for word in (rule.code, rule.name)]
-    hint = nearest(wanted, words)
+    hint = nearest(wanted, words, LISTED)
     raise click.UsageError(f"There is no rule `{word}`{hint}.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from torchlint.cli.command import Command
+from torchlint.cli.command import Choice, Command, Count
 from torchlint.cli.options import Words, rule_options
 from torchlint.cli.output import print_lines
 from torchlint.cli.verifying import (
@@ -94,10 +94,8 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
     help="Compare with this diff instead of our fixes.",
 )
 @click.option("--against", metavar="OTHER.py", help="Compare with this script.")
-@click.option("--steps", type=click.IntRange(1), metavar="N", help="Measured steps per process.")
-@click.option(
-    "--warmup", type=click.IntRange(0), metavar="N", help="Steps before the first measured one."
-)
+@click.option("--steps", type=Count(1), metavar="N", help="Measured steps per process.")
+@click.option("--warmup", type=Count(0), metavar="N", help="Steps before the first measured one.")
 @click.option(
     "--pairs",
     callback=_looks,
@@ -116,13 +114,13 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 )
 @click.option(
     "--threads",
-    type=click.IntRange(1),
+    type=Count(1),
     metavar="N",
     help="torch's threads in each run. Default: half of the processors.",
 )
 @click.option(
     "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
+    type=Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
     help="auto: what the script uses.",
@@ -130,7 +128,7 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.option(
     "--nproc-per-node",
     "nproc",
-    type=click.IntRange(1),
+    type=Count(1),
     default=1,
     metavar="N",
     help="Start the script through torchrun with N processes.",
@@ -146,7 +144,7 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.option("--html", "html_file", metavar="FILE", help="Write a report with charts.")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "json"]),
+    type=Choice(["text", "json"]),
     default="text",
     show_default=True,
     help="How to print.",
