@@ -182,7 +182,7 @@ def test_hostile_toml_is_an_error_with_a_sentence(
         ({"per-file-ignores": {f"*{n}": ["TL2"] for n in range(1_001)}}, "has 1,001 globs"),
         ({"x" * 9_999: 1}, "Unknown key"),
         ({"target-torch": "9" * 9_999}, "write a version"),
-        ({"per-file-ignores": {"x" * 9_999: 1}}, "must be a list"),
+        ({"per-file-ignores": {"x" * 9_999: 1}}, "needs a list"),
     ],
 )
 def test_what_would_take_for_ever_is_an_error_with_a_short_sentence(

@@ -67,7 +67,9 @@ def rules(monkeypatch: pytest.MonkeyPatch) -> list[Word]:
     """The rules that a check applies; each file is read as the real engine reads it."""
     found: list[Word] = []
 
-    def check(targets: Sequence[Target], *, pool: object, store: object) -> Report:
+    def check(
+        targets: Sequence[Target], *, pool: object, progress: object, store: object
+    ) -> Report:
         findings: list[Finding] = []
         diagnostics: list[Diagnostic] = []
         digests: dict[str, bytes] = {}

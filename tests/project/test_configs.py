@@ -109,5 +109,5 @@ def test_a_named_pyproject_without_the_table_gives_the_defaults(tmp_path: Path) 
 
 
 def test_a_named_file_that_does_not_exist_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="Cannot be read"):
+    with pytest.raises(ConfigError, match="There is no such file; check the name"):
         Configs(file="nope.toml")

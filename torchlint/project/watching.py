@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.config import ConfigError
 from torchlint.project.configs import Configs
-from torchlint.project.discover import SUFFIX, discover_folders
+from torchlint.project.discover import SUFFIXES, discover_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_SUFFIXES: Final = (SUFFIX, ".ipynb")
 _CONFIGURATION: Final = ("pyproject.toml", "torchlint.toml", ".gitignore", "setup.cfg", "setup.py")
 _TICK_MS: Final = 50
 _BURST_MS: Final = 1_000
@@ -60,7 +59,7 @@ class Watched:
         return (
             self.decided_by(path)
             or path in self.folders
-            or (folder in self._searched and (name.endswith(_SUFFIXES) or os.path.isdir(path)))
+            or (folder in self._searched and (name.endswith(SUFFIXES) or os.path.isdir(path)))
         )
 
     def decided_by(self, path: str) -> bool:
