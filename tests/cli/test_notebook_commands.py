@@ -65,3 +65,17 @@ def test_verify_says_how_to_export(torchlint: Run, here: Path) -> None:
     outcome = torchlint("verify", "a.ipynb")
     assert outcome.code == 2
     assert "jupyter nbconvert --to script" in outcome.err
+
+
+def test_the_fixes_are_shown_cell_by_cell(torchlint: Run, here: Path) -> None:
+    (here / "a.ipynb").write_bytes(
+        notebook("import torch, numpy as np\nx = torch.tensor(np.load('a'))")
+    )
+    outcome = torchlint("check", "--show-fixes", "--hints", "--select", "TL105")
+    assert (
+        "    cell 1:\n"
+        "    @@ -1,2 +1,2 @@\n"
+        "     import torch, numpy as np\n"
+        "    -x = torch.tensor(np.load('a'))\n"
+    ) in outcome.text
+    assert "    +x = torch.as_tensor(np.load('a'))\n" in outcome.text

@@ -59,6 +59,7 @@ Examples:
   torchlint check train.py          what makes this script slow
   torchlint fix train.py            a diff that mends it; add --apply to write
   torchlint rule TL201              why a rule speaks, and when its fix is safe
+  torchlint config train.py         which settings are in force, and from where
   torchlint verify train.py         runs the script, and measures what each fix is worth
 
 \b

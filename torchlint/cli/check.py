@@ -33,12 +33,14 @@ Examples:
   torchlint check                            everything below this folder
   torchlint check train.py --hints           also what may be slow
   torchlint check src --select TL2           only waits for the device
+  torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
   torchlint check --output-format github     annotations in a pull request
   torchlint check - --stdin-filename a.py    what an editor sends
 
 \b
 Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
-select, ignore, per-file-ignores, exclude, extend-exclude, target-torch and baseline.
+select, ignore, per-file-ignores, exclude, extend-exclude, target-torch and baseline; `torchlint
+config` says what is in force and from where.
 
 \b
 A comment switches a rule off: `# torchlint: ignore[TL201]` on the line or alone above it,
