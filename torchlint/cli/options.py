@@ -193,13 +193,8 @@ def wishes_from(words: Words) -> Wishes:
     """
     if words.config is not None and words.isolated:
         raise click.UsageError("--config and --isolated exclude each other; give one of them.")
-    return Wishes(
-        select=words.select or None,
-        ignore=words.ignore,
-        target_torch=words.target_torch,
-        config=words.config,
-        isolated=words.isolated,
-    )
+    select, target = words.select or None, words.target_torch
+    return Wishes(select, words.ignore, target, words.config, isolated=words.isolated)
 
 
 def config_error(error: ConfigError) -> click.ClickException:
@@ -274,8 +269,7 @@ def store_from(cache_dir: str | None, *, no_cache: bool = False) -> Store:
     """
     context = click.get_current_context(silent=True)
     if context is not None and isinstance(context.obj, Store):
-        # Of a command that is run again and again.
-        return context.obj
+        return context.obj  # of a command that is run again and again
     if no_cache:
         if cache_dir is not None:
             raise click.UsageError("--no-cache and --cache-dir exclude each other; give one.")
