@@ -17,7 +17,7 @@ dependencies = [
 ]
 
 [tool.other]
-select = "theirs"
+ignore = "theirs"
 
 [tool.torchlint]
 ignore = [
@@ -91,6 +91,7 @@ def test_each_rule_says_which_word_decides(torchlint: Run, project: Path) -> Non
         ("src/made_pb2.py", ".gitignore names it"),
         ("src/out/a.py", "src/.gitignore names it"),
         ("src/out/keep.py", None),
+        ("src/kept_pb2.py", None),
         ("src/a.py", None),
         (".", None),
     ],
@@ -100,7 +101,7 @@ def test_what_a_search_passes_over_says_why(
 ) -> None:
     (project / "src").mkdir()
     (project / ".gitignore").write_text("*_pb2.py\n")
-    (project / "src" / ".gitignore").write_text("out/*\n!out/keep.py\n")
+    (project / "src" / ".gitignore").write_text("out/*\n!out/keep.py\n!kept_pb2.py\n")
     assert said(torchlint, path)["left_out"] == why
 
 

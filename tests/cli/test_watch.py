@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint.lint import engine
+from torchlint.project import watching
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -69,11 +72,13 @@ def test_changed_new_and_deleted_files_are_checked(watch: Callable[..., Watch], 
     said = watching.said()
     assert "new/b.py:2:9: TL601" in said
     assert "loop" not in said
+    (here / "new" / "b.py").write_text(SLOW.replace("model = ", "\nmodel = "))
+    assert "new/b.py:3:9: TL601" in watching.said()
     (here / "a.py").unlink()
     said = watching.said()
     assert said.startswith("a.py changed.\n")
     assert "\na.py:" not in said
-    assert "new/b.py:2:9: TL601" in said
+    assert "new/b.py:3:9: TL601" in said
     assert watching.interrupted() == (130, "Stopped watching.\n")
 
 
@@ -124,3 +129,20 @@ def test_without_the_package_it_says_what_to_install(
     outcome = torchlint("check", "--watch")
     assert outcome.code == 2
     assert 'pip install "torchlint[watch]"' in outcome.err
+
+
+def test_all_checks_share_what_files_said(
+    torchlint: Run, linter: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores: list[object] = []
+    check = engine.check
+
+    def noted(*words: Any, store: object, **options: Any) -> Any:
+        stores.append(store)
+        return check(*words, store=store, **options)
+
+    monkeypatch.setattr(engine, "check", noted)
+    monkeypatch.setattr(watching, "changes", lambda look: iter([[], ["a.py"]]))
+    assert torchlint("check", "--watch", "--no-cache").code == 130
+    assert len(stores) == 2
+    assert stores[0] is stores[1]

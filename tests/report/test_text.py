@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 
-from torchlint.lint.finding import Applicability, Finding, Position, Related, Tier
+from torchlint.lint.finding import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Position,
+    Related,
+    Tier,
+)
 from torchlint.lint.tiers import Shown
 from torchlint.report import text
 from torchlint.report.excerpt import Excerpts
@@ -186,3 +195,24 @@ def test_fixes_of_folded_findings_are_shown_together(make_finding: MakeFinding) 
     text_shown = "\n".join(text.render(Shown(findings), Excerpts({"train.py": SOURCE}), look))
     assert text_shown.count("fix: Read it after the loop") == 1
     assert "\x1b[32m+lossx in loader:\x1b[0m" in text_shown
+
+
+def test_a_fix_in_two_cells_is_shown_in_both(make_finding: MakeFinding) -> None:
+    cells = ({"cell_type": "code", "source": [source]} for source in ("a = 1", "b = 2"))
+    data = json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4}).encode()
+    edits = tuple(Edit(Position(1, 1, cell), Position(1, 2, cell), "c" * cell) for cell in (1, 2))
+    finding = make_finding(path="a.ipynb")._replace(fix=Fix(Applicability.SAFE, "Do", edits))
+    look = text.Look(Paint(), fixes=True)
+    lines = list(text.render(Shown((finding,)), Excerpts({"a.ipynb": data}), look))
+    start = lines.index("    fix: Do")
+    shown = [line for line in lines[start:] if "@@" not in line and "No newline" not in line]
+    assert shown == [
+        "    fix: Do",
+        "    cell 1:",
+        "    -a = 1",
+        "    +c = 1",
+        "    cell 2:",
+        "    -b = 2",
+        "    +cc = 2",
+        "",
+    ]
