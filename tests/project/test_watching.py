@@ -98,3 +98,13 @@ def test_what_decides_the_outcome(project: Path, path: str, matters: bool) -> No
 )
 def test_what_is_worth_a_new_look(project: Path, path: str, worth: bool) -> None:
     assert watched(".")[0].may_change_with(str(project / path)) is worth
+
+
+def test_a_baseline_decides(project: Path) -> None:
+    with (project / "pyproject.toml").open("a") as file:
+        file.write('baseline = "known/ours.json"\n')
+    (project / "known").mkdir()
+    found, folders = watched(".")
+    assert found.decided_by(str(project / "known" / "ours.json"))
+    assert "known" in folders
+    assert Watched((".",), others=("mine.json",)).decided_by(str(project / "mine.json"))

@@ -47,7 +47,8 @@ def _watch(
     from torchlint.project.watching import Watched, WatchError, changes
 
     def look() -> Watched:
-        watched = Watched(paths, file=words.config, isolated=words.isolated)
+        baseline = [str(given["baseline"])] if given.get("baseline") else []
+        watched = Watched(paths, file=words.config, isolated=words.isolated, others=baseline)
         count[0] = len(watched.folders)
         return watched
 

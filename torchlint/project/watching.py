@@ -32,11 +32,17 @@ class Watched:
     Args:
         paths: as for `discover`.
         file: the one configuration file in use, if it was named.
+        others: further files that decide, such as a baseline.
         isolated: no configuration file is in use.
     """
 
     def __init__(
-        self, paths: Sequence[str], *, file: str | None = None, isolated: bool = False
+        self,
+        paths: Sequence[str],
+        *,
+        file: str | None = None,
+        isolated: bool = False,
+        others: Sequence[str] = (),
     ) -> None:
         try:
             configs = Configs(file=file, isolated=isolated)
@@ -45,7 +51,9 @@ class Watched:
             configs = Configs(isolated=True)
         found, searched = discover_folders(paths, configs)
         self.files = frozenset(each.absolute for each in found)
-        self._named = frozenset(map(os.path.abspath, (*paths, *((file,) if file else ()))))
+        given = (*paths, *([file] if file else []), *others)
+        known = {each.settings.baseline for each in found} - {None}
+        self._named = frozenset(map(os.path.abspath, (*given, *map(str, known))))
         self._searched = frozenset(searched)
         around = {_existing(path) for path in self._named}
         around.update(above for folder in list(around) for above in _up_to_checkout(folder))
