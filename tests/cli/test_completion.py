@@ -41,6 +41,8 @@ def path_to_torchlint(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = folder / "torchlint"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m torchlint "$@"\n')
     script.chmod(0o755)
+    # Other tests leave the names of rules that they made up.
+    monkeypatch.setenv("TORCHLINT_CACHE_DIR", str(here / ".cache"))
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 

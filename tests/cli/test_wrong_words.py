@@ -18,7 +18,7 @@ Run = Callable[..., Any]
     [
         ("train.py", "`train.py` is a path; write `torchlint check train.py`."),
         ("chekc train.py", "There is no command `chekc`; the nearest known one is `check`."),
-        ("lint", "There is no command `lint`; the commands are check, clean, "),
+        ("lint", "There is no command `lint`; the commands are "),
         ("--verion", "Did you mean '--version'?"),
         ("check nope.py", "nope.py: error: There is no such file or folder; check the name."),
         ("check --selec TL2", "'--select'?"),
