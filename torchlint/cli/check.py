@@ -13,6 +13,7 @@ from torchlint.cli.options import (
     cache_options,
     cluster_options,
     connected_pool,
+    diff_base_option,
     output_format,
     plan_from,
     selection_options,
@@ -35,6 +36,7 @@ Examples:
   torchlint check src --select TL2           only waits for the device
   torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
   torchlint check --output-format github     annotations in a pull request
+  torchlint check --diff-base origin/main    only what this branch changed
   torchlint check - --stdin-filename a.py    what an editor sends
 
 \b
@@ -64,6 +66,7 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @output_format("text", "concise", "json", "github")
+@diff_base_option
 @click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
 @click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
@@ -81,6 +84,7 @@ def command(
     paths: tuple[str, ...],
     words: Words,
     output_format: str,
+    diff_base: str | None,
     statistics: bool,
     show_fixes: bool,
     exit_zero: bool,
@@ -115,11 +119,21 @@ def command(
         from torchlint.cli.baselining import Baselines
 
         known = Baselines(plan, baseline)
+    changes = None
+    if diff_base is not None:
+        from torchlint.cli.diff_base import changes_since, narrow
+
+        changes = changes_since(diff_base)
     with Progress(sys.stderr) as progress, connected_pool(words, backend, cluster) as pool:
         report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
     shown, diagnostics = told(report, plan, words)
+    notes: list[str] = []
     if known is not None:
         shown = known.hide(shown, plan.targets, words, store, sound=not diagnostics)
+        notes += known.notes
+    if changes is not None:
+        shown, left_out = narrow(shown, plan.targets, changes)
+        notes += left_out
     if statistics:
         print_lines(_statistics(shown.findings, output_format))
         if output_format == "text":
@@ -128,8 +142,8 @@ def command(
             print_lines([summary.sentence(shown.findings, report.files, len(diagnostics))])
     else:
         print_findings(shown, plan.targets, report.files, diagnostics, output_format, show_fixes)
-    if known is not None and output_format == "text" and not statistics:
-        print_lines(known.notes)
+    if output_format == "text" and not statistics:
+        print_lines(notes)
     print_diagnostics(diagnostics)
     if diagnostics:
         raise click.exceptions.Exit(2)

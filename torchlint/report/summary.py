@@ -32,6 +32,12 @@ def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:
     return f"Found {' and '.join(counted)} in {places}{_fixable(findings)}; {checked}"
 
 
+def unchanged(findings: int) -> str:
+    """What `--diff-base` left out."""
+    are = "is" if findings == 1 else "are"
+    return f"{plural(findings, 'finding')} on lines that did not change {are} not shown."
+
+
 def _fixable(findings: Sequence[Finding]) -> str:
     fixes = Counter(finding.fix.applicability for finding in findings if finding.fix is not None)
     safe, unsafe = fixes[Applicability.SAFE], fixes[Applicability.UNSAFE]

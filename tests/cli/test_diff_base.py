@@ -1,0 +1,114 @@
+"""`check --diff-base` with the real engine and a real repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Run = Callable[..., Any]
+
+TRAIN = """\
+import torch
+from torch import nn
+from helper import accuracy
+
+
+def train(model: nn.Module, loader, optimizer):
+    model.cuda()
+    for images, labels in loader:
+        images, labels = images.cuda(), labels.cuda()
+        output = model(images)
+        loss = nn.functional.cross_entropy(output, labels)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        print(loss.item())
+"""
+HELPER = """\
+import torch
+
+
+def accuracy(output, target):
+    return (output.argmax(1) == target).sum().item()
+"""
+
+
+def git(*words: str) -> None:
+    subprocess.run(["git", *words], check=True, capture_output=True)
+
+
+@pytest.fixture(autouse=True)
+def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "test")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "test")
+    (here / ".git").rmdir()
+    (here / "train.py").write_text(TRAIN)
+    (here / "helper.py").write_text(HELPER)
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "first")
+    git("checkout", "--quiet", "-b", "work")
+
+
+def test_old_findings_are_counted_and_the_exit_code_is_0(torchlint: Run) -> None:
+    assert torchlint("check").code == 1
+    outcome = torchlint("check", "--diff-base", "main")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.text == (
+        "No problems found; 2 files checked.\n1 finding on lines that did not change is not shown.\n"
+    )
+
+
+def test_a_new_call_makes_an_old_helper_a_finding(torchlint: Run, here: Path) -> None:
+    (here / "train.py").write_text(TRAIN + "        print(accuracy(output, labels))\n")
+    outcome = torchlint("check", "--diff-base", "main")
+    assert outcome.code == 1
+    assert outcome.text.startswith("helper.py:5:12: TL201 item-in-step-loop\n")
+    assert outcome.text.endswith(
+        "Found 1 problem in 1 file; 2 files checked.\n"
+        "1 finding on lines that did not change is not shown.\n"
+    )
+
+
+def test_other_formats_list_what_changed_and_nothing_else(torchlint: Run, here: Path) -> None:
+    (here / "train.py").write_text(TRAIN.replace("print(loss.item())", "print(2 * loss.item())"))
+    (here / "helper.py").write_text(HELPER.replace("import torch\n", "import torch  # changed\n"))
+    outcome = torchlint("check", "--diff-base", "main", "--output-format", "json")
+    assert [found["filename"] for found in json.loads(outcome.text)] == ["train.py"]
+    outcome = torchlint("check", "--diff-base", "main", "--statistics")
+    assert "TL201" in outcome.text
+
+
+def test_a_file_that_cannot_be_checked_is_still_2(torchlint: Run, here: Path) -> None:
+    (here / "broken.py").write_text("import torch\nloss.backward(\n")
+    assert torchlint("check", "--diff-base", "main").code == 2
+
+
+def test_what_git_cannot_tell_is_2_before_anything_is_checked(torchlint: Run, linter: Any) -> None:
+    outcome = torchlint("check", "--diff-base", "nope")
+    assert (outcome.code, outcome.text) == (2, "")
+    assert outcome.err.startswith(
+        'Error: --diff-base: The repository knows no commit "nope"; fetch'
+    )
+    assert linter.targets == ()
+
+
+def test_a_finding_that_git_cannot_place_is_2(torchlint: Run, here: Path) -> None:
+    other = here.parent / f"{here.name}-other.py"
+    other.write_text(TRAIN)
+    outcome = torchlint("check", "--diff-base", "main", str(other))
+    assert outcome.code == 2
+    assert "does not belong to the repository" in outcome.err

@@ -1,0 +1,52 @@
+"""`--diff-base`: only what a change touches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.lint.engine import Target
+    from torchlint.lint.tiers import Shown
+    from torchlint.project.changes import Changes
+
+
+def changes_since(revision: str) -> Changes:
+    """What changed here since the merge base of `revision` and HEAD.
+
+    Raises:
+        click.ClickException: git cannot tell.
+    """
+    from torchlint.project.changes import Changes
+    from torchlint.project.git import GitError
+
+    try:
+        return Changes(revision)
+    except GitError as error:
+        raise click.ClickException(f"--diff-base: {error}") from None
+
+
+def narrow(shown: Shown, targets: Sequence[Target], changes: Changes) -> tuple[Shown, list[str]]:
+    """The findings that the changes touch, and a sentence about the others, if any.
+
+    Hints that nobody asked for are not counted: whether they are touched is not known.
+
+    Raises:
+        click.ClickException: git cannot tell.
+    """
+    from torchlint.lint.tiers import Shown
+    from torchlint.lint.touched import files_of, is_touched
+    from torchlint.project.git import GitError
+    from torchlint.report.summary import unchanged
+
+    data = {target.path: target.data for target in targets}
+    try:
+        changed = changes.lines({path: data.get(path) for path in files_of(shown.findings)})
+    except GitError as error:
+        raise click.ClickException(f"--diff-base: {error}") from None
+    touched = tuple(each for each in shown.findings if is_touched(each, changed))
+    others = len(shown.findings) - len(touched)
+    return Shown(touched), [unchanged(others)] if others else []

@@ -1,0 +1,202 @@
+"""Asks git about a repository that nobody vouches for.
+
+What stands in its `.git/config` may name programs for git to start. None of the commands here
+starts one: they read objects and the index, and never look at a file of the working tree, for
+which git would run the filters that `.gitattributes` asks for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from typing import Final, NamedTuple
+
+_TIMEOUT: Final = 300
+"""Seconds. A configuration that includes a named pipe would make git wait for ever."""
+_SHOWN: Final = 200
+"""Characters of git's own words in a message."""
+_CONFIG: Final = (
+    "core.fsmonitor=",
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "diff.external=",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+)
+_ENVIRONMENT: Final = {
+    # Objects that a partial clone lacks are not fetched: the repository says how that is done.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+class GitError(Exception):
+    """What git could not say, as a sentence of fact and one of action."""
+
+
+class Entry(NamedTuple):
+    """What a commit holds under a name: its mode, such as `100644`, and the name of the object."""
+
+    mode: bytes
+    object: bytes
+
+
+class Repository:
+    """The repository that a folder belongs to.
+
+    Args:
+        folder: lies in its working tree.
+
+    Raises:
+        GitError: there is no git, or no repository.
+    """
+
+    def __init__(self, folder: str) -> None:
+        # Not what lies in the working directory, where PATH or Windows would take it from.
+        found = shutil.which("git")
+        if found is None or not os.path.isabs(found):
+            raise GitError("There is no git to compare with; install it.")
+        self._program = found
+        self.top = folder
+        top = self._asked("rev-parse", "--show-toplevel")
+        self.top = os.path.realpath(os.fsdecode(top[:-1]))
+
+    def commit(self, revision: str) -> str:
+        """The name of the commit that a revision means, in full.
+
+        Raises:
+            GitError: it means none.
+        """
+        if not revision or revision.startswith("-") or "\0" in revision:
+            raise GitError(f'"{revision}" is no revision; name a branch, a tag or a commit.')
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        code, out, _ = self._run(*words)
+        name = out.decode("ascii", "replace").strip()
+        if code == 0 and re.fullmatch(r"[0-9a-f]{40,64}", name):
+            return name
+        if revision == "HEAD":
+            raise GitError("The repository has no commit yet; make one.")
+        raise GitError(
+            f'The repository knows no commit "{revision}"; fetch it first '
+            "(`fetch-depth: 0` of actions/checkout does)."
+        )
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The newest commit that two commits have in common.
+
+        Raises:
+            GitError: they have none, or it was not cloned.
+        """
+        code, out, _ = self._run("merge-base", one, other)
+        if code == 0:
+            return out.decode("ascii").strip()
+        if self._asked("rev-parse", "--is-shallow-repository").strip() == b"true":
+            raise GitError(
+                "This is a shallow clone, without the commit where the branches part; run "
+                "`git fetch --unshallow`, or set `fetch-depth: 0` (GitHub) or `GIT_DEPTH: 0` "
+                "(GitLab)."
+            )
+        raise GitError("The two have no commit in common; name another revision.")
+
+    def tree(self, commit: str) -> dict[bytes, Entry]:
+        """What a commit holds, by path from the top, with `/` between folders.
+
+        Raises:
+            GitError: an object is missing.
+        """
+        listed = self._asked("ls-tree", "-r", "-z", "--full-tree", commit)
+        entries = {}
+        for line in listed.split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            mode, _, name = about.split(b" ")
+            entries[path] = Entry(mode, name)
+        return entries
+
+    def renames(self, commit: str) -> dict[bytes, bytes]:
+        """The old name, in a commit, of each file that the index holds under a new one.
+
+        Raises:
+            GitError: an object is missing.
+        """
+        listed = self._asked(
+            "diff-index", "--cached", "-r", "-z", "-M", "--raw", "--diff-filter=R",
+            "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", commit,
+        )  # fmt: skip
+        fields = listed.split(b"\0")[:-1]
+        return {fields[at + 2]: fields[at + 1] for at in range(0, len(fields), 3)}
+
+    def blobs(self, objects: set[bytes], largest: int) -> dict[bytes, bytes]:
+        """The content of these objects, without those of more than `largest` bytes.
+
+        Raises:
+            GitError: an object is missing.
+        """
+        asked = b"".join(each + b"\n" for each in sorted(objects))
+        wanted = b""
+        for line in self._asked("cat-file", "--batch-check", stdin=asked).splitlines():
+            name, kind, *size = line.split()
+            if kind == b"missing":
+                raise GitError(
+                    "The repository lacks files of the commit to compare with; clone it "
+                    "without `--filter`."
+                )
+            wanted += name + b"\n" if int(size[0]) <= largest else b""
+        out = self._asked("cat-file", "--batch", stdin=wanted)
+        contents = {}
+        at = 0
+        while at < len(out):
+            end = out.index(b"\n", at)
+            name, _, length = out[at:end].split()
+            at = end + 1 + int(length)
+            contents[name] = out[end + 1 : at]
+            at += 1
+        return contents
+
+    def _asked(self, *words: str, stdin: bytes = b"") -> bytes:
+        """What git prints.
+
+        Raises:
+            GitError: it failed.
+        """
+        code, out, err = self._run(*words, stdin=stdin)
+        if code == 0:
+            return out
+        if "dubious ownership" in err:
+            raise GitError(
+                "Git does not trust this repository, which belongs to another user; run "
+                "`git config --global --add safe.directory FOLDER` with its folder."
+            )
+        if "not a git repository" in err or "work tree" in err:
+            raise GitError("There is no git repository here; run in one.")
+        why = (err.splitlines() or [f"exit code {code}"])[0].removeprefix("fatal: ")[:_SHOWN]
+        raise GitError(f"Git cannot read the repository: {why.rstrip('.')}; run `git fsck`.")
+
+    def _run(self, *words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+        """Exit code, output and messages of one command of git.
+
+        Raises:
+            GitError: it did not come to an end.
+        """
+        options = [word for setting in _CONFIG for word in ("-c", setting)]
+        try:
+            done = subprocess.run(  # noqa: S603
+                [self._program, "--no-pager", *options, *words],
+                cwd=self.top,
+                env={**os.environ, **_ENVIRONMENT},
+                input=stdin,
+                capture_output=True,
+                timeout=_TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise GitError(
+                f"Git did not answer within {_TIMEOUT} seconds; look at .git/config."
+            ) from None
+        except OSError as error:
+            raise GitError(f"Git does not start: {error.strerror}; install it again.") from None
+        return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
