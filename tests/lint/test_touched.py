@@ -56,6 +56,7 @@ def test_a_new_call_in_an_old_loop_counts(make_finding: MakeFinding) -> None:
     assert touched(without_call, "accuracy")
     assert touched(without_call, "Trainer.accuracy")
     assert not touched(without_call, "accur")
+    assert not touched(without_call, "curacy")
     assert not touched(without_call, "")
     assert not touched(LOOP.replace(b"step(batch)", b"old(batch)"), "accuracy")
     assert not touched(LOOP.replace(b'"done"', b'"accuracy"'), "done")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 32
 """How often a part of a file is cut at lines that it has once. Hostile files could go on for ever;
 what is left then counts as changed."""
-_SUBMODULE: Final = b"160000"
 _FILES: Final = (b"100644", b"100755", b"100664")
 
 
@@ -85,8 +84,7 @@ class Changes:
         """
         names = {path: self._name(path) for path in files}
         tree = self._repository.tree(self._base)
-        modules = {name for name, entry in tree.items() if entry.mode == _SUBMODULE}
-        own = {path: name for path, name in names.items() if not self._is_foreign(name, modules)}
+        own = {path: name for path, name in names.items() if not self._is_foreign(name)}
         if any(name not in tree for name in own.values()):
             renames = self._repository.renames(self._base)
             own = {path: renames.get(name, name) for path, name in own.items()}
@@ -112,13 +110,9 @@ class Changes:
             raise GitError(f"{path} does not belong to the repository here; run in its folder.")
         return os.fsencode(real[len(top) :].replace(os.sep, "/"))
 
-    def _is_foreign(self, name: bytes, modules: set[bytes]) -> bool:
-        top = self._repository.top
-        folders = list(_above(name))
-        return any(
-            folder in modules or os.path.lexists(os.path.join(top, os.fsdecode(folder), ".git"))
-            for folder in folders
-        )
+    def _is_foreign(self, name: bytes) -> bool:
+        top = os.fsencode(self._repository.top)
+        return any(os.path.lexists(os.path.join(top, above, b".git")) for above in _above(name))
 
 
 def compared(before: bytes, after: bytes) -> ChangedLines:

@@ -20,9 +20,7 @@ _SHOWN: Final = 200
 _CONFIG: Final = (
     "core.fsmonitor=",
     "core.hooksPath=/dev/null",
-    "core.sshCommand=false",
     "diff.external=",
-    "protocol.allow=never",
     "safe.bareRepository=explicit",
 )
 _ENVIRONMENT: Final = {
@@ -125,7 +123,7 @@ class Repository:
         """
         listed = self._asked(
             "diff-index", "--cached", "-r", "-z", "-M", "--raw", "--diff-filter=R",
-            "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", commit,
+            "--no-ext-diff", "--no-textconv", commit,
         )  # fmt: skip
         fields = listed.split(b"\0")[:-1]
         return {fields[at + 2]: fields[at + 1] for at in range(0, len(fields), 3)}
