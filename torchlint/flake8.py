@@ -1,0 +1,82 @@
+"""The flake8 plugin: `TL` codes among flake8's own.
+
+flake8 hands over one file at a time, so a function is known to run on every training step only if
+its own file shows it. `torchlint check` sees the whole project.
+"""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from typing import TYPE_CHECKING
+
+from torchlint.lint.gate import mentions_torch
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator, Sequence
+
+    from torchlint.lint.finding import Position
+
+TROUBLE = "TL000"
+"""The code of what is no finding: settings that cannot be used, a file that cannot be parsed."""
+
+Reported = tuple[int, int, str, type]
+"""Row from 1, column from 0, code and message, and a type that flake8 does not look at."""
+
+
+class Checker:
+    """Checks one file; flake8 calls this with the names of its parameters.
+
+    Args:
+        tree: not used, but tells flake8 to call once per file.
+        lines: the text, from the disk or from standard input.
+        filename: its name, or what `--stdin-display-name` says.
+    """
+
+    def __init__(self, tree: ast.AST, lines: Sequence[str], filename: str) -> None:
+        self._text = "".join(lines)
+        self._filename = filename
+
+    def run(self) -> Iterator[Reported]:
+        """What there is to say of the file; nothing is parsed or imported if it has no torch."""
+        data = _encoded(self._text)
+        if mentions_torch(data):
+            yield from _reported(data, self._filename)
+
+
+def _reported(data: bytes, filename: str) -> Iterator[Reported]:
+    from torchlint.config import ConfigError
+    from torchlint.lint.engine import check
+    from torchlint.lint.targets import Wishes, plan_text
+    from torchlint.lint.tiers import Wanted, choose
+
+    try:
+        plan = plan_text(data, filename, Wishes())
+    except ConfigError as error:
+        place = f"{error.path}: " if error.path else ""
+        yield _line(None, TROUBLE, place + error.message)
+        return
+    report = check(plan.targets)
+    for wrong in (*plan.diagnostics, *report.diagnostics):
+        place = "" if wrong.path == filename else f"{wrong.path}: "
+        yield _line(wrong.position, TROUBLE, place + wrong.message)
+    for finding in choose(report.findings, plan.targets, Wanted()).findings:
+        yield _line(finding.start, finding.code, finding.message)
+
+
+def _line(position: Position | None, code: str, message: str) -> Reported:
+    from torchlint.report.terminal import visible
+
+    row, column = (position.row, position.column - 1) if position else (1, 0)
+    return row, column, f"{code} {visible(message)}", Checker
+
+
+def _encoded(text: str) -> bytes:
+    """The bytes of a file: in the encoding that it names, which torchlint reads again."""
+    data = text.encode("utf-8", "replace")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        return data
+    return text.encode(encoding, "replace")
