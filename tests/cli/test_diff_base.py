@@ -112,3 +112,30 @@ def test_a_finding_that_git_cannot_place_is_2(torchlint: Run, here: Path) -> Non
     outcome = torchlint("check", "--diff-base", "main", str(other))
     assert outcome.code == 2
     assert "does not belong to the repository" in outcome.err
+
+
+def test_a_notebook_is_compared_cell_by_cell(torchlint: Run, here: Path) -> None:
+    def notebook(*cells: str) -> str:
+        made = [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "metadata": {},
+                "outputs": [],
+                "source": cell,
+            }
+            for cell in cells
+        ]
+        return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+    path = here / "train.ipynb"
+    path.write_text(notebook("%pip list\n", TRAIN))
+    git("add", ".")
+    git("commit", "--quiet", "-m", "notebook")
+    git("branch", "--force", "main")
+    path.write_text(notebook("%pip list\nimport os\n", TRAIN))
+    assert torchlint("check", "--diff-base", "main").code == 0
+    path.write_text(notebook("%pip list\n", TRAIN.replace("loss.item()", "2 * loss.item()")))
+    outcome = torchlint("check", "--diff-base", "main")
+    assert outcome.code == 1
+    assert outcome.text.startswith("train.ipynb:cell 2:15:")

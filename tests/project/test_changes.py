@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.lint.finding import Position
 from torchlint.project import changes
 from torchlint.project.changes import Changes, compared
 from torchlint.project.git import GitError
@@ -46,9 +48,10 @@ def test_rows_that_are_new(before: str, after: str, changed: list[int]) -> None:
 def test_what_is_taken_out_lies_between_two_rows() -> None:
     lines = compared(b"load(\n    x,\n    num_workers=8,\n)\n", b"load(\n    x,\n)\n")
     assert (lines.rows, lines.cuts) == (set(), {2})
-    assert lines.touch(1, 3)
-    assert not lines.touch(1, 2)
-    assert not lines.touch(3, 3)
+    one, two, three = (Position(row, 1) for row in (1, 2, 3))
+    assert lines.touch(one, three)
+    assert not lines.touch(one, two)
+    assert not lines.touch(three, three)
 
 
 def test_the_lines_that_are_not_new_are_the_old_ones_in_order() -> None:
@@ -86,10 +89,36 @@ def test_the_block_that_a_line_opens() -> None:
     after = b"for x in load(\n    y\n):\n    old()\n\n# aside\n    if x:\n        new()\nnew()\n"
     before = after.replace(b"        new()\n", b"").replace(b"\nnew()", b"")
     lines = compared(before, after)
-    assert list(lines.below(1)) == [b"new()"]
-    assert list(lines.below(7)) == [b"new()"]
-    assert list(lines.below(4)) == []
-    assert list(lines.below(99)) == []
+    blocks = {row: list(lines.below(Position(row, 1))) for row in (1, 4, 7, 99)}
+    assert blocks == {1: [b"new()"], 4: [], 7: [b"new()"], 99: []}
+
+
+def notebook(*cells: str) -> bytes:
+    """A notebook with text around its cells, which counts its runs."""
+    told = {"cell_type": "markdown", "metadata": {}, "source": "one\ntwo\n"}
+    code = [
+        {
+            "cell_type": "code",
+            "execution_count": len(cell),
+            "metadata": {},
+            "outputs": [],
+            "source": cell,
+        }
+        for cell in cells
+    ]
+    return json.dumps({"cells": [told, *code], "metadata": {}, "nbformat": 4}, indent=1).encode()
+
+
+def test_rows_of_a_notebook_count_within_its_cells() -> None:
+    before = notebook("import torch\n", "", "a = 1\nb = 2\n")
+    after = notebook("import torch\nimport os\n", "", "a = 1\nb = 2\n", "for x in y:\n    z()")
+    lines = compared(before, after, "a.ipynb")
+    places = [Position(row, 1, cell) for cell in (1, 3, 4) for row in (1, 2)]
+    touched = [(place.cell, place.row) for place in places if lines.touch(place, place)]
+    assert touched == [(1, 2), (4, 1), (4, 2)]
+    assert list(lines.below(Position(1, 1, 4))) == [b"z()"]
+    everything = compared(b"no notebook", after, "a.ipynb")
+    assert all(everything.touch(place, place) for place in places)
 
 
 # repositories --------------------------------------------------------------------------------
@@ -239,5 +268,5 @@ def test_a_file_elsewhere_cannot_be_compared(here: Path) -> None:
 def test_an_old_file_that_is_too_large_counts_as_new(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torchlint.project.changes.MAX_BYTES", 5)
+    monkeypatch.setattr(changes, "most_bytes", lambda path: 5)
     assert changed("train.py") == [1, 2, 3, 4]

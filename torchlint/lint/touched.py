@@ -31,14 +31,14 @@ def is_touched(finding: Finding, changed: Mapping[str, ChangedLines]) -> bool:
     Args:
         changed: of each of `files_of` the finding.
     """
-    if changed[finding.path].touch(finding.start.row, finding.end.row):
+    if changed[finding.path].touch(finding.start, finding.end):
         return True
     function = finding.scope.rpartition(".")[2]
     named = re.compile(rf"\b{re.escape(function)}\b".encode()) if function else None
     for related in finding.related:
-        lines, row = changed[related.path], related.position.row
-        if lines.touch(row, row):
+        lines, place = changed[related.path], related.position
+        if lines.touch(place, place):
             return True
-        if named is not None and any(named.search(line) for line in lines.below(row)):
+        if named is not None and any(named.search(line) for line in lines.below(place)):
             return True
     return False

@@ -12,10 +12,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.project.git import Entry, GitError, Repository
-from torchlint.project.source import MAX_BYTES, SourceError, read_bytes
+from torchlint.project.source import NOTEBOOK, SourceError, most_bytes, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from torchlint.lint.finding import Position
 
 _DEEPEST: Final = 32
 """How often a part of a file is cut at lines that it has once. Hostile files could go on for ever;
@@ -27,23 +29,28 @@ class ChangedLines(NamedTuple):
     """What changed in a file.
 
     Args:
-        lines: the lines as they are now, without their ends.
+        lines: the lines as they are now, without their ends; of a notebook those of its code
+            cells, one cell after the other.
         rows: those that are new or different, from 1.
         cuts: rows below which something was taken out.
+        cells: how many lines stand before each code cell of a notebook.
     """
 
     lines: Sequence[bytes] = ()
     rows: frozenset[int] = frozenset()
     cuts: frozenset[int] = frozenset()
+    cells: Sequence[int] = ()
 
-    def touch(self, first: int, last: int) -> bool:
+    def touch(self, start: Position, end: Position) -> bool:
         """Whether anything in these rows changed, both included, or was taken out of them."""
+        first, last = self._row(start), self._row(end)
         return any(row in self.rows for row in range(first, last + 1)) or any(
             row in self.cuts for row in range(first, last)
         )
 
-    def below(self, row: int) -> Iterator[bytes]:
-        """The changed lines of the block that the line in this row opens, by its indentation."""
+    def below(self, place: Position) -> Iterator[bytes]:
+        """The changed lines of the block that the line here opens, by its indentation."""
+        row = self._row(place)
         depth = _indentation(self.lines[row - 1]) if row <= len(self.lines) else 0
         for number, line in enumerate(self.lines[row:], row + 1):
             words = line.strip()
@@ -52,6 +59,10 @@ class ChangedLines(NamedTuple):
                 return
             if number in self.rows:
                 yield words
+
+    def _row(self, place: Position) -> int:
+        within = place.cell is not None and place.cell <= len(self.cells)
+        return place.row + (self.cells[place.cell - 1] if within and place.cell else 0)
 
 
 class Changes:
@@ -89,10 +100,11 @@ class Changes:
             renames = self._repository.renames(self._base)
             own = {path: renames.get(name, name) for path, name in own.items()}
         before = {path: _object(tree.get(name)) for path, name in own.items()}
-        blobs = self._repository.blobs({each for each in before.values() if each}, MAX_BYTES)
+        largest = max(map(most_bytes, files), default=0)
+        blobs = self._repository.blobs({each for each in before.values() if each}, largest)
         nothing = ChangedLines()
         return {
-            path: compared(blobs.get(before[path], b""), _content(path, data))
+            path: compared(blobs.get(before[path], b""), _content(path, data), path)
             if path in own
             else nothing
             for path, data in files.items()
@@ -115,14 +127,31 @@ class Changes:
         return any(os.path.lexists(os.path.join(top, above, b".git")) for above in _above(name))
 
 
-def compared(before: bytes, after: bytes) -> ChangedLines:
+def compared(before: bytes, after: bytes, path: str = "") -> ChangedLines:
     """What changed between two contents of a file; how its lines end does not matter."""
-    lines = after.splitlines()
-    partner = _partners(before.splitlines(), lines)
+    lines, cells = _lines(path, after)
+    partner = _partners(_lines(path, before)[0], lines)
     rows = frozenset(row for row, old in enumerate(partner, 1) if old < 0)
     pairs = pairwise(partner)
     cuts = (row for row, (old, below) in enumerate(pairs, 1) if 0 <= old < below - 1)
-    return ChangedLines(lines, rows, frozenset(cuts))
+    return ChangedLines(lines, rows, frozenset(cuts), cells)
+
+
+def _lines(path: str, data: bytes) -> tuple[list[bytes], list[int]]:
+    """The lines of a file; of a notebook those of its code cells, and where each cell begins."""
+    if not path.endswith(NOTEBOOK):
+        return data.splitlines(), []
+    from torchlint.project.notebook import Notebook
+
+    lines: list[bytes] = []
+    cells: list[int] = []
+    try:
+        for cell in Notebook(path, data).cells:
+            cells.append(len(lines))
+            lines += cell.source.encode("utf-8", "surrogatepass").splitlines()
+    except SourceError:
+        return [], []  # nothing was found in it, or it was none before
+    return lines, cells
 
 
 def _partners(before: Sequence[bytes], after: Sequence[bytes]) -> list[int]:
