@@ -11,8 +11,10 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
+CONFIG = ".pre-commit-config.yaml"
 
 SLOW_STEP = """\
 import torch
@@ -53,10 +55,13 @@ class Checkout:
         self.git("add", "--", name)
         return path
 
-    def hook(self, hook: str, *files: str) -> tuple[int, str]:
+    def hook(self, hook: str, *files: str, config: str = CONFIG) -> tuple[int, str]:
         """Exit code and output of one hook on these staged files."""
         done = subprocess.run(
-            [sys.executable, "-m", "pre_commit", "run", hook, "--color=never", "--files", *files],
+            [
+                *(sys.executable, "-m", "pre_commit", "run", hook, "--config", config),
+                *("--color=never", "--files", *files),
+            ],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -113,7 +118,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
               - id: torchlint-check
               - id: torchlint-fix
     """
-    made.stage(".pre-commit-config.yaml", dedent(config))
+    made.stage(CONFIG, dedent(config))
     return made
 
 
@@ -167,3 +172,26 @@ def test_only_programs_and_notebooks_are_handed_over(checkout: Checkout, hook: s
     checkout.stage("notes.md", SLOW_STEP)
     code, output = checkout.hook(hook, "notes.md")
     assert (code, "no files to check" in output) == (0, True), output
+
+
+def test_the_whole_project_shows_what_a_commit_makes_slow(checkout: Checkout) -> None:
+    """A file alone does not show that another one's function is now called on each step."""
+    function = "import torch\n\n\ndef count(a, b):\n    return (a == b).sum().item()\n"
+    checkout.stage("old_helper.py", function)
+    checkout.stage("old_step.py", SLOW_STEP)
+    checkout.git("commit", "--quiet", "-m", "before")
+    call = CLEAN_STEP.replace(
+        "(output.argmax(1) == labels).sum()", "count(output.argmax(1), labels)"
+    )
+    checkout.stage("calls.py", f"from old_helper import count\n{call}")
+    assert checkout.hook("torchlint-check", "calls.py")[0] == 0
+    options = {"pass_filenames": False, "args": ["--diff-base", "HEAD"]}
+    config = yaml.safe_load((checkout.folder / CONFIG).read_text(encoding="utf-8"))
+    config["repos"][0]["hooks"] = [{"id": "torchlint-check", **options}]
+    checkout.stage("whole.yaml", yaml.safe_dump(config))
+    code, output = checkout.hook("torchlint-check", "calls.py", config="whole.yaml")
+    assert code == 1
+    assert "old_helper.py:5:12: TL201" in output
+    assert "old_step.py" not in output
+    checkout.git("commit", "--quiet", "-m", "after")
+    assert checkout.hook("torchlint-check", "calls.py", config="whole.yaml")[0] == 0
