@@ -139,3 +139,12 @@ def test_a_notebook_is_compared_cell_by_cell(torchlint: Run, here: Path) -> None
     outcome = torchlint("check", "--diff-base", "main")
     assert outcome.code == 1
     assert outcome.text.startswith("train.ipynb:cell 2:15:")
+
+
+def test_a_baseline_is_taken_off_first(torchlint: Run, here: Path) -> None:
+    assert torchlint("baseline", "write").code == 0
+    (here / "new.py").write_text(TRAIN)
+    outcome = torchlint("check", "--diff-base", "main", "--baseline", "torchlint-baseline.json")
+    assert outcome.code == 1
+    assert outcome.text.startswith("new.py:")
+    assert "did not change" not in outcome.text

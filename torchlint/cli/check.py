@@ -13,7 +13,6 @@ from torchlint.cli.options import (
     cache_options,
     cluster_options,
     connected_pool,
-    diff_base_option,
     output_format,
     plan_from,
     selection_options,
@@ -66,7 +65,13 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @output_format("text", "concise", "json", "github")
-@diff_base_option
+@click.option(
+    "--diff-base",
+    metavar="REV",
+    help="Only findings on lines that changed since this branch parted from REV, such as "
+    "origin/main: in commits, in the working tree and in new files. The whole project is still "
+    "checked.",
+)
 @click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
 @click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")

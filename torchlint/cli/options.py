@@ -225,17 +225,6 @@ def pool_from(words: Words) -> Pool:
     return Pool(os.cpu_count() or 1)
 
 
-def diff_base_option(command: Command) -> Command:
-    """Adds `--diff-base`; `diff_base.changes_since` takes it."""
-    return click.option(
-        "--diff-base",
-        metavar="REV",
-        help="Only findings on lines that changed since this branch parted from REV, such as "
-        "origin/main: in commits, in the working tree and in new files. The whole project is "
-        "still checked.",
-    )(command)
-
-
 def cluster_options(command: Command) -> Command:
     """Adds the options that hand the work to other machines; `connected_pool` takes them."""
     return _with_options(command, _CLUSTER)
