@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from torchlint.cli import formats
 from torchlint.cli.baselining import Baseline, prune_words, run_of, the_baseline, today
 from torchlint.cli.command import Command
 from torchlint.cli.options import (
     Words,
     cache_options,
-    output_format,
     plan_from,
     pool_from,
     rule_options,
@@ -204,22 +204,23 @@ def _date(text: str | None) -> date | None:
 
 @command.command("check", cls=Command, epilog=_CHECK_EPILOG)
 @_paths
-@output_format("text", "concise", "json", "github")
+@formats.report_options
 @_options
 def check(
     paths: tuple[str, ...],
     output_format: str,
+    output_file: str | None,
     words: Words,
     baseline: str | None,
     cache_dir: str | None,
     no_cache: bool,
 ) -> None:
     """Fail on findings beyond the baseline, and on entries that no longer hold."""
-    from torchlint.cli.check import print_findings
-
     look = _look(paths, words, baseline, cache_dir, no_cache=no_cache)
+    place = formats.destination(output_file, look.targets, output_format)
     shown = Shown(look.comparison.left, look.shown.hidden_hints)
-    print_findings(shown, look.targets, look.files, look.diagnostics, output_format)
+    checked = formats.Checked(shown, look.diagnostics, look.targets, look.files)
+    formats.report(checked, output_format, place)
     # The other formats are for programs, which read all of standard output.
     aside = output_format != "text"
     print_lines(report.stale(look.comparison), err=aside)

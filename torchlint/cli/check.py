@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torchlint.cli import formats
 from torchlint.cli.command import Command
 from torchlint.cli.options import (
     Words,
     cache_options,
     cluster_options,
     connected_pool,
-    output_format,
     plan_from,
     selection_options,
     store_from,
 )
-from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.cli.output import print_diagnostics, print_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from torchlint.lint.engine import Report, Target
-    from torchlint.lint.finding import Diagnostic, Finding
+    from torchlint.lint.engine import Report
+    from torchlint.lint.finding import Diagnostic
     from torchlint.lint.targets import Plan
     from torchlint.lint.tiers import Shown
 
@@ -36,6 +34,8 @@ Examples:
   torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
   torchlint check --output-format github     annotations in a pull request
   torchlint check --diff-base origin/main    only what this branch changed
+  torchlint check --output-format sarif --output-file torchlint.sarif
+                                             a file for code scanning; a page with html
   torchlint check - --stdin-filename a.py    what an editor sends
 
 \b
@@ -64,7 +64,7 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.command("check", cls=Command, epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
-@output_format("text", "concise", "json", "github")
+@formats.report_options
 @click.option(
     "--diff-base",
     metavar="REV",
@@ -90,6 +90,7 @@ def command(
     words: Words,
     output_format: str,
     diff_base: str | None,
+    output_file: str | None,
     statistics: bool,
     show_fixes: bool,
     exit_zero: bool,
@@ -119,6 +120,7 @@ def command(
         raise click.UsageError("--show-fixes is for text; leave out --output-format, --statistics.")
     store = store_from(cache_dir, no_cache=no_cache)
     plan = plan_from(paths, words, store.rule_names)
+    place = formats.destination(output_file, plan.targets, output_format, statistics=statistics)
     known = None
     if baseline is not None or (plan.baselines and not no_baseline):
         from torchlint.cli.baselining import Baselines
@@ -139,14 +141,8 @@ def command(
     if changes is not None:
         shown, left_out = narrow(shown, plan.targets, changes)
         notes += left_out
-    if statistics:
-        print_lines(_statistics(shown.findings, output_format))
-        if output_format == "text":
-            from torchlint.report import summary
-
-            print_lines([summary.sentence(shown.findings, report.files, len(diagnostics))])
-    else:
-        print_findings(shown, plan.targets, report.files, diagnostics, output_format, show_fixes)
+    checked = formats.Checked(shown, diagnostics, plan.targets, report.files, fixes=show_fixes)
+    formats.report(checked, output_format, place, statistics=statistics)
     if output_format == "text" and not statistics:
         print_lines(notes)
     print_diagnostics(diagnostics)
@@ -168,58 +164,3 @@ def told(report: Report, plan: Plan, words: Words) -> tuple[Shown, list[Diagnost
         shown.findings = tuple(in_cells(each, report.borders) for each in shown.findings)
         said = tuple(diagnosed_in_cells(each, report.borders) for each in said)
     return shown, sorted({*plan.diagnostics, *said}, key=lambda each: each.sort_key)
-
-
-def print_findings(
-    shown: Shown,
-    targets: Sequence[Target],
-    files: int,
-    diagnostics: Sequence[Diagnostic],
-    output_format: str,
-    show_fixes: bool = False,
-) -> None:
-    if output_format == "text":
-        print_lines(_text(shown, targets, files, len(diagnostics), fixes=show_fixes))
-    else:
-        print_lines(_listed(shown.findings, diagnostics, output_format))
-
-
-def _text(
-    shown: Shown, targets: Sequence[Target], files: int, errors: int, *, fixes: bool
-) -> Iterator[str]:
-    from torchlint.report import summary
-
-    # Finding nothing is the common case and needs none of what renders findings.
-    if shown.findings or shown.hidden_hints:
-        from torchlint.report import text
-        from torchlint.report.excerpt import Excerpts
-        from torchlint.report.terminal import width_of
-
-        texts = {target.path: target.data for target in targets if target.data is not None}
-        look = text.Look(paint_for(sys.stdout), width_of(sys.stdout), fixes)
-        yield from text.render(shown, Excerpts(texts), look)
-    yield summary.sentence(shown.findings, files, errors)
-
-
-def _listed(
-    findings: Sequence[Finding], diagnostics: Iterable[Diagnostic], output_format: str
-) -> Iterator[str]:
-    if output_format == "json":
-        from torchlint.report import json
-
-        return json.render(findings)
-    if output_format == "github":
-        from torchlint.report import github
-
-        return github.render(findings, diagnostics)
-    from torchlint.report import concise
-
-    return concise.render(findings, paint_for(sys.stdout))
-
-
-def _statistics(findings: Sequence[Finding], output_format: str) -> Iterator[str]:
-    from torchlint.report import statistics
-
-    if output_format == "json":
-        return iter([statistics.render_json(findings)])
-    return statistics.render(findings)

@@ -67,6 +67,24 @@ def write_whole(path: str, data: bytes) -> None:
             _remove(temporary)
 
 
+def write_report(path: str, data: bytes) -> None:
+    """The same for what may also be a device or a pipe (`/dev/stdout`, the shell's `>(...)`),
+    which gets the data, and for a link to a file that does not exist yet.
+
+    Raises:
+        SourceError: of kind `write`.
+    """
+    if not os.path.exists(path) or (os.path.isfile(path) and not path.startswith("/dev/")):
+        write_whole(os.path.realpath(path), data)
+        return
+    try:
+        with open(path, "ab") as file:
+            file.write(data)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SourceError(path, f"Cannot write to it: {reason}.", kind="write") from error
+
+
 def remove_abandoned_drafts(paths: Iterable[str]) -> None:
     """Remove what processes that were killed left beside these files; nothing of living ones."""
     for folder in {os.path.dirname(os.path.realpath(path)) for path in paths}:

@@ -77,20 +77,25 @@ def excerpt(line: str, start: Position, end: Position, width: int | None = None)
         width: how many characters there is room for.
     """
     width = min(_WIDTH, max(_LEAST, width or _WIDTH))
+    before, place, after = parts(line, start, end, width)
+    return before + place + after, " " * _columns(before) + "^" * max(1, _columns(place))
+
+
+def parts(line: str, start: Position, end: Position, width: int) -> tuple[str, str, str]:
+    """The line as it is shown: what stands before the place, the place itself, and the rest."""
     line = line.rstrip()
     first = start.column - 1
     last = end.column - 1 if end.row == start.row else len(line)
     left, right = 0, len(line)
     if right > width:
         # The signs that something is missing take two columns.
-        width = width if width == _WIDTH else width - 2
+        width = width if width >= _WIDTH else width - 2
         left = max(0, first - width * _BEFORE // _WIDTH)
         right = min(right, left + width)
     last = max(first + 1, min(last, right))
     before = ("…" if left > 0 else "") + _safe(line[left:first])
-    place = _safe(line[first:last])
     after = _safe(line[last:right]) + ("…" if right < len(line) else "")
-    return before + place + after, " " * _columns(before) + "^" * max(1, _columns(place))
+    return before, _safe(line[first:last]), after
 
 
 def _safe(text: str) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.finding import Tier
+from torchlint.report.places import told
 from torchlint.report.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.lint.finding import Diagnostic, Finding
+    from torchlint.lint.finding import Diagnostic, Finding, Position
 
 _LEVELS: Final = {Tier.DEFAULT: "error", Tier.HINT: "notice", Tier.PEDANTIC: "warning"}
 
@@ -22,24 +23,27 @@ _LEVELS: Final = {Tier.DEFAULT: "error", Tier.HINT: "notice", Tier.PEDANTIC: "wa
 def render(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
     """One command per finding, then one per diagnostic."""
     for finding in findings:
-        place = {
-            "file": finding.path,
-            "line": str(finding.start.row),
-            "col": str(finding.start.column),
-            "endLine": str(finding.end.row),
-            "endColumn": str(finding.end.column),
-            "title": f"{finding.code} {finding.name}",
-        }
-        if finding.end.row != finding.start.row:
-            # GitHub drops an annotation that has columns over more than one line.
-            del place["col"], place["endColumn"]
-        yield _command(_LEVELS[finding.tier], place, finding.message)
+        place = {"file": finding.path, **_place(finding.start, finding.end)}
+        place["title"] = f"{finding.code} {finding.name}"
+        yield _command(_LEVELS[finding.tier], place, told(finding.message, finding.start))
     for diagnostic in diagnostics:
         place = {"file": diagnostic.path}
         if diagnostic.position is not None:
-            place["line"] = str(diagnostic.position.row)
-            place["col"] = str(diagnostic.position.column)
-        yield _command("error", {**place, "title": "torchlint"}, diagnostic.message)
+            place |= _place(diagnostic.position)
+        message = told(diagnostic.message, diagnostic.position)
+        yield _command("error", {**place, "title": "torchlint"}, message)
+
+
+def _place(start: Position, end: Position | None = None) -> dict[str, str]:
+    if start.cell is not None:
+        return {"line": "1"}
+    place = {"line": str(start.row), "col": str(start.column)}
+    if end is not None:
+        place |= {"endLine": str(end.row), "endColumn": str(end.column)}
+        if end.row != start.row:
+            # GitHub drops an annotation that has columns over more than one line.
+            del place["col"], place["endColumn"]
+    return place
 
 
 def _command(level: str, properties: dict[str, str], message: str) -> str:

@@ -15,11 +15,16 @@ Json = dict[str, object]
 
 def render(findings: Iterable[Finding]) -> Iterator[str]:
     """The lines of the list, in ASCII, one finding each."""
-    entries = [json.dumps(_finding(finding)) for finding in findings]
     yield "["
-    for left, entry in enumerate(entries, start=1 - len(entries)):
-        yield f"  {entry}{',' if left else ''}"
+    yield from rows(_finding(finding) for finding in findings)
     yield "]"
+
+
+def rows(entries: Iterable[object]) -> Iterator[str]:
+    """What stands between the brackets of a list: one entry on a line, in ASCII."""
+    texts = [json.dumps(entry) for entry in entries]
+    for left, text in enumerate(texts, start=1 - len(texts)):
+        yield f"  {text}{',' if left else ''}"
 
 
 def _finding(finding: Finding) -> Json:

@@ -48,6 +48,11 @@ def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
     for first, others in fold(shown.findings):
         yield from _finding(first, others, excerpts, look)
         yield ""
+    yield from hidden_hints(shown)
+
+
+def hidden_hints(shown: Shown) -> Iterator[str]:
+    """A line for each file with hints that nobody asked for, and an empty one behind them."""
     for path, count in shown.hidden_hints:
         them = "it" if count == 1 else "them"
         yield f"{visible_path(path)}: {plural(count, 'hint')} (--hints shows {them})"

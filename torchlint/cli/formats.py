@@ -1,0 +1,221 @@
+"""In which form `check` reports, and where to. A format is imported when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from torchlint.cli.options import output_format
+from torchlint.cli.output import paint_for, print_lines
+from torchlint.report.terminal import Paint, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from torchlint.lint.engine import Target
+    from torchlint.lint.finding import Diagnostic
+    from torchlint.lint.tiers import Shown
+    from torchlint.report.excerpt import Excerpts
+
+    Command = Callable[..., None]
+
+_COUNTED: Final = ("text", "concise", "grouped", "json", "github")
+"""Formats that `--statistics` goes with."""
+
+
+class Checked:
+    """What a check came to, as far as it is reported.
+
+    Args:
+        fixes: whether to show what each fix would do, in the text for people.
+    """
+
+    def __init__(
+        self,
+        shown: Shown,
+        diagnostics: Sequence[Diagnostic],
+        targets: Sequence[Target],
+        files: int,
+        *,
+        fixes: bool = False,
+    ) -> None:
+        self.shown = shown
+        self.findings = shown.findings
+        self.diagnostics = diagnostics
+        self.files = files
+        self.fixes = fixes
+        self.width: int | None = None
+        """Columns of the terminal that the report goes to."""
+        self._targets = targets
+
+    @property
+    def excerpts(self) -> Excerpts:
+        """The lines of the files."""
+        from torchlint.report.excerpt import Excerpts
+
+        texts = {each.path: each.data for each in self._targets if each.data is not None}
+        return Excerpts(texts)
+
+    @property
+    def sentence(self) -> str:
+        """What happened."""
+        from torchlint.report import summary
+
+        return summary.sentence(self.findings, self.files, len(self.diagnostics))
+
+
+def report_options(command: Command) -> Command:
+    """Adds the options that say how and where to report; `report` takes them."""
+    command = click.option(
+        "--output-file",
+        metavar="FILE",
+        help="Write the report here; the terminal gets the closing sentence and errors. FILE "
+        "changes in one step, and stays as it is if the check fails.",
+    )(command)
+    return output_format(*_RENDERERS)(command)
+
+
+def destination(
+    output_file: str | None, targets: Sequence[Target], chosen: str, *, statistics: bool = False
+) -> str | None:
+    """The file to write, or None for standard output, once it is clear that it can be.
+
+    Raises:
+        click.ClickException: it cannot be, or the options contradict each other. Said before the
+            check, which may take a while.
+    """
+    if statistics and chosen not in _COUNTED:
+        raise click.UsageError(
+            f"--statistics counts in text or json; drop it, or `--output-format {chosen}`."
+        )
+    if output_file is None or output_file == "-":
+        return None
+    folder = os.path.dirname(output_file)
+    if folder and not os.path.isdir(folder):
+        raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")
+    if not os.path.basename(output_file) or os.path.isdir(output_file):
+        raise click.ClickException(f"`{output_file}` is no file; name one to write.")
+    real = os.path.realpath(output_file)
+    if any(os.path.realpath(target.path) == real for target in targets):
+        raise click.ClickException(f"{output_file} is being checked; name another file to write.")
+    return output_file
+
+
+def report(
+    checked: Checked, chosen: str, output_file: str | None, *, statistics: bool = False
+) -> None:
+    """Print or write the report.
+
+    Raises:
+        click.ClickException: the file cannot be written.
+    """
+    paint = paint_for(sys.stdout) if output_file is None else Paint()
+    checked.width = width_of(sys.stdout) if output_file is None else None
+    lines = _statistics(checked, chosen) if statistics else _RENDERERS[chosen](checked, paint)
+    if output_file is None:
+        print_lines(lines)
+        return
+    from torchlint.project.source import SourceError
+    from torchlint.project.writing import write_report
+
+    text = "".join(f"{line}\n" for line in lines)
+    try:
+        write_report(output_file, text.encode("utf-8", "backslashreplace"))
+    except SourceError as error:
+        raise click.ClickException(f"{output_file}: {error.message}") from None
+    print_lines([checked.sentence])
+
+
+def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
+    from torchlint.report import statistics
+
+    if chosen == "json":
+        yield statistics.render_json(checked.findings)
+        return
+    yield from statistics.render(checked.findings)
+    if chosen == "text":
+        yield checked.sentence
+
+
+def _text(checked: Checked, paint: Paint) -> Iterator[str]:
+    # Finding nothing is the common case and needs none of what renders findings.
+    if checked.findings or checked.shown.hidden_hints:
+        from torchlint.report import text
+
+        look = text.Look(paint, checked.width, checked.fixes)
+        yield from text.render(checked.shown, checked.excerpts, look)
+    yield checked.sentence
+
+
+def _concise(checked: Checked, paint: Paint) -> Iterator[str]:
+    from torchlint.report import concise
+
+    return concise.render(checked.findings, paint)
+
+
+def _grouped(checked: Checked, paint: Paint) -> Iterator[str]:
+    from torchlint.report import grouped
+
+    yield from grouped.render(checked.shown, paint)
+    yield checked.sentence
+
+
+def _json(checked: Checked, _paint: Paint) -> Iterator[str]:
+    from torchlint.report import json
+
+    return json.render(checked.findings)
+
+
+def _github(checked: Checked, _paint: Paint) -> Iterator[str]:
+    from torchlint.report import github
+
+    return github.render(checked.findings, checked.diagnostics)
+
+
+def _gitlab(checked: Checked, _paint: Paint) -> Iterator[str]:
+    from torchlint.report import gitlab, places
+
+    return gitlab.render(checked.findings, checked.diagnostics, places.repository_root())
+
+
+def _sarif(checked: Checked, _paint: Paint) -> Iterator[str]:
+    from torchlint.lint.registry import all_rules
+    from torchlint.report import places, sarif
+
+    root = places.repository_root()
+    return sarif.render(checked.findings, checked.diagnostics, all_rules(), root)
+
+
+def _junit(checked: Checked, _paint: Paint) -> Iterator[str]:
+    from torchlint.report import junit
+
+    return junit.render(checked.findings, checked.diagnostics)
+
+
+def _rdjson(checked: Checked, _paint: Paint) -> Iterator[str]:
+    from torchlint.report import rdjson
+
+    return rdjson.render(checked.findings, checked.diagnostics, checked.excerpts)
+
+
+def _html(checked: Checked, _paint: Paint) -> Iterator[str]:
+    from torchlint.report import html
+
+    return html.render(checked.shown, checked.diagnostics, checked.excerpts, checked.sentence)
+
+
+_RENDERERS: Final = {
+    "text": _text,
+    "concise": _concise,
+    "grouped": _grouped,
+    "json": _json,
+    "github": _github,
+    "gitlab": _gitlab,
+    "sarif": _sarif,
+    "junit": _junit,
+    "rdjson": _rdjson,
+    "html": _html,
+}
