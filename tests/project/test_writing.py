@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from torchlint.project.source import SourceError
-from torchlint.project.writing import remove_abandoned_drafts, write_atomically, write_whole
+from torchlint.project.writing import (
+    remove_abandoned_drafts,
+    write_atomically,
+    write_report,
+    write_whole,
+)
 
 
 def test_writing_keeps_the_mode_and_leaves_nothing_else_behind(tmp_path: Path) -> None:
@@ -207,3 +212,52 @@ def test_the_draft_of_a_writer_stays_while_it_lives_and_no_longer(tmp_path: Path
         writer.wait()
     remove_abandoned_drafts([str(file)])
     assert [each.name for each in tmp_path.iterdir()] == ["x.py"]
+
+
+def test_a_report_is_a_new_file_with_the_usual_mode(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_report(str(tmp_path / "x.json"), b"new")
+    finally:
+        assert os.umask(before) == 0o027
+    assert (tmp_path / "x.json").read_bytes() == b"new"
+    assert (tmp_path / "x.json").stat().st_mode & 0o7777 == 0o640
+    assert [each.name for each in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_a_report_replaces_one_and_keeps_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_bytes(b"old and longer")
+    file.chmod(0o600)
+    write_report(str(file), b"new")
+    assert file.read_bytes() == b"new"
+    assert file.stat().st_mode & 0o7777 == 0o600
+
+
+def test_a_report_goes_where_a_dangling_link_leads(tmp_path: Path) -> None:
+    link = tmp_path / "x.json"
+    link.symlink_to("y.json")
+    write_report(str(link), b"new")
+    assert link.is_symlink()
+    assert (tmp_path / "y.json").read_bytes() == b"new"
+
+
+def test_a_report_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        write_report(str(tmp_path / ("x" * 300)), b"new")
+    assert caught.value.kind == "write"
+    with pytest.raises(SourceError):
+        write_report(str(tmp_path / "gone" / "x.json"), b"new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_goes_into_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_report(str(pipe), b"new")
+        assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()

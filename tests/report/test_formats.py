@@ -124,6 +124,15 @@ def test_github_gets_diagnostics(make_finding: MakeFinding) -> None:
     ]
 
 
+def test_github_gets_no_rows_of_a_cell_for_lines_of_a_notebook(make_finding: MakeFinding) -> None:
+    finding = make_finding(path="a.ipynb", message="M")._replace(start=Position(5, 9, 3))
+    diagnostics = [Diagnostic("a.ipynb", "Bad.", Position(5, 9, 3))]
+    assert list(github.render([finding], diagnostics)) == [
+        "::error file=a.ipynb,line=1,title=TL201 item-in-step-loop::cell 3, line 5: M",
+        "::error file=a.ipynb,line=1,title=torchlint::cell 3, line 5: Bad.",
+    ]
+
+
 def test_statistics_count_the_most_frequent_rule_first(make_finding: MakeFinding) -> None:
     findings = [
         make_finding(code="TL101", name="dataloader-no-workers"),

@@ -27,6 +27,7 @@ from torchlint.report.terminal import (
         ("\udc80\udcff", "\\x80\\xff"),
         ("\ud800", "\\ud800"),
         ("\U000e0041", "\\U000e0041"),
+        ("\ufffe\uffff\ufdd0", "\\ufffe\\uffff\\ufdd0"),
         ("größe 模型 🔥", "größe 模型 🔥"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.lint.finding import Tier
 from torchlint.report.markup import markup
-from torchlint.report.places import shown
+from torchlint.report.places import shown, told
 from torchlint.report.terminal import visible_path
 from torchlint.report.text import fix_tag
 
@@ -55,6 +55,9 @@ def render(findings: Sequence[Finding], diagnostics: Sequence[Diagnostic]) -> It
 
 def _finding(finding: Finding) -> _Case:
     tag = fix_tag(finding)
+    message = finding.message
+    if finding.start.cell is None:
+        message = f"{shown(finding.start)}: {message}"
     lines = [f"{_place(finding.path, finding.start)}: {finding.message}"]
     lines += [
         f"see {_place(related.path, related.position)}: {related.message}"
@@ -68,7 +71,7 @@ def _finding(finding: Finding) -> _Case:
         name=f"{finding.code} {finding.name}{' in ' + finding.scope if finding.scope else ''}",
         outcome="skipped" if finding.tier is Tier.HINT else "failure",
         kind=finding.code,
-        message=f"{shown(finding.start)}: {finding.message}",
+        message=told(message, finding.start),
         text=lines,
     )
 
