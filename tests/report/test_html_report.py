@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import html as stdlib_html
+import json
 import re
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
@@ -180,14 +181,28 @@ def test_errors_come_first() -> None:
     assert "Found it." in found.text
 
 
-def test_a_place_in_a_notebook_names_the_cell(make_finding: MakeFinding) -> None:
-    start, end = Position(4, 5, 3), Position(4, 9, 3)
-    finding = make_finding(path="a.ipynb")._replace(start=start, end=end)
-    fix = Fix(Applicability.SAFE, "Mend", (Edit(start, end, "x"),))
-    found = page(finding._replace(fix=fix))
-    assert "cell 3:4:5" in found.text
-    assert found.all("mark") == []
-    assert '<pre class="diff"' not in found.source
+def test_a_place_in_a_notebook_is_one_in_a_cell(make_finding: MakeFinding) -> None:
+    cells = [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": each,
+        }
+        for each in ("import torch", "for x in y:\n    loss.item()")
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    start, end = Position(2, 5, 2), Position(2, 16, 2)
+    first = Edit(Position(1, 1, 1), Position(1, 1, 1), "import os\n")
+    fix = Fix(Applicability.SAFE, "Mend", (Edit(start, end, "loss"), first))
+    finding = make_finding(path="a.ipynb")._replace(start=start, end=end, fix=fix)
+    found = page(finding, source=json.dumps(notebook))
+    assert "cell 2:2:5" in found.text
+    assert "1  for x in y:\n2      loss.item()" in found.text
+    assert found.all("mark") == ["loss.item()"]
+    for line in ("+import os", "-    loss.item()", "+    loss"):
+        assert f">{line}</span>" in found.source
 
 
 def test_hostile_text_stays_text(make_finding: MakeFinding, hostile: str) -> None:

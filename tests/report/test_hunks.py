@@ -22,21 +22,24 @@ def test_edits_that_are_near_share_a_hunk_in_whatever_order_they_come() -> None:
     near, far = (8, 1, 8, 5, "Row"), (12, 1, 12, 5, "Row")
     assert changed(far, near, (5, 6, 5, 7, "five")) == [
         Hunk(
-            5, ["line 5", "line 6", "line 7", "line 8"], ["line five", "line 6", "line 7", "Row 8"]
+            None,
+            5,
+            ["line 5", "line 6", "line 7", "line 8"],
+            ["line five", "line 6", "line 7", "Row 8"],
         ),
-        Hunk(12, ["line 12"], ["Row 12"]),
+        Hunk(None, 12, ["line 12"], ["Row 12"]),
     ]
 
 
 def test_an_edit_reaches_over_lines() -> None:
     assert changed((2, 1, 4, 1, ""), (4, 5, 5, 5, "!")) == [
-        Hunk(2, ["line 2", "line 3", "line 4", "line 5"], ["line! 5"])
+        Hunk(None, 2, ["line 2", "line 3", "line 4", "line 5"], ["line! 5"])
     ]
 
 
 def test_any_line_end_is_one() -> None:
     assert changed((1, 2, 1, 2, "\r\nb\rc\n"), text="ad\r\ne\r\n") == [
-        Hunk(1, ["ad"], ["a", "b", "c", "d"])
+        Hunk(None, 1, ["ad"], ["a", "b", "c", "d"])
     ]
 
 

@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from torchlint.lint.finding import Tier
-from torchlint.report.places import shown
 from torchlint.report.terminal import Paint, visible, visible_path
 from torchlint.report.text import fix_tag, hidden_hints
 
@@ -27,7 +26,7 @@ def render(found: Shown, paint: Paint) -> Iterator[str]:
 
 
 def _file(findings: Sequence[Finding], paint: Paint) -> Iterator[str]:
-    places = [shown(finding.start) for finding in findings]
+    places = [str(finding.start) for finding in findings]
     widest = max(map(len, places))
     code = max(len(finding.code) for finding in findings)
     for finding, place in zip(findings, places, strict=True):

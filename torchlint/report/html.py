@@ -16,7 +16,6 @@ from torchlint.report import statistics
 from torchlint.report.excerpt import parts
 from torchlint.report.hunks import hunks
 from torchlint.report.markup import markup
-from torchlint.report.places import shown
 from torchlint.report.terminal import plural, visible_path
 from torchlint.report.text import fix_tag, fold, hidden_hints
 
@@ -86,7 +85,7 @@ def _errors(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
         return
     yield f'<div class="banner"><p><strong>{plural(len(diagnostics), "error")}</strong></p><ul>'
     for each in diagnostics:
-        position = "" if each.position is None else f":{shown(each.position)}"
+        position = "" if each.position is None else f":{each.position}"
         place = markup(visible_path(each.path) + position)
         yield f"<li><code>{place}</code> {_prose(each.message)}</li>"
     yield "</ul></div>"
@@ -127,27 +126,25 @@ def _finding(first: Finding, others: Sequence[Finding], excerpts: Excerpts) -> I
         f' <span class="soft">in <code>{markup(first.scope)}</code></span>' if first.scope else ""
     )
     yield (
-        f'<article>\n<h3><span class="place">{shown(first.start)}</span> {markup(first.code)} '
+        f'<article>\n<h3><span class="place">{first.start}</span> {markup(first.code)} '
         f'<a href="{markup(first.url)}">{markup(first.name)}</a>{scope} {tier}{fix}</h3>'
     )
     yield f"<p>{_prose(first.message)}</p>"
     yield from _excerpt(first, excerpts)
     for related in first.related:
-        place = markup(f"{visible_path(related.path)}:{shown(related.position)}")
+        place = markup(f"{visible_path(related.path)}:{related.position}")
         yield f'<p class="soft">see <code>{place}</code>: {_prose(related.message)}</p>'
     yield from _fix(first, excerpts)
     if others:
-        also = ", ".join(shown(other.start) for other in others)
+        also = ", ".join(str(other.start) for other in others)
         yield f'<p class="soft">also at {also}</p>'
     yield "</article>"
 
 
 def _excerpt(finding: Finding, excerpts: Excerpts) -> Iterator[str]:
     start, end = finding.start, finding.end
-    if start.cell is not None:
-        return
     around = range(start.row - _AROUND, start.row + _AROUND + 1)
-    found = {row: excerpts.line(finding.path, row) for row in around}
+    found = {row: excerpts.line(finding.path, row, start.cell) for row in around}
     lines = {row: line for row, line in found.items() if line is not None}
     if start.row not in lines:
         return

@@ -22,8 +22,12 @@ _MOST_SIGNS: Final = 10_000
 
 
 class Hunk(NamedTuple):
-    """Lines from the 1-based row `first` on, without their ends, and what they become."""
+    """Lines from the 1-based row `first` on, without their ends, and what they become.
 
+    In a notebook, `cell` is the code cell, and the row counts in it.
+    """
+
+    cell: int | None
     first: int
     before: list[str]
     after: list[str]
@@ -32,13 +36,11 @@ class Hunk(NamedTuple):
 def hunks(finding: Finding, excerpts: Excerpts) -> list[Hunk]:
     """What the fix changes, in the order of the file.
 
-    Empty if there is no fix, if it does not fit the file as it is now, or if it is one in a
-    notebook or in lines too long to show.
+    Empty if there is no fix, if it does not fit the file as it is now, or if its lines are too
+    long to show.
     """
-    if finding.fix is None or any(edit.start.cell is not None for edit in finding.fix.edits):
-        return []
     found = []
-    for group in _groups(finding.fix.edits):
+    for group in _groups(() if finding.fix is None else finding.fix.edits):
         hunk = _hunk(finding.path, group, excerpts)
         if hunk is None:
             return []
@@ -48,8 +50,11 @@ def hunks(finding: Finding, excerpts: Excerpts) -> list[Hunk]:
 
 def _groups(edits: Iterable[Edit]) -> Iterator[list[Edit]]:
     group: list[Edit] = []
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        if group and edit.start.row - max(each.end.row for each in group) > _NEAR:
+    for edit in sorted(edits, key=lambda edit: (edit.start.cell or 0, edit.start, edit.end)):
+        if group and (
+            edit.start.cell != group[0].start.cell
+            or edit.start.row - max(each.end.row for each in group) > _NEAR
+        ):
             yield group
             group = []
         group.append(edit)
@@ -58,8 +63,9 @@ def _groups(edits: Iterable[Edit]) -> Iterator[list[Edit]]:
 
 
 def _hunk(path: str, group: list[Edit], excerpts: Excerpts) -> Hunk | None:
-    first, last = group[0].start.row, max(edit.end.row for edit in group)
-    lines = [excerpts.line(path, row) for row in range(first, last + 1)]
+    first, _, cell = group[0].start
+    last = max(edit.end.row for edit in group)
+    lines = [excerpts.line(path, row, cell) for row in range(first, last + 1)]
     before = [line for line in lines if line is not None]
     if len(before) < len(lines) or sum(map(len, before)) > _MOST_SIGNS:
         return None
@@ -69,7 +75,7 @@ def _hunk(path: str, group: list[Edit], excerpts: Excerpts) -> Hunk | None:
         after = spliced(text, spans(moved, LineIndex(text)))
     except ValueError:
         return None
-    return None if after == text else Hunk(first, before, after.split("\n"))
+    return None if after == text else Hunk(cell, first, before, after.split("\n"))
 
 
 def _moved(edit: Edit, rows: int) -> Edit:

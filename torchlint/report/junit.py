@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.lint.finding import Tier
 from torchlint.report.markup import markup
-from torchlint.report.places import shown, told
+from torchlint.report.places import told
 from torchlint.report.terminal import visible_path
 from torchlint.report.text import fix_tag
 
@@ -57,7 +57,7 @@ def _finding(finding: Finding) -> _Case:
     tag = fix_tag(finding)
     message = finding.message
     if finding.start.cell is None:
-        message = f"{shown(finding.start)}: {message}"
+        message = f"{finding.start}: {message}"
     lines = [f"{_place(finding.path, finding.start)}: {finding.message}"]
     lines += [
         f"see {_place(related.path, related.position)}: {related.message}"
@@ -105,4 +105,4 @@ def _attributes(values: Mapping[str, str | int]) -> str:
 
 
 def _place(path: str, position: Position | None) -> str:
-    return visible_path(path) if position is None else f"{visible_path(path)}:{shown(position)}"
+    return visible_path(path) if position is None else f"{visible_path(path)}:{position}"

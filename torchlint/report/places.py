@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from torchlint.lint.finding import Finding, Position
 
 
-def shown(position: Position) -> str:
-    """`3:5`, and `cell 2:3:5` in a notebook."""
-    place = f"{position.row}:{position.column}"
-    return place if position.cell is None else f"cell {position.cell}:{place}"
-
-
 def told(message: str, position: Position | None) -> str:
     """The message for a reader who maps rows to lines of the file, as no row of a cell is one."""
     if position is None or position.cell is None:

@@ -87,9 +87,9 @@ def _suggestions(finding: Finding, excerpts: Excerpts) -> list[Json]:
     """The fix as whole lines. None if it touches several places: each suggestion is accepted by
     itself, and a fix is made whole or not at all."""
     found = hunks(finding, excerpts)
-    if len(found) != 1:
+    if len(found) != 1 or found[0].cell is not None:
         return []
-    first, before, after = found[0]
+    _, first, before, after = found[0]
     # A line that was inserted before one that stays: reviewers need not see that replaced.
     while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
         before, after = before[:-1], after[:-1]
