@@ -202,6 +202,15 @@ def test_a_device_is_written_to_and_not_replaced(here: Path) -> None:
     assert sentence == "No problems found; 1 file checked."
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout here")
+def test_a_file_that_a_shell_appends_to_keeps_what_it_holds(here: Path) -> None:
+    (here / "log").write_text("before\n")
+    words = [sys.executable, "-m", "torchlint", "check", "--output-format", "json"]
+    with (here / "log").open("a") as log:
+        subprocess.run([*words, "--output-file", "/dev/stdout"], stdout=log, check=True)
+    assert (here / "log").read_text() == "before\n[\n]\nNo problems found; 1 file checked.\n"
+
+
 def test_a_text_report_imports_no_other_format(here: Path) -> None:
     (here / "train.py").write_text("import torch\nmodel = torch.nn.DataParallel(model)\n")
     code = (

@@ -121,9 +121,17 @@ def test_a_finding_has_its_source_with_the_place_marked(make_finding: MakeFindin
     # The blank line above stays out, and so does the indentation that all lines have.
     assert "3  for x in y:\n4      loss.item()\n5      z = 1" in found.text
     assert "4:5 TL201 item-in-step-loop in Trainer.step" in found.text
+    assert '<span class="row">2</span>' not in found.source
     assert ".item()" in found.all("code")
     assert "see main.py:40:9: the loop" in found.text
     assert "no fix: it is compared" in found.text
+
+
+def test_lines_of_megabytes_are_cut(make_finding: MakeFinding) -> None:
+    long = "x" * 1_000_000
+    found = page(make_finding(row=2, column=1, end=(2, 5)), source=f"{long}\nloss{long}\n{long}\n")
+    assert found.all("mark") == ["loss"]
+    assert len(found.source) < 20_000
 
 
 def test_lines_are_shown_without_the_indentation_that_all_have(make_finding: MakeFinding) -> None:
@@ -131,6 +139,11 @@ def test_lines_are_shown_without_the_indentation_that_all_have(make_finding: Mak
     found = page(make_finding(row=2, column=3, end=(2, 14)), source=source)
     assert "1  if x:\n2      loss.item()\n3  y = 1" in found.text
     assert found.all("mark") == ["loss.item()"]
+    # Tabs and blanks have nothing in common.
+    found = page(
+        make_finding(row=2, column=9, end=(2, 20)), source=" x\n\t\t\t\t\t\t\t\tloss.item()\n"
+    )
+    assert "1   x\n" in found.text
 
 
 def test_a_fix_is_a_diff(make_finding: MakeFinding) -> None:
