@@ -77,8 +77,9 @@ def linter(monkeypatch: pytest.MonkeyPatch) -> Linter:
 
 
 @pytest.fixture
-def rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two rules, whatever is installed."""
+def rules(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Two rules, whatever is installed, and a cache that no other test learns their names from."""
+    monkeypatch.setenv("TORCHLINT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
     known = [
         Rule("TL101", "dataloader-no-workers", "data", "Loads in the process", page="Load.\n"),
         Rule("TL201", "item-in-step-loop", "sync", "Waits", fix=Applicability.UNSAFE),

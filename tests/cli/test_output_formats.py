@@ -123,8 +123,9 @@ def test_statistics_go_into_the_file(
 ) -> None:
     linter.findings = [make_finding()]
     outcome = torchlint("check", "--statistics", "--output-file", "report.txt")
-    assert (here / "report.txt").read_text() == "     1  TL201  item-in-step-loop\n"
-    assert outcome.text == "Found 1 problem in 1 file; 1 file checked.\n"
+    sentence = "Found 1 problem in 1 file; 1 file checked.\n"
+    assert (here / "report.txt").read_text() == f"     1  TL201  item-in-step-loop\n{sentence}"
+    assert outcome.text == sentence
 
 
 @pytest.mark.parametrize("chosen", MACHINES)
@@ -134,6 +135,35 @@ def test_statistics_are_no_report_of_these_formats(
     outcome = torchlint("check", "--statistics", "--output-format", chosen)
     assert (outcome.code, outcome.out) == (2, b"")
     assert "--statistics counts in text or json" in outcome.err
+
+
+def test_a_baseline_reports_what_is_new_in_any_format(
+    torchlint: Run, linter: Any, make_finding: MakeFinding, rules: None, here: Path
+) -> None:
+    linter.findings = [make_finding(fingerprint="0" * 16)]
+    assert torchlint("baseline", "write").code == 0
+    linter.findings.append(make_finding(row=4, fingerprint="1" * 16))
+    words = ("baseline", "check", "--output-format", "gitlab", "--output-file", "report.json")
+    outcome = torchlint(*words)
+    (entry,) = json.loads((here / "report.json").read_bytes())
+    assert entry["location"]["lines"]["begin"] == 4
+    assert outcome.code == 1
+    assert outcome.text == "Found 1 problem in 1 file; 1 file checked.\n"
+
+
+def test_a_file_keeps_no_width(
+    torchlint: Run,
+    linter: Any,
+    make_finding: MakeFinding,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    linter.findings = [make_finding(message="word " * 40)]
+    assert "word " * 39 not in torchlint("check").text
+    torchlint("check", "--output-file", "report.txt")
+    assert "word " * 39 in (here / "report.txt").read_text()
 
 
 def test_a_hyphen_is_standard_output(torchlint: Run, linter: Any, here: Path) -> None:
