@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import torchlint.lint.fixer  # Or it would keep the `check` that a test puts in place.
 from torchlint.__main__ import run
 from torchlint.lint import engine, registry
 from torchlint.lint.engine import Report, Target

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.cli import baselining
+from torchlint.cli import baseline, baselining
 from torchlint.lint.finding import Diagnostic, Finding, Position, Tier
 
 MakeFinding = Callable[..., Finding]
@@ -26,7 +26,8 @@ def project(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "src").mkdir()
     for name in ("src/a.py", "src/b.py", "c.py"):
         (here / name).write_text("import torch\n\n    loss.item()\n")
-    monkeypatch.setattr(baselining, "today", lambda: date(2026, 5, 1))
+    for module in (baseline, baselining):
+        monkeypatch.setattr(module, "today", lambda: date(2026, 5, 1))
     return here
 
 
