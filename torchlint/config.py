@@ -53,12 +53,14 @@ class Selection(NamedTuple):
 
     Entries are codes (`TL201`), families as prefixes (`TL2`), names (`item-in-step-loop`) or
     `ALL`. The closer one wins between `select` and `ignore`, and `ignore` wins a tie; what
-    `off` names is off whatever `select` says.
+    `off` names is off whatever `select` says. With `require_reason`, a comment that silences
+    one has to say why.
     """
 
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
+    require_reason: bool = False
 
     def enabled(self, code: str, name: str) -> bool:
         if _closeness(self.off, code, name) >= 0:
@@ -94,6 +96,7 @@ class Settings(NamedTuple):
     target_torch: tuple[int, int] | None = None
     baseline: str | None = None
     """The absolute path of the file with the known findings."""
+    require_reason: bool = False
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -178,12 +181,14 @@ def from_table(table: Mapping[str, object], base: Settings) -> Settings:
         + _few(words("extend-exclude", ()), "extend-exclude", base.source),
         target_torch=_target(table.get("target-torch"), base.source),
         baseline=_baseline(table.get("baseline"), base.source),
+        require_reason=_flag(table, "require-reason", base.source),
     )
 
 
 # fmt: off
 _KEYS: Final = (
     "select", "ignore", "per-file-ignores", "exclude", "extend-exclude", "target-torch", "baseline",
+    "require-reason",
 )
 # fmt: on
 
@@ -193,6 +198,13 @@ def _unknown_key(key: str) -> str:
         return "This file takes the keys without `[tool.torchlint]`; take that line out."
     hint = nearest(key, _KEYS, f"; the known ones are {', '.join(_KEYS)}")
     return f"Unknown key `{shortened(key)}`{hint}."
+
+
+def _flag(table: Mapping[str, object], key: str, path: str | None) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise ConfigError(f"`{key}` must be true or false.", path)
+    return value
 
 
 def _strings(value: object, key: str, path: str | None) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class Words(NamedTuple):
     isolated: bool
     stdin_filename: str | None
     jobs: int | None
+    require_reason: bool
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> object:
@@ -92,7 +93,12 @@ _RULES = (
     ),
     click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks."),
 )
-_STDIN_FILENAME = (
+_OF_CHECKS = (
+    click.option(
+        "--require-reason",
+        is_flag=True,
+        help="Report suppression comments that do not say why, as in `ignore[TL201] -- reason`.",
+    ),
     click.option(
         "--stdin-filename",
         metavar="FILE",
@@ -124,7 +130,7 @@ _CLUSTER = (
 
 def selection_options(command: Command) -> Command:
     """Adds the options that say what to look at; `command` gets them as `words`."""
-    return _with_words(command, (*_RULES, *_STDIN_FILENAME))
+    return _with_words(command, (*_RULES, *_OF_CHECKS))
 
 
 def rule_options(command: Command) -> Command:
@@ -194,7 +200,10 @@ def wishes_from(words: Words) -> Wishes:
     if words.config is not None and words.isolated:
         raise click.UsageError("--config and --isolated exclude each other; give one of them.")
     select, target = words.select or None, words.target_torch
-    return Wishes(select, words.ignore, target, words.config, isolated=words.isolated)
+    demand = bool(words.require_reason)
+    return Wishes(
+        select, words.ignore, target, words.config, isolated=words.isolated, require_reason=demand
+    )
 
 
 def config_error(error: ConfigError) -> click.ClickException:

@@ -39,6 +39,12 @@ def wanted_by(data: bytes, rules: Iterable[Rule], *, woken: bool = False) -> lis
     ]
 
 
+def may_wake(data: bytes, rules: Iterable[Rule]) -> set[str]:
+    """The codes of the rules that may speak once hot code of another file leads to these bytes."""
+    words = Words(data)
+    return {rule.code for rule in rules if rule.wakes and _all_found(rule.wakes, words)}
+
+
 class Words:
     """The bytes of one file, with the answers to what was looked for in them."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from torchlint.lint.debug import debugging
 from torchlint.lint.engine import Depth, digest_of
 from torchlint.lint.finding import Diagnostic, Finding
-from torchlint.lint.gate import wanted_by
+from torchlint.lint.gate import may_wake, wanted_by
 from torchlint.lint.imports import imported_names
 from torchlint.lint.registry import all_rules
 from torchlint.lint.rule import Fact, Waiting
@@ -75,11 +75,7 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
     if wrong is not None:
         return MapResult(target.path, diagnostics=(wrong,))
     woken = depth is Depth.WOKEN
-    rules = {
-        code: rule
-        for code, rule in all_rules().items()
-        if target.selection.enabled(code, rule.name)
-    }
+    rules = _enabled(target)
     codes = wanted_by(data, rules.values(), woken=woken)
     if not codes and not woken:
         return MapResult(target.path)
@@ -89,32 +85,88 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
     except SourceError as error:
         return MapResult(target.path, diagnostics=(error.diagnostic,))
     try:
-        return _run(module, [rules[code] for code in codes], woken)
+        return _run(module, [rules[code] for code in codes], _Asked(target, data, woken))
     finally:
         module.release()
 
 
-def _run(module: Module, active: list[Rule], woken: bool) -> MapResult:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of a file."""
+
+    target: Target
+    data: bytes
+    woken: bool
+
+
+def _enabled(target: Target) -> dict[str, Rule]:
+    """The rules that are on for a file, by code."""
+    enabled = target.selection.enabled
+    return {code: rule for code, rule in all_rules().items() if enabled(code, rule.name)}
+
+
+def _run(module: Module, active: list[Rule], asked: _Asked) -> MapResult:
     said: list[Said] = []
     diagnostics: list[Diagnostic] = []
     for rule in active:
         if rule.off_in_tests and module.test_like:
             continue
         said += _all_said(rule, module, diagnostics)
-    suppressions = Suppressions(module)
+    installed = all_rules()
+    suppressions = Suppressions(
+        module,
+        about={code for code, rule in installed.items() if rule.about_comments},
+        names={code: rule.name for code, rule in installed.items()},
+    )
     findings = [item for item in said if isinstance(item, Finding)]
+    findings = [item for item in findings if not suppressions.cover(item)]
     waiting = [item for item in said if isinstance(item, Waiting)]
+    waiting = [item for item in waiting if not suppressions.cover(item.finding)]
+    if suppressions.comments:
+        suppressions.heard = _heard(active, module, asked, diagnostics)
+        suppressions.reasons_required = asked.target.selection.require_reason
+        findings += _about_comments(active, suppressions, diagnostics)
     summary = None
-    if woken or any(rule.joins for rule in active):
+    if asked.woken or any(rule.joins for rule in active):
         summary = _guarded(lambda: [summarize(module)], "the project summary", module, diagnostics)
     return MapResult(
         path=module.path,
-        findings=tuple(item for item in findings if not suppressions.cover(item)),
-        waiting=tuple(item for item in waiting if not suppressions.cover(item.finding)),
+        findings=tuple(findings),
+        waiting=tuple(waiting),
         facts=tuple(sorted((item for item in said if isinstance(item, Fact)), key=_order)),
         summary=summary[0] if summary else None,
         diagnostics=tuple(diagnostics),
     )
+
+
+def _heard(
+    active: list[Rule], module: Module, asked: _Asked, diagnostics: list[Diagnostic]
+) -> frozenset[str]:
+    """The codes of the rules that can have nothing more to say about a file.
+
+    A rule that the file may still be woken for has not spoken yet, and where one crashed nobody
+    knows what it would have said.
+    """
+    if diagnostics:
+        return frozenset()
+    rules = _enabled(asked.target)
+    idle = [rules[code] for code in rules.keys() - {rule.code for rule in active}]
+    asleep = set() if asked.woken else may_wake(asked.data, idle)
+    off = {code for code, rule in rules.items() if rule.off_in_tests and module.test_like}
+    return frozenset(rules.keys() - asleep - off)
+
+
+def _about_comments(
+    active: list[Rule], suppressions: Suppressions, diagnostics: list[Diagnostic]
+) -> list[Finding]:
+    """What the rules about comments find, apart from what a comment silences."""
+    said: list[Said] = []
+    for rule in active:
+        for check in rule.suppression_checks:
+            ask = partial(_said, check, suppressions)
+            said += _guarded(ask, rule.code, suppressions.module, diagnostics)
+    findings = [item for item in said if isinstance(item, Finding)]
+    return [item for item in findings if not suppressions.cover(item)]
 
 
 def _order(fact: Fact) -> tuple[str, str]:

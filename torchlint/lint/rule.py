@@ -13,7 +13,9 @@ from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Related, T
 from torchlint.project.digests import blake2b
 
 if TYPE_CHECKING:
+    from torchlint.lint.comments import Comment
     from torchlint.lint.join import Project
+    from torchlint.lint.suppress import Suppressions
     from torchlint.syntax.module import Module
 
 Value = str | int | bool | None | tuple[str, ...]
@@ -84,6 +86,7 @@ class Rule:
     page: str = ""
     checks: list[tuple[tuple[type[cst.CSTNode], ...], NodeCheck]] = field(default_factory=list)
     module_checks: list[NodeCheck] = field(default_factory=list)
+    suppression_checks: list[NodeCheck] = field(default_factory=list)
     settler: Callable[[Waiting, Project], Finding | None] | None = None
     candidate: Callable[[bytes], bool] | None = None
 
@@ -99,6 +102,12 @@ class Rule:
     def on_module(self, check: _F) -> _F:
         """Register `check(module)`, run once per file after the walk."""
         self.module_checks.append(check)  # type: ignore[arg-type]
+        return check
+
+    def on_suppressions(self, check: _F) -> _F:
+        """Register `check(suppressions)`, run once per file that has suppression comments, after
+        all other rules have said what there is to silence."""
+        self.suppression_checks.append(check)  # type: ignore[arg-type]
         return check
 
     def settle(self, settler: _F) -> _F:
@@ -144,6 +153,36 @@ class Rule:
             fingerprint=_fingerprint(module, node),
         )
 
+    def comment_finding(
+        self,
+        suppressions: Suppressions,
+        comment: Comment,
+        message: str,
+        *,
+        fix: Fix | None = None,
+        withheld: str | None = None,
+    ) -> Finding:
+        """A finding on a suppression comment."""
+        module = suppressions.module
+        return Finding(
+            code=self.code,
+            name=self.name,
+            tier=self.tier,
+            message=message,
+            path=module.path,
+            start=module.position(comment.start),
+            end=module.position(comment.end),
+            fix=fix,
+            withheld=withheld,
+            scope=suppressions.scope(comment),
+            fingerprint=_digest("".join(module.text[comment.start : comment.end].split())),
+        )
+
+    @property
+    def about_comments(self) -> bool:
+        """Whether it judges suppression comments, and not code."""
+        return bool(self.suppression_checks)
+
     @property
     def url(self) -> str:
         """Its page."""
@@ -167,7 +206,10 @@ def _fingerprint(module: Module, node: cst.CSTNode) -> str:
     body = getattr(node, "body", None)
     if isinstance(body, cst.BaseSuite) and body.body:
         end = module.offsets(body.body[0])[0]
-    essence = _LAST_COMMA.sub("", _LAYOUT.sub("", module.text[start:end]))
+    return _digest(_LAST_COMMA.sub("", _LAYOUT.sub("", module.text[start:end])))
+
+
+def _digest(essence: str) -> str:
     return blake2b(essence.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 

@@ -41,12 +41,14 @@ class Wishes:
         config: str | None = None,
         *,
         isolated: bool = False,
+        require_reason: bool = False,
     ) -> None:
         self.select = select
         self.ignore = ignore
         self.target_torch = target_torch
         self.config = config
         self.isolated = isolated
+        self.require_reason = require_reason
 
 
 class Plan:
@@ -166,7 +168,9 @@ def planned_selection(settings: Settings, wishes: Wishes, off: tuple[str, ...]) 
     select, ignore = wishes.select, settings.ignore
     if select is not None:
         ignore = ()
-    return Selection(settings.select if select is None else select, ignore + wishes.ignore, off)
+    chosen = settings.select if select is None else select
+    demand = wishes.require_reason or settings.require_reason
+    return Selection(chosen, ignore + wishes.ignore, off, demand)
 
 
 def off_for(absolute: str, settings: Settings) -> tuple[str, ...]:

@@ -138,6 +138,8 @@ def find_fixes(
         finding
         for finding in choose(report.findings, targets, wanted).findings
         if finding.fix and finding.fix.edits and finding.fix.applicability in allowed
+        # A comment that does nothing costs nothing.
+        if not rules[finding.code].about_comments
     ]
     collector = _Collector(report.digests, rules)
     for path in sorted({finding.path for finding in findings}):
