@@ -139,7 +139,8 @@ def outcome(name: str, **environment: object) -> object:
 def test_every_rule_with_a_training_script_is_verified(evidence: ModuleType) -> None:
     from torchlint.lint.registry import all_rules
 
-    fixable = {rule.name for rule in all_rules().values() if rule.fix is not None}
+    rules = all_rules().values()
+    fixable = {rule.name for rule in rules if rule.fix and not rule.about_comments}
     patched = [name for name in evidence.names() if name not in fixable]
     assert fixable.issubset(evidence.names())
     assert patched == ["fused-adamw"]

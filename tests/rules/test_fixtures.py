@@ -24,9 +24,14 @@ each_rule = pytest.mark.parametrize("rule", all_rules().values(), ids=lambda rul
 
 
 def target(rule: Rule, file: str) -> Target:
-    """The program under a name that no rule takes for a test's."""
+    """The program under a name that no rule takes for a test's.
+
+    A rule about comments needs the others, to know what they silence.
+    """
     data = (FIXTURES / rule.name / file).read_bytes()
-    return Target(f"{rule.name}/train.py", Selection(select=(rule.code,)), (2, 13), data)
+    selection = Selection(select=("ALL",) if rule.about_comments else (rule.code,))
+    demanding = selection._replace(require_reason=True)
+    return Target(f"{rule.name}/train.py", demanding, (2, 13), data)
 
 
 def findings(rule: Rule, file: str) -> list[Finding]:

@@ -22,10 +22,8 @@ ALL: Final = "ALL"
 _OWN = re.compile(r"#\s*torchlint:\s*([A-Za-z][\w-]*)(?:\s*(\[)([^\]#\[]*)(\])?)?")
 _NEXT = re.compile(r"(?<=\s)#(?=\s*[^\W\d])|#(?=\s*torchlint:)")
 """Where other text of the same comment begins: `# noqa`, but not the `#` of "see #12"."""
-_REASON = re.compile(r"\s*--+\s*")
 _NAME = re.compile(r"[^,\s]+")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*((?:[A-Z]+\d+[,\s]*)+)", re.IGNORECASE)
-_CODE = re.compile(r"[A-Z]+\d+", re.IGNORECASE)
 _FSTRINGS: Final = {
     getattr(tokenize, f"{kind}_{end}"): step
     for kind in ("FSTRING", "TSTRING")
@@ -172,7 +170,7 @@ class Layout:
                 found.indent = column
                 self.comments.append(found)
             elif match := _NOQA.search(part):
-                codes = frozenset(code.upper() for code in _CODE.findall(match[1]))
+                codes = frozenset(code.upper() for code in _NAME.findall(match[1]))
                 self.noqa.append((row, codes))
 
     # where a comment may be put ------------------------------------------------------------
@@ -237,13 +235,11 @@ def _comment(match: re.Match[str], part: str, offset: int) -> Comment:
     names = None
     if opened:
         inner = offset + match.start(3)
-        names = tuple(
-            Name(each[0], inner + each.start(), inner + each.end())
-            for each in _NAME.finditer(listed)
-        )
+        found = _NAME.finditer(listed) if closed else ()
+        names = tuple(Name(each[0], inner + each.start(), inner + each.end()) for each in found)
     rest = part[match.end() :]
-    dashes = _REASON.match(rest)
-    reason = rest[dashes.end() :].strip() if dashes else ""
+    dashes = rest.lstrip().startswith("--")
+    reason = rest.lstrip().lstrip("-").strip() if dashes else ""
     end = match.end() + (len(rest.rstrip()) if dashes else 0)
     prose = bool(rest.strip()) and not dashes
     stop = offset + end
