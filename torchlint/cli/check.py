@@ -37,15 +37,16 @@ Examples:
   torchlint check --output-format sarif --output-file torchlint.sarif
                                              a file for code scanning; a page with html
   torchlint check - --stdin-filename a.py    what an editor sends
+  torchlint check --add-ignore               silence what there is, to see what is new
 
 \b
 Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
-select, ignore, per-file-ignores, exclude, extend-exclude, target-torch and baseline; `torchlint
-config` says what is in force and from where.
+select, ignore, per-file-ignores, exclude, extend-exclude, target-torch, require-reason and
+baseline; `torchlint config` says what is in force and from where.
 
 \b
-A comment switches a rule off: `# torchlint: ignore[TL201]` on the line or alone above it,
-`# torchlint: ignore-file[TL201]` for the whole file.
+A comment switches a rule off: `# torchlint: ignore[TL201] -- reason` on the line or alone above
+it, `disable[TL201]` and `enable[TL201]` around statements, `ignore-file[TL201]` for the file.
 
 \b
 Exit codes:
@@ -83,6 +84,12 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     help="Leave out what is known: the findings in this file of `torchlint baseline write`.",
 )
 @click.option("--no-baseline", is_flag=True, help="Show what is known all the same.")
+@click.option(
+    "--add-ignore",
+    is_flag=True,
+    help="Silence each finding by a comment in its file, instead of printing it.",
+)
+@click.option("--reason", metavar="TEXT", help="With --add-ignore: why, for each comment.")
 @cache_options
 @cluster_options
 def command(
@@ -97,6 +104,8 @@ def command(
     watch: bool,
     baseline: str | None,
     no_baseline: bool,
+    add_ignore: bool,
+    reason: str | None,
     no_cache: bool,
     cache_dir: str | None,
     backend: str | None,
@@ -107,6 +116,14 @@ def command(
     PATHS are files and folders, or `-` for standard input; the default is this folder. Folders
     are searched for *.py and *.ipynb, leaving out what .gitignore and the configuration exclude.
     """
+    if add_ignore:
+        from torchlint.cli import add_ignore as adding
+
+        if watch or baseline is not None or diff_base is not None:
+            raise click.UsageError(adding.ALL_OR_NOTHING)
+        adding.add_ignore(paths, words, reason, no_baseline=no_baseline)
+    if reason is not None:
+        raise click.UsageError("--reason needs --add-ignore.")
     from torchlint.lint import engine
     from torchlint.report.progress import Progress
 

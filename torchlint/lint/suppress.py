@@ -159,7 +159,10 @@ class Suppressions:
 
     def _read(self) -> None:
         layout = Layout(self.module.text)
-        self.comments = layout.comments
+        strings = _Spans(_strings_with_comments(self.module) if layout.comments else ())
+        self.comments = [
+            comment for comment in layout.comments if not strings.meet(comment.start, comment.start)
+        ]
         lines: dict[str, list[Rows]] = defaultdict(list)
         blocks: dict[str, list[Rows]] = defaultdict(list)
         heeded = [comment for comment in self.comments if comment.heeded]
@@ -218,6 +221,15 @@ class _Spans:
     def start_in(self, first: int, last: int) -> bool:
         """Whether one starts in these rows."""
         return bisect_left(self._starts, first) < bisect_right(self._starts, last)
+
+
+def _strings_with_comments(module: Module) -> list[Rows]:
+    """Offsets of strings in which something looks like a comment, as it does to a Python that is
+    too old for the file's quotes in quotes."""
+    strings: list[cst.SimpleString | cst.FormattedStringText] = []
+    strings += module.nodes(cst.SimpleString)
+    strings += module.nodes(cst.FormattedStringText)
+    return [module.offsets(each) for each in strings if "torchlint:" in each.value]
 
 
 def _statement_rows(module: Module) -> list[Rows]:

@@ -1,0 +1,261 @@
+"""Silences what is found by comments, so that a check of an old code base begins at nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from torchlint.lint.comments import Layout
+from torchlint.lint.engine import check, digest_of
+from torchlint.lint.finding import Applicability, Diagnostic, Edit, Fix
+from torchlint.lint.fixer import FixedFile, FixReport, made
+from torchlint.lint.registry import all_rules
+from torchlint.lint.store import Store
+from torchlint.lint.tiers import choose
+from torchlint.project.source import SourceError, decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from torchlint.lint.comments import Comment
+    from torchlint.lint.engine import Report, Target
+    from torchlint.lint.finding import Finding
+    from torchlint.lint.tiers import Wanted
+    from torchlint.project.source import Source
+    from torchlint.project.workers import Pool
+
+_MOST_ROUNDS: Final = 5
+_UNCOVERED: Final = (
+    "No comment that torchlint could add here silences this finding; nothing was added to this "
+    "file, so silence it by hand."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Silenced:
+    """The files with comments added, for `fixer.apply` to write, and how many findings these
+    silence."""
+
+    files: FixReport
+    findings: int
+
+
+def add_ignores(
+    targets: Sequence[Target],
+    *,
+    wanted: Wanted,
+    reason: str = "",
+    pool: Pool | None = None,
+) -> Silenced:
+    """Put `# torchlint: ignore[...]` where each finding that `check` shows begins.
+
+    A second look at what came of it tells whether everything is silent now; a file in which it
+    is not stays as it is.
+
+    Args:
+        wanted: which tiers to silence.
+        reason: what to write behind ` -- `; `wrong_reason` has nothing against it.
+    """
+    return _Run(targets, wanted=wanted, reason=reason, pool=pool).silenced()
+
+
+def wrong_reason(reason: str) -> str | None:
+    """Why a text cannot be the reason in a comment, or None."""
+    if not reason.isprintable():
+        return "The reason has characters that a comment cannot show; write it in one plain line."
+    comments = Layout(_comment(["TL201"], reason)).comments
+    if [each.reason for each in comments] != [reason]:
+        return "Not all of the reason would be read as one; leave out `#` and dashes in front."
+    return None
+
+
+class _Run:
+    """The state of one `add_ignores`."""
+
+    def __init__(
+        self, targets: Sequence[Target], *, wanted: Wanted, reason: str, pool: Pool | None
+    ) -> None:
+        self._targets = {target.path: target for target in targets}
+        self._wanted = wanted
+        self._reason = reason
+        self._pool = pool
+        self._store = Store()
+        self._before: dict[str, Source] = {}
+        self._now: dict[str, Source] = {}
+        self._failed: dict[str, Diagnostic] = {}
+        self._about = {code for code, rule in all_rules().items() if rule.about_comments}
+
+    def silenced(self) -> Silenced:
+        for round_ in range(_MOST_ROUNDS):
+            report, shown = self._check()
+            if round_ == 0:
+                first = shown
+            changed = [self._silence(path, found, report) for path, found in shown.items()]
+            if not any(changed):
+                break
+        else:
+            report, shown = self._check()
+        for path, left in shown.items():
+            if path not in self._failed:
+                self._failed[path] = Diagnostic(path, _UNCOVERED, left[0].start, kind="fix")
+        files = [
+            FixedFile(path, before.data, self._now[path].data, ())
+            for path, before in sorted(self._before.items())
+            if path not in self._failed and before.data != self._now[path].data
+        ]
+        counted = sum(len(first.get(file.path, ())) for file in files)
+        diagnostics = (*report.diagnostics, *self._failed.values())
+        return Silenced(FixReport(tuple(files), (), (), diagnostics), counted)
+
+    def _check(self) -> tuple[Report, dict[str, list[Finding]]]:
+        targets = list(self._targets.values())
+        report = check(targets, pool=self._pool, store=self._store)
+        shown: dict[str, list[Finding]] = defaultdict(list)
+        for finding in choose(report.findings, targets, self._wanted).findings:
+            shown[finding.path].append(finding)
+        return report, shown
+
+    def _silence(self, path: str, findings: Sequence[Finding], report: Report) -> bool:
+        """Whether comments could be added to a file."""
+        if path in self._failed:
+            return False
+        try:
+            source = self._now.get(path) or self._loaded(path, report.digests[path])
+            edits = tuple(_Writer(source, self._reason, self._about).edits(findings))
+            fix = Fix(Applicability.SAFE, "Silence it", edits)
+            after = made(source, [findings[0]._replace(fix=fix)])
+            if _strings(after) != _strings(source):
+                raise SourceError(path, _UNCOVERED, findings[0].start, kind="fix")
+        except SourceError as error:
+            self._failed[path] = error.diagnostic
+            return False
+        self._now[path] = after
+        self._targets[path] = self._targets[path]._replace(data=after.data)
+        return after.text != source.text
+
+    def _loaded(self, path: str, digest: bytes) -> Source:
+        """The file as it was checked.
+
+        Raises:
+            SourceError: it is another one by now, or its encoding does not give it back.
+        """
+        data = self._targets[path].read()
+        if digest_of(data) != digest:
+            message = "The file has changed since it was read; run it again."
+            raise SourceError(path, message, kind="write")
+        source = decode(path, data)
+        if encode(source, source.text) != data:
+            message = f"Comments cannot be added in {source.encoding}; save the file as UTF-8."
+            raise SourceError(path, message, kind="fix")
+        self._before[path] = self._now[path] = source
+        return source
+
+
+class _Writer:
+    """Finds the places for comments in one file."""
+
+    def __init__(self, source: Source, reason: str, about: set[str]) -> None:
+        self._text = source.text
+        self._reason = reason
+        self._about = about
+        self._layout = Layout(source.text)
+        self._at = {comment.start: comment for comment in self._layout.comments}
+        self._ignores: dict[int, list[Comment]] = defaultdict(list)
+        for comment in self._layout.comments:
+            if comment.word == "ignore" and comment.heeded:
+                self._ignores[comment.row].append(comment)
+        self._lines = {
+            row: line for line in self._layout.lines for row in range(line.first, line.last + 1)
+        }
+
+    def edits(self, findings: Iterable[Finding]) -> Iterator[Edit]:
+        """The edits that silence these findings of the file."""
+        behind: dict[int, list[str]] = defaultdict(list)
+        above: dict[int, list[str]] = defaultdict(list)
+        reasons: set[int] = set()
+        for finding in findings:
+            comment = self._at.get(self._offset(finding)) if finding.code in self._about else None
+            if comment and self._reason and not comment.reason and not comment.prose:
+                reasons.add(comment.end)  # perhaps that is all that it lacks
+                continue
+            row = self._layout.open_row(finding.start.row, finding.end.row)
+            codes = behind[row] if row is not None else above[self._first_row(finding.start.row)]
+            if finding.code not in codes:
+                codes.append(finding.code)
+        for offset in sorted(reasons):
+            yield self._insert(offset, f" -- {self._reason}")
+        for row, codes in sorted(behind.items()):
+            there = self._comment_in(row)
+            yield from self._joined(there, codes, reasons) if there else [self._behind(row, codes)]
+        for row, codes in sorted(above.items()):
+            there = self._comment_in(row - 1)
+            if there and there.alone:
+                yield from self._joined(there, codes, reasons)
+            else:
+                yield self._above(row, codes)
+
+    def _offset(self, finding: Finding) -> int:
+        return self._layout.start_of(finding.start.row) + finding.start.column - 1
+
+    def _first_row(self, row: int) -> int:
+        """Where the statement's line begins that a row is part of; lines that a backslash joins
+        to it, without a word of code, belong to it."""
+        line = self._lines.get(row)
+        first = row if line is None else line.first
+        while first > 1 and self._layout.open_row(first - 1, first - 1) is None:
+            first -= 1
+        return first
+
+    def _comment_in(self, row: int) -> Comment | None:
+        """A comment in this row to which rules can be added for the same reason."""
+        for comment in self._ignores.get(row, ()):
+            if comment.names and comment.reason in ("", self._reason) and not comment.prose:
+                return comment
+        return None
+
+    def _joined(self, comment: Comment, codes: list[str], reasons: set[int]) -> Iterator[Edit]:
+        """Adds rules to a comment that is there."""
+        missing = [code for code in codes if code not in comment.selectors]
+        if missing and comment.names:
+            listed = "".join(f", {code}" for code in missing)
+            yield self._insert(comment.names[-1].end, listed)
+        if self._reason and not comment.reason and comment.end not in reasons:
+            yield self._insert(comment.end, f" -- {self._reason}")
+
+    def _behind(self, row: int, codes: list[str]) -> Edit:
+        return self._insert(self._layout.end_of(row), f"  {_comment(codes, self._reason)}")
+
+    def _above(self, row: int, codes: list[str]) -> Edit:
+        start = self._layout.start_of(row)
+        line = self._text[start : self._layout.end_of(row)]
+        indent = line[: len(line) - len(line.lstrip())]
+        return self._insert(start, f"{indent}{_comment(codes, self._reason)}{self._newline}")
+
+    @property
+    def _newline(self) -> str:
+        end = self._layout.start_of(2) if self._layout.lines else 0
+        for newline in ("\r\n", "\r"):
+            if self._text[:end].endswith(newline):
+                return newline
+        return "\n"
+
+    def _insert(self, offset: int, content: str) -> Edit:
+        place = self._layout.position(offset)
+        return Edit(place, place, content)
+
+
+def _strings(source: Source) -> list[str]:
+    """What stands in the strings of a file, in which a comment would be no comment."""
+    from torchlint.syntax.parse import parse
+    from torchlint.syntax.tree import Tree
+
+    tree = Tree(parse(source))
+    texts = tree.nodes(cst.SimpleString), tree.nodes(cst.FormattedStringText)
+    return [text.value for each in texts for text in each]
+
+
+def _comment(codes: Iterable[str], reason: str) -> str:
+    return f"# torchlint: ignore[{', '.join(codes)}]{' -- ' + reason if reason else ''}"
