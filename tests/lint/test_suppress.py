@@ -89,6 +89,39 @@ SILENT = {
     "with Windows lines": "x = 1\r\n# torchlint: ignore[TL201]\r\nbad()\r\n",
     "after a form feed": "x = 1\n\f\nbad()  # torchlint: ignore[TL201]",
     "without a final newline": "bad()  # torchlint: ignore[TL201]",
+    "with a reason": "bad()  # torchlint: ignore[TL201] -- the log needs it",
+    "without a list, with a reason": "bad()  # torchlint: ignore -- the log needs it",
+    "the whole file, with a reason": "bad()\n# torchlint: ignore-file[TL201] -- generated",
+    "before another tool's comment": "bad()  # torchlint: ignore[TL201]  # noqa: E501",
+    "behind another tool's comment": "bad()  # noqa: E501  # torchlint: ignore[TL201]",
+    "behind another one for another rule": (
+        "bad()  # torchlint: ignore[TL202] -- why  # torchlint: ignore[TL201]"
+    ),
+    "beside noqa": "bad()  # torchlint: ignore[TL202]  # noqa: TL201",
+    "alone above a line inside brackets": "f(\n    # torchlint: ignore[TL201]\n    bad(),\n)",
+    "in a block": "# torchlint: disable[TL201]\nbad()\n# torchlint: enable[TL201]",
+    "in a block by name": (
+        "# torchlint: disable[item-in-step-loop]\nbad()\n# torchlint: enable[item-in-step-loop]"
+    ),
+    "in a block for all rules": "# torchlint: disable -- why\nbad()\n# torchlint: enable",
+    "in a block with other codes": (
+        "# torchlint: disable[TL101, TL201]\nbad()\n# torchlint: enable[TL201,TL101]"
+    ),
+    "in a statement inside a block": (
+        "# torchlint: disable[TL201]\nfor x in y:\n    bad()\n# torchlint: enable[TL201]"
+    ),
+    "in a block inside a function": (
+        "def f():\n    # torchlint: disable[TL201]\n    bad()\n    # torchlint: enable[TL201]"
+    ),
+    "in a block that begins a body": "if x:\n    # torchlint: disable[TL201]\n    bad()\ny = 1",
+    "in a block without an end, up to that of the code around": (
+        "def f():\n    # torchlint: disable[TL201]\n    x = 1\n    if x:\n        bad()"
+    ),
+    "in a block without an end, up to that of the file": "# torchlint: disable[TL201]\nx = 1\nbad()",
+    "in the outer of two blocks": (
+        "# torchlint: disable[TL201]\n# torchlint: disable[TL201]\nx = 1\n"
+        "# torchlint: enable[TL201]\nbad()\n# torchlint: enable[TL201]"
+    ),
     "after a text with other line ends": 'x = "\u2028\x0b"\nbad()  # torchlint: ignore[TL201]',
 }
 
@@ -116,6 +149,23 @@ LOUD = {
     "above a decorator, in the body": ("# torchlint: ignore[TL201]\n@first\ndef f():\n    bad()"),
     "noqa alone above, which other tools do not heed": "# noqa: TL201\nbad()",
     "at the end of the block above": "if x:\n    pass\n    # torchlint: ignore[TL202]\nbad()",
+    "a reason that names the rule": "bad()  # torchlint: ignore[TL202] -- unlike TL201",
+    "a bracket that is not closed": "bad()  # torchlint: ignore[TL201",
+    "alone inside brackets, below them": "f(\n    # torchlint: ignore[TL201]\n    1,\n)\nbad()",
+    "a block above": "# torchlint: disable[TL201]\nx = 1\n# torchlint: enable[TL201]\nbad()",
+    "a block below": "bad()\n# torchlint: disable[TL201]\nx = 1\n# torchlint: enable[TL201]",
+    "a block for another rule": "# torchlint: disable[TL202]\nbad()\n# torchlint: enable[TL202]",
+    "a block without an end, of a function above": (
+        "def f():\n    # torchlint: disable[TL201]\n    x = 1\nbad()"
+    ),
+    "a block without an end, of the other branch": (
+        "if x:\n    # torchlint: disable[TL201]\n    pass\nelse:\n    bad()"
+    ),
+    "`disable` behind code": "x = 1  # torchlint: disable[TL201]\nbad()",
+    "`disable` inside brackets": "f(\n    # torchlint: disable[TL201]\n    bad()\n)",
+    "`disable` at a smaller indentation": "if x:\n# torchlint: disable[TL201]\n    bad()",
+    "`disable` at the end of a body": "if x:\n    pass\n    # torchlint: disable[TL201]\nbad()",
+    "`enable` alone": "# torchlint: enable[TL201]\nbad()",
 }
 
 

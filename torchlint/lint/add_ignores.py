@@ -68,7 +68,7 @@ def wrong_reason(reason: str) -> str | None:
         return "The reason has characters that a comment cannot show; write it in one plain line."
     comments = Layout(_comment(["TL201"], reason)).comments
     if [each.reason for each in comments] != [reason]:
-        return "Not all of the reason would be read as one; leave out `#` and dashes in front."
+        return "Not all of the reason would be read as one; put no word behind a `#`."
     return None
 
 
@@ -178,7 +178,7 @@ class _Writer:
         reasons: set[int] = set()
         for finding in findings:
             comment = self._at.get(self._offset(finding)) if finding.code in self._about else None
-            if comment and self._reason and not comment.reason and not comment.prose:
+            if comment and self._reason and _lacks_reason(comment):
                 reasons.add(comment.end)  # perhaps that is all that it lacks
                 continue
             row = self._layout.open_row(finding.start.row, finding.end.row)
@@ -245,6 +245,10 @@ class _Writer:
     def _insert(self, offset: int, content: str) -> Edit:
         place = self._layout.position(offset)
         return Edit(place, place, content)
+
+
+def _lacks_reason(comment: Comment) -> bool:
+    return comment.heeded and not comment.reason and not comment.prose
 
 
 def _strings(source: Source) -> list[str]:

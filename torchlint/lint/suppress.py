@@ -114,10 +114,10 @@ class Suppressions:
 
     def scope(self, comment: Comment) -> str:
         """The dotted class and function around a comment."""
-        module, at = self.module, comment.start
-        index = bisect_right(self._scopes[0], at) - 1
+        module = self.module
+        index = bisect_right(self._scopes[0], comment.start) - 1
         node = self._scopes[1][index] if index >= 0 else None
-        while node is not None and module.offsets(node)[1] <= at:
+        while node is not None and module.span(node)[1].row < comment.row:
             node = self._outer_scope(node)
         return module.qualified_name(node)
 
