@@ -69,6 +69,9 @@ def test_every_key_is_read() -> None:
         baseline="ci/known.json",
     )
     assert settings.baseline == os.path.abspath("ci/known.json")
+        require_reason=True,
+    )
+    assert settings.require_reason
     assert settings.select == ("TL2",)
     assert settings.ignore == ("TL202",)
     assert settings.per_file_ignores == (("tests/*", ("ALL",)),)
@@ -95,6 +98,7 @@ def test_an_unknown_key_suggests_the_nearest_one() -> None:
         ({"per_file_ignores": {"a": "TL2"}}, "needs a list of strings for `a`"),
         ({"exclude": None}, "`exclude` must be a list"),
         ({"target_torch": 2.1}, r"`target-torch` must be a string, such as target-torch = \"2.1\""),
+        ({"require_reason": "yes"}, "`require-reason` must be true or false"),
         ({"target_torch": "two"}, '`target-torch` is "two"; write a version'),
         ({"baseline": 3}, "`baseline` must name a file"),
         ({"baseline": ""}, "`baseline` must name a file"),

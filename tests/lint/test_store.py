@@ -137,8 +137,12 @@ def test_a_file_that_is_gone_is_forgotten(project: Project) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"selection": Selection(("TL201",))}, {"torch": (1, 13)}],
-    ids=["selection", "torch"],
+    [
+        {"selection": Selection(("TL201",))},
+        {"selection": Selection(require_reason=True)},
+        {"torch": (1, 13)},
+    ],
+    ids=["selection", "reasons", "torch"],
 )
 def test_other_settings_are_another_check(project: Project, changes: dict[str, object]) -> None:
     project.check()
