@@ -12,7 +12,7 @@ import pytest
 from torchlint.config import Selection
 from torchlint.lint.add_ignores import Silenced, add_ignores, wrong_reason
 from torchlint.lint.engine import Target, check
-from torchlint.lint.fixer import apply
+from torchlint.lint.fixer import apply, fix_targets
 from torchlint.lint.tiers import Wanted
 
 if TYPE_CHECKING:
@@ -227,6 +227,52 @@ def test_a_file_that_cannot_be_silenced_altogether_is_left_alone() -> None:
     assert done.findings == 0
     (diagnostic,) = done.files.diagnostics
     assert "by hand" in diagnostic.message
+
+
+def test_a_comment_never_becomes_part_of_a_string() -> None:
+    """Not where this Python is too old to see the inner quotes either."""
+    line = 'y = f"""{loss.item() + d["""\nk\n"""]}"""'
+    for file in add_ignores([target(f"{LOOP}    {line}\n".encode())], wanted=Wanted()).files.files:
+        assert line.encode() in file.after
+
+
+NOTEBOOK = """{
+ "cells": [
+  {"cell_type": "markdown", "metadata": {}, "source": "# Train"},
+  {"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": [], "source": [
+   "%%time\\n",
+   "import torch\\n",
+   "for x in loader:\\n",
+   "    loss = model(x.cuda())\\n",
+   "    loss.backward()\\n",
+   "    print(loss.item())"]},
+  {"cell_type": "code", "execution_count": 2, "metadata": {}, "outputs": [], "source": [
+   "y = 1\\n",
+   "# torchlint: ignore[TL101]"]}
+ ],
+ "metadata": {}, "nbformat": 4, "nbformat_minor": 5
+}
+"""
+
+
+def test_a_notebook_is_silenced_cell_by_cell() -> None:
+    notebook = Target("a.ipynb", Selection(), (2, 13), NOTEBOOK.encode())
+    done = add_ignores([notebook], wanted=EVERYTHING)
+    assert done.files.diagnostics == ()
+    (file,) = done.files.files
+    after = NOTEBOOK.replace("item())", "item())  # torchlint: ignore[TL201]")
+    assert file.before == NOTEBOOK.encode()
+    assert file.after.decode() == after.replace("[TL101]", "[TL101, TL001]")
+    assert check([notebook._replace(data=file.after)]).findings == ()
+
+
+def test_the_fix_of_an_unused_comment_keeps_to_its_cell() -> None:
+    notebook = Target("a.ipynb", Selection(), (2, 13), NOTEBOOK.encode())
+    report = fix_targets([notebook], unsafe=False)
+    assert report.diagnostics == ()
+    (file,) = report.files
+    changed = NOTEBOOK.replace('"y = 1\\n",\n   "# torchlint: ignore[TL101]"', '"y = 1"')
+    assert file.after.decode() == changed
 
 
 def test_a_reason_that_the_encoding_lacks_leaves_the_file_alone() -> None:

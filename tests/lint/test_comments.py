@@ -66,6 +66,7 @@ def test_names_are_read_with_their_places() -> None:
         ("f(\n# torchlint: disable[A1]\n)", ["place"]),
         ("if x:\n  # torchlint: disable[A1]\n    y", ["indent"]),
         ("if x:\n    y\n  # torchlint: disable[A1]\nz", ["indent"]),
+        ("if x:\n    y\nif x:\n  y\n    # torchlint: disable[A1]\nz", ["indent"]),
         ("# torchlint: disable[A1]\nx", ["unclosed"]),
         ("x\n# torchlint: enable[A1]", ["unopened"]),
         ("# torchlint: disable[A1]\nx\n# torchlint: enable[A1]", [None, None]),

@@ -179,6 +179,22 @@ def test_nothing_is_silenced_by(module_of: Callable[..., Module], text: str) -> 
     assert covered(module_of(text)) == [False]
 
 
+def test_a_block_does_not_silence_what_began_before_it(module_of: Callable[..., Module]) -> None:
+    text = "for x in y:\n    # torchlint: disable[TL201]\n    z\n    # torchlint: enable[TL201]\n"
+    module = module_of(text)
+    (loop,) = module.nodes(cst.For)
+    start, end = module.span(loop)
+    finding = Finding("TL201", "item-in-step-loop", Tier.DEFAULT, "", "train.py", start, end)
+    assert not Suppressions(module).cover(finding)
+
+
+def test_a_string_in_a_string_is_no_comment(module_of: Callable[..., Module]) -> None:
+    """As it is to a Python that is too old to see the inner quotes."""
+    module = module_of('f"{d["# torchlint: ignore-file[TL201]"]}"\nbad()\n')
+    assert covered(module) == [False]
+    assert Suppressions(module).comments == []
+
+
 def test_a_comment_covers_its_own_statement_only(module_of: Callable[..., Module]) -> None:
     text = """
         bad()

@@ -12,6 +12,7 @@ from torchlint.lint.comments import Layout
 from torchlint.lint.engine import check, digest_of
 from torchlint.lint.finding import Applicability, Diagnostic, Edit, Fix
 from torchlint.lint.fixer import FixedFile, FixReport, made
+from torchlint.lint.notebooks import diagnosed_in_cells, with_module
 from torchlint.lint.registry import all_rules
 from torchlint.lint.store import Store
 from torchlint.lint.tiers import choose
@@ -83,7 +84,7 @@ class _Run:
         self._reason = reason
         self._pool = pool
         self._store = Store()
-        self._before: dict[str, Source] = {}
+        self._contents: dict[str, bytes] = {}
         self._now: dict[str, Source] = {}
         self._failed: dict[str, Diagnostic] = {}
         self._about = {code for code, rule in all_rules().items() if rule.about_comments}
@@ -102,12 +103,13 @@ class _Run:
             if path not in self._failed:
                 self._failed[path] = Diagnostic(path, _UNCOVERED, left[0].start, kind="fix")
         files = [
-            FixedFile(path, before.data, self._now[path].data, ())
-            for path, before in sorted(self._before.items())
-            if path not in self._failed and before.data != self._now[path].data
+            FixedFile(path, before, after, ())
+            for path, before in sorted(self._contents.items())
+            if path not in self._failed and (after := self._targets[path].data or b"") != before
         ]
         counted = sum(len(first.get(file.path, ())) for file in files)
-        diagnostics = (*report.diagnostics, *self._failed.values())
+        wrong = (*report.diagnostics, *self._failed.values())
+        diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in wrong)
         return Silenced(FixReport(tuple(files), (), (), diagnostics), counted)
 
     def _check(self) -> tuple[Report, dict[str, list[Finding]]]:
@@ -129,11 +131,12 @@ class _Run:
             after = made(source, [findings[0]._replace(fix=fix)])
             if _strings(after) != _strings(source):
                 raise SourceError(path, _UNCOVERED, findings[0].start, kind="fix")
+            written = self._written(path, after)
         except SourceError as error:
             self._failed[path] = error.diagnostic
             return False
         self._now[path] = after
-        self._targets[path] = self._targets[path]._replace(data=after.data)
+        self._targets[path] = self._targets[path]._replace(data=written)
         return after.text != source.text
 
     def _loaded(self, path: str, digest: bytes) -> Source:
@@ -142,7 +145,9 @@ class _Run:
         Raises:
             SourceError: it is another one by now, or its encoding does not give it back.
         """
-        data = self._targets[path].read()
+        target = self._targets[path]
+        target = target._replace(data=target.content())
+        data = target.read()
         if digest_of(data) != digest:
             message = "The file has changed since it was read; run it again."
             raise SourceError(path, message, kind="write")
@@ -150,8 +155,19 @@ class _Run:
         if encode(source, source.text) != data:
             message = f"Comments cannot be added in {source.encoding}; save the file as UTF-8."
             raise SourceError(path, message, kind="fix")
-        self._before[path] = self._now[path] = source
+        self._targets[path], self._contents[path] = target, target.data or b""
+        self._now[path] = source
         return source
+
+    def _written(self, path: str, after: Source) -> bytes:
+        """The bytes of the whole file with this Python in it.
+
+        Raises:
+            SourceError: a comment would go between a notebook's cells.
+        """
+        if not self._targets[path].is_notebook:
+            return after.data
+        return with_module(path, self._contents[path], after.text)
 
 
 class _Writer:

@@ -151,7 +151,7 @@ def _heard(
         return frozenset()
     rules = _enabled(asked.target)
     idle = [rules[code] for code in rules.keys() - {rule.code for rule in active}]
-    asleep = set() if asked.woken else may_wake(asked.data, idle)
+    asleep = may_wake(asked.data, idle)
     off = {code for code, rule in rules.items() if rule.off_in_tests and module.test_like}
     return frozenset(rules.keys() - asleep - off)
 
