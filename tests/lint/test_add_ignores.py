@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import codecs
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from torchlint.config import Selection
+from torchlint.lint import add_ignores as adding
 from torchlint.lint.add_ignores import Silenced, add_ignores, wrong_reason
-from torchlint.lint.engine import Target, check
+from torchlint.lint.engine import Report, Target, check
 from torchlint.lint.fixer import apply, fix_targets
 from torchlint.lint.tiers import Wanted
 
@@ -107,6 +108,11 @@ PLACES = {
         "# torchlint: ignore[TL202]\n    y = loss.item(), loss.cpu(), '''\n'''",
         "# torchlint: ignore[TL202, TL201]\n    y = loss.item(), loss.cpu(), '''\n'''",
     ),
+    "above a string, not behind what stands above": (
+        "x = 1  # torchlint: ignore[TL999]\n    y = loss.item(), '''\n'''",
+        "x = 1  # torchlint: ignore[TL999, TL003]\n"
+        "    # torchlint: ignore[TL201]\n    y = loss.item(), '''\n'''",
+    ),
     "above a header": (
         "if loss.item() > \\\n            1: pass",
         "# torchlint: ignore[TL201]\n    if loss.item() > \\\n            1: pass",
@@ -142,6 +148,11 @@ def test_a_comment_is_added(before: str, after: str) -> None:
         (
             "# torchlint: ignore\n    print(loss.item())",
             "# torchlint: ignore -- see #1\n    print(loss.item())",
+        ),
+        (
+            "print(loss.item())  # torchlint: ignore-file[TL402]",
+            "print(loss.item())  # torchlint: ignore-file[TL402] -- see #1"
+            "  # torchlint: ignore[TL201, TL001] -- see #1",
         ),
         (
             "print(loss.item())  # torchlint: ignore[TL201] -- why",
@@ -306,6 +317,30 @@ def test_a_reason_that_would_be_a_coding_line_leaves_the_file_alone() -> None:
 )
 def test_a_reason_is_one_line_that_is_read_back_as_it_is(reason: str, fit: bool) -> None:
     assert (wrong_reason(reason) is None) is fit
+
+
+def test_an_encoding_that_loses_characters_leaves_the_file_alone() -> None:
+    data = b"# coding: utf-7\n# +AGE-\n" + LOOP.encode() + b"    print(loss.item())\n"
+    done = add_ignores([target(data)], wanted=EVERYTHING)
+    assert done.files.files == ()
+    assert "save the file as UTF-8" in done.files.diagnostics[0].message
+
+
+def test_a_file_that_changes_before_it_is_read_again_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(LOOP + "    print(loss.item())\n", encoding="utf-8")
+
+    def changing(*about: Any, **options: Any) -> Report:
+        report = check(*about, **options)
+        path.write_text("# new\n" + LOOP + "    print(loss.item())\n", encoding="utf-8")
+        return report
+
+    monkeypatch.setattr(adding, "check", changing)
+    done = add_ignores([Target(str(path), Selection(), (2, 13))], wanted=EVERYTHING)
+    assert done.files.files == ()
+    assert "run it again" in done.files.diagnostics[0].message
 
 
 def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:

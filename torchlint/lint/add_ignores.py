@@ -6,8 +6,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import libcst as cst
-
 from torchlint.lint.comments import Layout
 from torchlint.lint.engine import check, digest_of
 from torchlint.lint.finding import Applicability, Diagnostic, Edit, Fix
@@ -129,8 +127,6 @@ class _Run:
             edits = tuple(_Writer(source, self._reason, self._about).edits(findings))
             fix = Fix(Applicability.SAFE, "Silence it", edits)
             after = made(source, [findings[0]._replace(fix=fix)])
-            if _strings(after) != _strings(source):
-                raise SourceError(path, _UNCOVERED, findings[0].start, kind="fix")
             written = self._written(path, after)
         except SourceError as error:
             self._failed[path] = error.diagnostic
@@ -189,6 +185,15 @@ class _Writer:
 
     def edits(self, findings: Iterable[Finding]) -> Iterator[Edit]:
         """The edits that silence these findings of the file."""
+        added: dict[int, str] = defaultdict(str)
+        for offset, content in self._added(findings):
+            added[offset] += content
+        for offset, content in sorted(added.items()):
+            place = self._layout.position(offset)
+            yield Edit(place, place, content)
+
+    def _added(self, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
+        """What to add, by offsets."""
         behind: dict[int, list[str]] = defaultdict(list)
         above: dict[int, list[str]] = defaultdict(list)
         reasons: set[int] = set()
@@ -201,14 +206,14 @@ class _Writer:
             codes = behind[row] if row is not None else above[self._first_row(finding.start.row)]
             if finding.code not in codes:
                 codes.append(finding.code)
-        for offset in sorted(reasons):
-            yield self._insert(offset, f" -- {self._reason}")
-        for row, codes in sorted(behind.items()):
-            there = self._comment_in(row)
-            yield from self._joined(there, codes, reasons) if there else [self._behind(row, codes)]
-        for row, codes in sorted(above.items()):
-            there = self._comment_in(row - 1)
-            if there and there.alone:
+        yield from ((offset, f" -- {self._reason}") for offset in reasons)
+        for row, codes in behind.items():
+            if there := self._comment_in(row):
+                yield from self._joined(there, codes, reasons)
+            else:
+                yield self._layout.end_of(row), f"  {_comment(codes, self._reason)}"
+        for row, codes in above.items():
+            if (there := self._comment_in(row - 1)) and there.alone:
                 yield from self._joined(there, codes, reasons)
             else:
                 yield self._above(row, codes)
@@ -217,13 +222,9 @@ class _Writer:
         return self._layout.start_of(finding.start.row) + finding.start.column - 1
 
     def _first_row(self, row: int) -> int:
-        """Where the statement's line begins that a row is part of; lines that a backslash joins
-        to it, without a word of code, belong to it."""
+        """Where the statement's line begins that a row is part of."""
         line = self._lines.get(row)
-        first = row if line is None else line.first
-        while first > 1 and self._layout.open_row(first - 1, first - 1) is None:
-            first -= 1
-        return first
+        return row if line is None else line.first
 
     def _comment_in(self, row: int) -> Comment | None:
         """A comment in this row to which rules can be added for the same reason."""
@@ -232,23 +233,21 @@ class _Writer:
                 return comment
         return None
 
-    def _joined(self, comment: Comment, codes: list[str], reasons: set[int]) -> Iterator[Edit]:
+    def _joined(
+        self, comment: Comment, codes: Iterable[str], reasons: set[int]
+    ) -> Iterator[tuple[int, str]]:
         """Adds rules to a comment that is there."""
         missing = [code for code in codes if code not in comment.selectors]
         if missing and comment.names:
-            listed = "".join(f", {code}" for code in missing)
-            yield self._insert(comment.names[-1].end, listed)
+            yield comment.names[-1].end, "".join(f", {code}" for code in missing)
         if self._reason and not comment.reason and comment.end not in reasons:
-            yield self._insert(comment.end, f" -- {self._reason}")
+            yield comment.end, f" -- {self._reason}"
 
-    def _behind(self, row: int, codes: list[str]) -> Edit:
-        return self._insert(self._layout.end_of(row), f"  {_comment(codes, self._reason)}")
-
-    def _above(self, row: int, codes: list[str]) -> Edit:
+    def _above(self, row: int, codes: Iterable[str]) -> tuple[int, str]:
         start = self._layout.start_of(row)
         line = self._text[start : self._layout.end_of(row)]
         indent = line[: len(line) - len(line.lstrip())]
-        return self._insert(start, f"{indent}{_comment(codes, self._reason)}{self._newline}")
+        return start, f"{indent}{_comment(codes, self._reason)}{self._newline}"
 
     @property
     def _newline(self) -> str:
@@ -258,23 +257,9 @@ class _Writer:
                 return newline
         return "\n"
 
-    def _insert(self, offset: int, content: str) -> Edit:
-        place = self._layout.position(offset)
-        return Edit(place, place, content)
-
 
 def _lacks_reason(comment: Comment) -> bool:
     return comment.heeded and not comment.reason and not comment.prose
-
-
-def _strings(source: Source) -> list[str]:
-    """What stands in the strings of a file, in which a comment would be no comment."""
-    from torchlint.syntax.parse import parse
-    from torchlint.syntax.tree import Tree
-
-    tree = Tree(parse(source))
-    texts = tree.nodes(cst.SimpleString), tree.nodes(cst.FormattedStringText)
-    return [text.value for each in texts for text in each]
 
 
 def _comment(codes: Iterable[str], reason: str) -> str:
