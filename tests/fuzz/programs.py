@@ -270,7 +270,16 @@ def _with_odd_statement(random: Random, lines: list[str], _: str) -> list[str]:
 def _with_comment(random: Random, lines: list[str], _: str) -> list[str]:
     place = _place(random, lines)
     comment = random.choice(
-        ("# why", "# torchlint: ignore[TL201]", "# torchlint: ignore-file", "# type: ignore", "#")
+        (
+            "# why",
+            "# torchlint: ignore[TL201]",
+            "# torchlint: ignore[TL202, TL201] -- why  # noqa",
+            "# torchlint: disable[TL201]",
+            "# torchlint: enable[TL201]",
+            "# torchlint: ignore-file",
+            "# type: ignore",
+            "#",
+        )
     )
     if random.random() < 0.5:
         return [*lines[:place], " " * random.randrange(9), comment, "\n", *lines[place:]]

@@ -92,6 +92,12 @@ def test_text_that_is_none_is_refused_with_the_place(
     assert (caught.value.kind, caught.value.position) == ("undecodable", position)
 
 
+def test_a_text_that_an_encoding_refuses_without_a_place_is_refused() -> None:
+    source = Source("a.py", b"", "", "idna", bom=False)
+    with pytest.raises(SourceError, match="idna, cannot hold it"):
+        encode(source, "x" * 100)
+
+
 def test_a_character_that_the_encoding_lacks_is_refused_with_the_place() -> None:
     source = decode("x.py", b"# coding: latin-1\n")
     with pytest.raises(SourceError, match="iso8859-1") as caught:

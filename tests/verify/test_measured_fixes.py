@@ -7,7 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from torchlint.lint.engine import digest_of
+from torchlint.config import Selection
+from torchlint.lint.engine import Target, check, digest_of
 from torchlint.lint.finding import Applicability
 from torchlint.lint.registry import all_rules
 from torchlint.lint.targets import Wishes, plan
@@ -95,6 +96,13 @@ def test_the_diff_holds_only_the_chosen_fixes(fixes_in):
     assert diff.startswith("diff --git a/train.py b/train.py\n")
     assert "-        optimizer.zero_grad(set_to_none=False)" in diff
     assert "num_workers" not in diff
+
+
+def test_comments_that_do_nothing_are_nothing_to_measure(fixes_in):
+    idle = "x = 1  # torchlint: ignore[TL202]\n"
+    (finding,) = check([Target("a.py", Selection(), (2, 13), idle.encode())]).findings
+    assert finding.fix is not None
+    assert fixes_in(idle).ids == ()
 
 
 def test_unsafe_fixes_are_left_out_on_request(fixes_in):

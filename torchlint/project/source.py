@@ -164,6 +164,9 @@ def encode(source: Source, text: str) -> bytes:
             LineIndex(text).position(error.start),
             kind="undecodable",
         ) from error
+    except UnicodeError as error:  # `idna` gives no place
+        message = f"The file's encoding, {source.encoding}, cannot hold it; save it as UTF-8."
+        raise SourceError(source.path, message, kind="undecodable") from error
     return codecs.BOM_UTF8 + body if source.bom else body
 
 
