@@ -93,7 +93,7 @@ def test_text_that_is_none_is_refused_with_the_place(
 
 
 def test_a_text_that_an_encoding_refuses_without_a_place_is_refused() -> None:
-    source = Source("a.py", b"", "", "idna", bom=False)
+    source = decode("a.py", b"# coding: idna\nx = 1\n")
     with pytest.raises(SourceError, match="idna, cannot hold it"):
         encode(source, "x" * 100)
 
