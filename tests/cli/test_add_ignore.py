@@ -73,6 +73,9 @@ def test_reasons_are_required_on_request(torchlint: Run, train: Path, how: str) 
         (("--add-ignore", "-"), "name some instead of `-`"),
         (("--add-ignore", "--reason", "two\nlines"), "one plain line"),
         (("--reason", "why"), "--reason needs --add-ignore"),
+        (("--add-ignore", "--watch"), "leave out --watch, --baseline and --diff-base"),
+        (("--add-ignore", "--baseline", "known.json"), "leave out --watch, --baseline"),
+        (("--add-ignore", "--diff-base", "HEAD"), "leave out --watch, --baseline"),
     ],
 )
 def test_words_that_do_not_fit_are_explained(
@@ -82,6 +85,16 @@ def test_words_that_do_not_fit_are_explained(
     assert done.code == 2
     assert says in done.err
     assert train.read_text(encoding="utf-8") == SLOW
+
+
+def test_what_a_baseline_hides_is_silenced_only_on_request(torchlint: Run, train: Path) -> None:
+    train.with_name("torchlint.toml").write_text('baseline = "known.json"\n', encoding="utf-8")
+    done = torchlint("check", "--add-ignore")
+    assert done.code == 2
+    assert "--no-baseline" in done.err
+    assert train.read_text(encoding="utf-8") == SLOW
+    assert torchlint("check", "--add-ignore", "--no-baseline").code == 0
+    assert train.read_text(encoding="utf-8") == SILENT
 
 
 def test_a_file_that_cannot_be_written_is_named(torchlint: Run, train: Path) -> None:
