@@ -46,6 +46,8 @@ _CATEGORIES = {
     op.CATEGORY_NOT_DIGIT: _SIGNS - frozenset(string.digits),
 }
 _MATCHED_IN_ONE_PLACE = {
+    "torchlint.project.magics._assigned": "at the start of each line",
+    "torchlint.project.magics._question": "against each line as a whole",
     "torchlint.project.requires._clause": "at the start of each clause",
     "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
     "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
@@ -54,6 +56,8 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.syntax.places._REST": "where an edit ends",
 }
 _LINEAR_ALL_THE_SAME = {
+    "torchlint.project.notebook._scalar": "it starts where a value of valid JSON does",
+    "torchlint.project.notebook._structure": "every string of valid JSON has an end",
     "torchlint.rules.model._constructed._TOKEN": "it sees 4,000 bytes",
     "torchlint.rules.model._constructed._WORD_BEFORE": "it sees 400 bytes",
     "torchlint.syntax.nesting._TOKEN": "every branch can end where its text ends",

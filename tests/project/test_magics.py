@@ -39,6 +39,7 @@ def test_a_line_for_ipython_does_nothing(line: str) -> None:
 def test_what_it_binds_is_unknown() -> None:
     assert python_of("files = !ls") == ["files = get_ipython()"]
     assert python_of("a, b = %system ls") == ["a, b = get_ipython()"]
+    assert python_of("seen['x']=!ls") == ["seen['x'] = get_ipython()"]
 
 
 def test_indentation_stays() -> None:

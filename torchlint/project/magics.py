@@ -56,7 +56,7 @@ def _stand_in(line: str) -> str | None:
     if code.startswith(("%", "!", "?", "/", ",", ";")) or _question().fullmatch(code.rstrip()):
         return f"{indent}pass"
     assigned = _assigned().match(code)
-    return None if assigned is None else f"{indent}{assigned[1]} = get_ipython()"
+    return None if assigned is None else f"{indent}{assigned[1].rstrip()} = get_ipython()"
 
 
 def _statement_end(lines: Sequence[str], at: int) -> int:
@@ -105,7 +105,7 @@ def _question() -> re.Pattern[str]:
 
 @cache
 def _assigned() -> re.Pattern[str]:
-    return re.compile(r"([A-Za-z_][\w.,\[\] *]*?)\s*=\s*(?:!(?!=)|%\s*[A-Za-z_])")
+    return re.compile(r"([A-Za-z_][\w.,\[\]'\" *]*)=\s*(?:!(?!=)|%\s*[A-Za-z_])")
 
 
 @cache
