@@ -167,12 +167,14 @@ def read_toml(path: str) -> dict[str, object]:
 
 
 def from_table(table: Mapping[str, object], base: Settings) -> Settings:
+    from torchlint.config_keys import KEYS
+
     def words(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
         return _strings(table[key], key, base.source) if key in table else default
 
     for key in table:
-        if key not in _KEYS:
-            raise ConfigError(_unknown_key(key), base.source)
+        if key not in KEYS:
+            raise ConfigError(_unknown_key(key, KEYS), base.source)
     return base._replace(
         select=normalised(words("select", base.select)),
         ignore=normalised(words("ignore", base.ignore)),
@@ -185,18 +187,10 @@ def from_table(table: Mapping[str, object], base: Settings) -> Settings:
     )
 
 
-# fmt: off
-_KEYS: Final = (
-    "select", "ignore", "per-file-ignores", "exclude", "extend-exclude", "target-torch", "baseline",
-    "require-reason",
-)
-# fmt: on
-
-
-def _unknown_key(key: str) -> str:
+def _unknown_key(key: str, known: Mapping[str, object]) -> str:
     if key == "tool":
         return "This file takes the keys without `[tool.torchlint]`; take that line out."
-    hint = nearest(key, _KEYS, f"; the known ones are {', '.join(_KEYS)}")
+    hint = nearest(key, known, f"; the known ones are {', '.join(known)}")
     return f"Unknown key `{shortened(key)}`{hint}."
 
 

@@ -1,0 +1,147 @@
+"""Pages and parts of pages that are made from the code: rules, commands, configuration keys."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from torchlint.cli import torchlint
+from torchlint.config import Settings
+from torchlint.config_keys import KEYS
+from torchlint.lint.registry import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.lint.rule import Rule
+
+FAMILIES: Final = {
+    "data": "Loading data",
+    "sync": "Waiting for the device",
+    "cudnn": "cuDNN",
+    "model": "Models",
+    "optimizer": "Optimizers and gradients",
+    "distributed": "Several GPUs",
+}
+"""Headings of the families of rules; one that is missing here is headed by its name."""
+_WIDTH: Final = 100
+
+
+def pages() -> dict[str, str]:
+    """The generated pages by their place on the site."""
+    rules = all_rules().values()
+    return {
+        "rules/index.md": _rule_index(),
+        **{f"rules/{rule.name}.md": _rule_page(rule) for rule in rules},
+        "commands.md": "\n".join(_commands()),
+    }
+
+
+def rule_navigation() -> list[object]:
+    """Entries of the navigation: the index, then each rule under its family."""
+    families = [
+        {heading: [{rule.name: f"rules/{rule.name}.md"} for rule in rules]}
+        for heading, rules in _families().items()
+    ]
+    return ["rules/index.md", *families]
+
+
+def filled_in(markdown: str) -> str:
+    """The page with its `<!-- generated: … -->` parts."""
+    marker = "<!-- generated: configuration -->"
+    return markdown.replace(marker, configuration()) if marker in markdown else markdown
+
+
+# rules -------------------------------------------------------------------------------------
+
+
+def _families() -> dict[str, list[Rule]]:
+    found: dict[str, list[Rule]] = {}
+    for rule in all_rules().values():
+        found.setdefault(FAMILIES.get(rule.family, rule.family), []).append(rule)
+    return found
+
+
+def _rule_index() -> str:
+    parts = [
+        "# Rules\n\n"
+        "The last column is the strongest promise that any of a rule's fixes makes; a single fix "
+        "may be weaker, or be withheld. **Safe** fixes keep the values of every program that "
+        "matches; **unsafe** ones may change results, memory or checkpoints, and are applied only "
+        "with `--unsafe`. `torchlint rule CODE` shows the same pages in the terminal.\n"
+    ]
+    for heading, rules in _families().items():
+        rows = [
+            f"| {rule.code} | [{rule.name}]({rule.name}.md) | {rule.summary} | {_fix(rule)} |\n"
+            for rule in rules
+        ]
+        head = "| code | name | what it reports | fix |\n|---|---|---|---|\n"
+        parts.append(f"## {heading}\n\n{head}{''.join(rows)}")
+    return "\n".join(parts)
+
+
+def _rule_page(rule: Rule) -> str:
+    file = f"rules/{rule.family}/{rule.name.replace('-', '_')}.py"
+    title, _, text = rule.page.strip().partition("\n")
+    shown = {"default": "always", "hint": "with `--hints`"}.get(rule.tier.value, rule.tier.value)
+    facts = (
+        "| code | shown | fix, at best | since |\n|---|---|---|---|\n"
+        f"| **{rule.code}** | {shown} | {_fix(rule)} | {rule.since} |\n"
+    )
+    more = []
+    if rule.may_change:
+        more.append(f"What the fix may change in the computed numbers: {rule.may_change}.")
+    if rule.needs_gpu:
+        more.append("What it saves shows only where a GPU computes.")
+    source = f"## Source\n\n[`{file}`](../../{file})\n"
+    return "\n\n".join([f"# {rule.name}", title, facts, *more, text.strip(), source])
+
+
+def _fix(rule: Rule) -> str:
+    return "none" if rule.fix is None else rule.fix.value
+
+
+# commands ----------------------------------------------------------------------------------
+
+
+def _commands() -> Iterator[str]:
+    yield "# Commands\n\nWhat `--help` says of each command.\n"
+    yield from _helped(torchlint, "torchlint", None)
+
+
+def _helped(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
+    context = click.Context(command, parent=parent, info_name=name, **command.context_settings)
+    context.terminal_width = context.max_content_width = _WIDTH
+    yield f"## {context.command_path}\n\n```text\n{context.get_help().rstrip()}\n```\n"
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            inner = command.get_command(context, each)
+            if inner is not None and not inner.hidden:
+                yield from _helped(inner, each, context)
+
+
+# configuration -----------------------------------------------------------------------------
+
+
+def configuration() -> str:
+    """A section for each key of the configuration."""
+    defaults = Settings(root="")._asdict()
+    parts = []
+    for key, (kind, meaning, example) in KEYS.items():
+        default = _toml(key, defaults.get(key.replace("-", "_"), ()))
+        parts.append(
+            f"### {key}\n\n{meaning}\n\n**Type:** {kind}  \n**Default:** {default}\n\n"
+            f"```toml\n[tool.torchlint]\n{example}\n```\n"
+        )
+    return "\n".join(parts)
+
+
+def _toml(key: str, value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, tuple):
+        shown = json.dumps(list(value))
+        return f"`{'{}' if key == 'per-file-ignores' else shown}`"
+    return f"`{json.dumps(value)}`"

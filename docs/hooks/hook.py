@@ -1,0 +1,64 @@
+"""What mkdocs calls while it builds the site: adds generated pages and leads links to them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import generated
+import repository
+from mkdocs.structure.files import File
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+_LOG = logging.getLogger("mkdocs.hooks.torchlint")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Leaves awaited pages out of the navigation, and puts every rule into it."""
+    folder = Path(config.docs_dir)
+    missing = {page for page in config.extra["awaited"] if not (folder / page).exists()}
+    if missing:
+        _LOG.info("Not written yet: %s", ", ".join(sorted(missing)))
+    config.nav = _navigation(config.nav or [], missing)
+    return config
+
+
+def _navigation(items: list[object], missing: set[str]) -> list[object]:
+    found: list[object] = []
+    for item in items:
+        if not isinstance(item, dict):
+            found.append(item)
+            continue
+        ((title, target),) = item.items()
+        if isinstance(target, list):
+            found.append({title: _navigation(target, missing)})
+        elif target == "rules/":
+            found.append({title: generated.rule_navigation()})
+        elif target not in missing:
+            found.append(item)
+    return found
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that code writes, and those of the repository that pages link to."""
+    root = Path(config.config_file_path).parent
+    pages = {**generated.pages(), **repository.pages(root)}
+    for file in files.documentation_pages():
+        pages.update(repository.linked_sources(root, file.src_uri, file.content_string))
+    for uri, text in list(pages.items()):
+        pages.update(repository.linked_sources(root, uri, text))
+    for uri, text in pages.items():
+        files.append(File.generated(config, uri, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Fills in generated parts, and leads links out of the documentation to where the site has
+    their file."""
+    root = Path(config.config_file_path).parent
+    return repository.with_site_links(root, page.file.src_uri, generated.filled_in(markdown))

@@ -1,0 +1,178 @@
+"""The pages of the documentation say what is so: their commands are run, their code is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.markdown_blocks import Block, Shell, agrees, blocks, commands, replay
+from torchlint.config import ConfigError, Settings, from_table
+from torchlint.config_keys import KEYS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
+SHELLS = {"bash", "sh", "shell", "zsh", "fish"}
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def console_pages() -> list[str]:
+    return [name for name in PAGES if any(each.language == "console" for each in blocks(page(name)))]
+
+
+def shell(folder: Path) -> Shell:
+    """A shell whose `torchlint` and `python` are those under test, and whose pip installs into a
+    folder of its own, without a network."""
+    plugins = folder.parent / "installed"
+    environment = {
+        "COLUMNS": "100",
+        "GIT_AUTHOR_EMAIL": "reader@example.org",
+        "GIT_AUTHOR_NAME": "Reader",
+        "GIT_COMMITTER_EMAIL": "reader@example.org",
+        "GIT_COMMITTER_NAME": "Reader",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "HOME": str(folder.parent),
+        "NO_COLOR": "1",
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads 0 as: no isolation
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_ROOT_USER_ACTION": "ignore",
+        "PIP_TARGET": str(plugins),
+        "PYTHONPATH": str(plugins),
+        "TORCHLINT_CACHE_DIR": str(folder.parent / "cache"),
+    }
+    return Shell(folder, environment)
+
+
+@pytest.mark.parametrize("name", console_pages())
+def test_commands_print_what_a_page_shows(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "repository"
+    shutil.copytree(ROOT / "fixtures", folder / "fixtures")
+    wrong = [
+        f"{name}:{block.row}: $ {command.words}\n" + "\n".join(actual)
+        for block, command, actual in replay(page(name), folder, shell(folder))
+    ]
+    assert wrong == [], "\n\n".join(wrong)
+
+
+def test_what_is_not_run_says_why_and_stays_little(capsys: pytest.CaptureFixture[str]) -> None:
+    left_out = [
+        (name, block)
+        for name in PAGES
+        for block in blocks(page(name))
+        if block.reason is not None and block.language in {"console", *SHELLS}
+    ]
+    with capsys.disabled():
+        print()
+        for name, block in left_out:
+            print(f"not run: {name}:{block.row}: {block.reason}")
+    assert all(block.reason for _, block in left_out)
+    assert len(left_out) <= MOST_LEFT_OUT
+
+
+MOST_LEFT_OUT = 16
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_commands_stand_in_console_blocks(name: str) -> None:
+    for block in blocks(page(name)):
+        if block.language == "console":
+            assert commands(block)
+        assert block.language not in SHELLS or block.reason is not None, f"{name}:{block.row}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_code_can_be_read(name: str) -> None:
+    for block in blocks(page(name)):
+        try:
+            _read(block)
+        except (ValueError, SyntaxError, yaml.YAMLError) as error:
+            pytest.fail(f"{name}:{block.row}: {error}")
+
+
+def _read(block: Block) -> None:
+    if block.language == "python":
+        compile(block.text, "block", "exec", dont_inherit=True)
+    elif block.language == "toml":
+        tomllib.loads(block.text)
+    elif block.language in ("yaml", "yml"):
+        list(yaml.safe_load_all(block.text))
+    elif block.language == "json":
+        json.loads(block.text)
+
+
+# configuration -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_each_key_is_documented_with_an_example_that_holds(key: str) -> None:
+    kind, meaning, example = KEYS[key]
+    assert kind
+    assert meaning.endswith(".")
+    table = tomllib.loads(example)
+    assert list(table) == [key]
+    plain = Settings(root="/")
+    assert from_table(table, plain) != plain
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_each_documented_key_is_read(key: str) -> None:
+    with pytest.raises(ConfigError, match=key):
+        from_table({key: 1}, Settings(root="/"))
+
+
+def test_no_setting_lacks_a_key() -> None:
+    settings = set(Settings._fields) - {"root", "source"}
+    assert settings - {key.replace("-", "_") for key in KEYS} == set()
+
+
+# the pieces of this test -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("printed", "actual", "same"),
+    [
+        (["a", "b"], ["a", "b", ""], True),
+        (["a", "..."], ["a"], True),
+        (["a", "...", "d"], ["a", "b", "c", "d"], True),
+        (["took ... s"], ["took 0.25 s"], True),
+        (["took ... s"], ["took", "0.25 s"], False),
+        (["a"], ["a", "b"], False),
+        ([], ["a"], False),
+        (["a*"], ["aa"], False),
+    ],
+)
+def test_dots_stand_for_what_is_left_out(printed: list[str], actual: list[str], same: bool) -> None:
+    assert agrees(printed, actual) is same
+
+
+def test_a_session_keeps_its_folder_and_its_last_exit_code(tmp_path: Path) -> None:
+    session = Shell(tmp_path, {})
+    assert session.run("mkdir inner && cd inner && false") == []
+    assert session.run("echo $? $(basename $PWD)") == ["1 inner"]
+
+
+def test_a_page_that_tells_something_else_is_caught(tmp_path: Path) -> None:
+    text = (
+        '```text title="a.txt"\none\n```\n\n'
+        "```console\n$ cat a.txt\none\n$ cat \\\n> a.txt\ntwo\n```\n\n"
+        "<!-- not run: it never ends -->\n```console\n$ sleep inf\n```\n"
+    )
+    ((block, command, actual),) = replay(text, tmp_path, Shell(tmp_path, {}))
+    assert (block.row, command.words, actual) == (5, "cat \\\na.txt", ["one"])
