@@ -98,3 +98,23 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert links
     missing = [link for link in links if not ((ROOT / page).parent / link).exists()]
     assert missing == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals to record")
+def test_pictures_equal_a_fresh_recording() -> None:
+    done = subprocess.run(
+        [sys.executable, "benchmarks/record_pictures.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_pictures_load_nothing() -> None:
+    pictures = sorted((ROOT / "docs" / "images").glob("*.svg"))
+    assert [picture.stem for picture in pictures] == ["check", "fix", "verify"]
+    for picture in pictures:
+        text = picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "http" not in text
