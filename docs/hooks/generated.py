@@ -26,7 +26,7 @@ FAMILIES: Final = {
     "distributed": "Several GPUs",
 }
 """Headings of the families of rules; one that is missing here is headed by its name."""
-_WIDTH: Final = 100
+_WIDTH: Final = 84
 
 
 def pages() -> dict[str, str]:
