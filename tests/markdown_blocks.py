@@ -8,11 +8,11 @@ import subprocess
 import textwrap
 from dataclasses import dataclass
 from itertools import takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 _FENCE = re.compile(
     r"(?:^[ ]*<!--\ not\ run:\ (?P<reason>[^\n]*?)\ -->\n\n?)?"
@@ -105,7 +105,9 @@ class Shell:
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._folder = str(folder)
-        self._environment = {**os.environ, **environment}
+        # A test that a hook of git starts must not work on the repository of that hook.
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        self._environment = {**ours, **environment}
         self._code = 0
 
     def run(self, words: str) -> list[str]:

@@ -57,7 +57,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
     """Fills in generated parts, and leads links out of the documentation to where the site has
     their file."""
     root = Path(config.config_file_path).parent
