@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import textwrap
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _FENCE = re.compile(
     r"(?:^[ ]*<!--\ not\ run:\ (?P<reason>[^\n]*?)\ -->\n\n?)?"
@@ -132,6 +133,33 @@ class Shell:
                 self._folder = said.read().strip() or self._folder
         self._code = done.returncode
         return done.stdout.splitlines()
+
+
+def reader(folder: Path) -> Shell:
+    """The session of a reader: its `torchlint` and `python` are those of this process, and its pip
+    installs into a folder of its own, without a network."""
+    plugins = folder.parent / "installed"
+    environment = {
+        "COLUMNS": "100",
+        "GIT_AUTHOR_EMAIL": "reader@example.org",
+        "GIT_AUTHOR_NAME": "Reader",
+        "GIT_COMMITTER_EMAIL": "reader@example.org",
+        "GIT_COMMITTER_NAME": "Reader",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "HOME": str(folder.parent),
+        "NO_COLOR": "1",
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads 0 as: no isolation
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_ROOT_USER_ACTION": "ignore",
+        "PIP_TARGET": str(plugins),
+        "PYTHONPATH": str(plugins),
+        "TORCHLINT_CACHE_DIR": str(folder.parent / "cache"),
+    }
+    return Shell(folder, environment)
 
 
 def replay(page: str, folder: Path, shell: Shell) -> Iterator[tuple[Block, Command, list[str]]]:

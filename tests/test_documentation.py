@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.markdown_blocks import Block, Shell, agrees, blocks, commands, replay
+from tests.markdown_blocks import Block, Shell, agrees, blocks, commands, reader, replay
 from torchlint.config import ConfigError, Settings, from_table
 from torchlint.config_keys import KEYS
 
@@ -36,40 +35,13 @@ def console_pages() -> list[str]:
     ]
 
 
-def shell(folder: Path) -> Shell:
-    """A shell whose `torchlint` and `python` are those under test, and whose pip installs into a
-    folder of its own, without a network."""
-    plugins = folder.parent / "installed"
-    environment = {
-        "COLUMNS": "100",
-        "GIT_AUTHOR_EMAIL": "reader@example.org",
-        "GIT_AUTHOR_NAME": "Reader",
-        "GIT_COMMITTER_EMAIL": "reader@example.org",
-        "GIT_COMMITTER_NAME": "Reader",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "HOME": str(folder.parent),
-        "NO_COLOR": "1",
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads 0 as: no isolation
-        "PIP_NO_DEPS": "1",
-        "PIP_NO_INDEX": "1",
-        "PIP_ROOT_USER_ACTION": "ignore",
-        "PIP_TARGET": str(plugins),
-        "PYTHONPATH": str(plugins),
-        "TORCHLINT_CACHE_DIR": str(folder.parent / "cache"),
-    }
-    return Shell(folder, environment)
-
-
 @pytest.mark.parametrize("name", console_pages())
 def test_commands_print_what_a_page_shows(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "repository"
     shutil.copytree(ROOT / "fixtures", folder / "fixtures")
     wrong = [
         f"{name}:{block.row}: $ {command.words}\n" + "\n".join(actual)
-        for block, command, actual in replay(page(name), folder, shell(folder))
+        for block, command, actual in replay(page(name), folder, reader(folder))
     ]
     assert wrong == [], "\n\n".join(wrong)
 
