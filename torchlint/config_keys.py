@@ -57,5 +57,11 @@ KEYS: Final[dict[str, tuple[str, str, str]]] = {
         "prunes it. `--baseline` names another one, and `--no-baseline` shows everything.",
         'baseline = "torchlint-baseline.json"',
     ),
+    "require-reason": (
+        "true or false",
+        "Whether a comment that silences a finding has to say why, as in "
+        "`# torchlint: ignore[TL201] -- the scheduler needs it`. One that does not is reported.",
+        "require-reason = true",
+    ),
 }
 """By name: its type in words, its meaning in Markdown, and an example in TOML."""

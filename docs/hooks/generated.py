@@ -24,6 +24,7 @@ FAMILIES: Final = {
     "model": "Models",
     "optimizer": "Optimizers and gradients",
     "distributed": "Several GPUs",
+    "suppressions": "Comments that silence",
 }
 """Headings of the families of rules; one that is missing here is headed by its name."""
 _WIDTH: Final = 84
