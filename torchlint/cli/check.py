@@ -21,8 +21,11 @@ from torchlint.cli.options import (
 from torchlint.cli.output import print_diagnostics, print_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from torchlint.lint.engine import Report
     from torchlint.lint.finding import Diagnostic
+    from torchlint.lint.store import Store
     from torchlint.lint.targets import Plan
     from torchlint.lint.tiers import Shown
 
@@ -124,9 +127,6 @@ def command(
         adding.add_ignore(paths, words, reason, no_baseline=no_baseline)
     if reason is not None:
         raise click.UsageError("--reason needs --add-ignore.")
-    from torchlint.lint import engine
-    from torchlint.report.progress import Progress
-
     if watch:
         from torchlint.cli.watching import again_and_again
 
@@ -135,28 +135,20 @@ def command(
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
     if show_fixes and (output_format != "text" or statistics):
         raise click.UsageError("--show-fixes is for text; leave out --output-format, --statistics.")
+    from torchlint.lint import engine
+    from torchlint.report.progress import Progress
+
     store = store_from(cache_dir, no_cache=no_cache)
     plan = plan_from(paths, words, store.rule_names)
     place = formats.destination(output_file, plan.targets, output_format, statistics=statistics)
-    known = None
-    if baseline is not None or (plan.baselines and not no_baseline):
-        from torchlint.cli.baselining import Baselines
-
-        known = Baselines(plan, baseline)
-    changes = None
-    if diff_base is not None:
-        from torchlint.cli.diff_base import changes_since, narrow
-
-        changes = changes_since(diff_base)
+    known = baseline is not None or (bool(plan.baselines) and not no_baseline)
+    sieves = list(_sieves(plan, words, store, baseline, diff_base, known=known))
     with Progress(sys.stderr) as progress, connected_pool(words, backend, cluster) as pool:
         report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
     shown, diagnostics = told(report, plan, words)
     notes: list[str] = []
-    if known is not None:
-        shown = known.hide(shown, plan.targets, words, store, sound=not diagnostics)
-        notes += known.notes
-    if changes is not None:
-        shown, left_out = narrow(shown, plan.targets, changes)
+    for sieve in sieves:
+        shown, left_out = sieve(shown, not diagnostics)
         notes += left_out
     checked = formats.Checked(shown, diagnostics, plan.targets, report.files, fixes=show_fixes)
     formats.report(checked, output_format, place, statistics=statistics)
@@ -166,6 +158,41 @@ def command(
     if diagnostics:
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(1 if shown.problems and not exit_zero else 0)
+
+
+def _sieves(
+    plan: Plan,
+    words: Words,
+    store: Store,
+    baseline: str | None,
+    diff_base: str | None,
+    *,
+    known: bool,
+) -> Iterator[Callable[[Shown, bool], tuple[Shown, list[str]]]]:
+    """What leaves out findings, in turn, and says in sentences what it left out.
+
+    Each takes what is to be shown, and whether every file could be checked. The baseline goes
+    first: what it knows of a line that did not change is no news of the baseline.
+
+    Raises:
+        click.ClickException: the baseline, or git, cannot be used; said before the check, which
+            may take a while.
+    """
+    if known:
+        from torchlint.cli.baselining import Baselines
+
+        baselines = Baselines(plan, baseline)
+
+        def unknown(shown: Shown, sound: bool) -> tuple[Shown, list[str]]:
+            shown = baselines.hide(shown, plan.targets, words, store, sound=sound)
+            return shown, baselines.notes
+
+        yield unknown
+    if diff_base is not None:
+        from torchlint.cli.diff_base import changes_since, narrow
+
+        changes = changes_since(diff_base)
+        yield lambda shown, _sound: narrow(shown, plan.targets, changes)
 
 
 def told(report: Report, plan: Plan, words: Words) -> tuple[Shown, list[Diagnostic]]:
