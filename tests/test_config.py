@@ -5,7 +5,8 @@ import os
 import pytest
 
 from torchlint import config
-from torchlint.config import ConfigError, Selection, Settings, from_table, normalised
+from torchlint.config import ConfigError, Selection, Settings, normalised
+from torchlint.config_keys import from_table
 
 KNOWN = {"TL101": "dataloader-no-workers", "TL201": "item-in-step-loop", "TL202": "host-copy"}
 
@@ -192,12 +193,12 @@ def test_what_would_take_for_ever_is_an_error_with_a_short_sentence(
     table: dict[str, object], expected: str
 ) -> None:
     with pytest.raises(ConfigError, match=expected) as caught:
-        config.from_table(table, Settings("/"))
+        from_table(table, Settings("/"))
     assert len(caught.value.message) < 700
 
 
 def test_rules_that_are_named_often_are_kept_once() -> None:
-    settings = config.from_table({"select": ["TL2", "tl2", "ALL"] * 1_000}, Settings("/"))
+    settings = from_table({"select": ["TL2", "tl2", "ALL"] * 1_000}, Settings("/"))
     assert settings.select == ("TL2", "ALL")
     assert len(config.unknown_selector(["x" * 9_999], {"TL201": "item"}) or "") < 300
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.config import DEFAULT_EXCLUDE, Settings, from_table, tool_table
+from torchlint.config import DEFAULT_EXCLUDE, Settings, tool_table
+from torchlint.config_keys import from_table
 from torchlint.lint.registry import all_rules
 
 ROOT = Path(__file__).parents[1]

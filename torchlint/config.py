@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 NEWEST_TORCH: Final = (2, 13)
 MAX_BYTES: Final = 1 << 20
 """A configuration or requirements file larger than this is not read."""
-MOST_GLOBS: Final = 1_000
-"""Globs in one setting: each is tried on each file."""
 _MOST_DOTS: Final = 2_000
 """Dots in a line of TOML: to read a name of so many parts takes the square of them."""
 
@@ -36,7 +34,6 @@ LISTED: Final = "; `torchlint rule` lists all"
 """The rest of a sentence about a rule that does not exist and is like none."""
 _EXACT: Final = 1_000
 _LONGEST_SHOWN: Final = 200
-_T = TypeVar("_T")
 
 
 class ConfigError(Exception):
@@ -164,107 +161,6 @@ def read_toml(path: str) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         message = f"This is not valid TOML: {shortened(str(error))}; mend it there."
         raise ConfigError(message, path) from None
-
-
-def from_table(table: Mapping[str, object], base: Settings) -> Settings:
-    from torchlint.config_keys import KEYS
-
-    def words(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        return _strings(table[key], key, base.source) if key in table else default
-
-    for key in table:
-        if key not in KEYS:
-            raise ConfigError(_unknown_key(key, KEYS), base.source)
-    return base._replace(
-        select=normalised(words("select", base.select)),
-        ignore=normalised(words("ignore", base.ignore)),
-        per_file_ignores=_per_file(table.get("per-file-ignores", {}), base.source),
-        exclude=_few(words("exclude", base.exclude), "exclude", base.source)
-        + _few(words("extend-exclude", ()), "extend-exclude", base.source),
-        target_torch=_target(table.get("target-torch"), base.source),
-        baseline=_baseline(table.get("baseline"), base.source),
-        require_reason=_flag(table, "require-reason", base.source),
-    )
-
-
-def _unknown_key(key: str, known: Mapping[str, object]) -> str:
-    if key == "tool":
-        return "This file takes the keys without `[tool.torchlint]`; take that line out."
-    hint = nearest(key, known, f"; the known ones are {', '.join(known)}")
-    return f"Unknown key `{shortened(key)}`{hint}."
-
-
-def _flag(table: Mapping[str, object], key: str, path: str | None) -> bool:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        raise ConfigError(f"`{key}` must be true or false.", path)
-    return value
-
-
-def _strings(value: object, key: str, path: str | None) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise ConfigError(f'`{key}` must be a list of strings, such as {key} = ["..."].', path)
-    return tuple(value)
-
-
-def _per_file(value: object, path: str | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if not isinstance(value, dict):
-        raise ConfigError(
-            "`per-file-ignores` must be a table from a glob to a list of codes, "
-            'such as per-file-ignores = { "tests/*" = ["TL201"] }.',
-            path,
-        )
-    return tuple(
-        (pattern, normalised(_codes_for(pattern, codes, path)))
-        for pattern, codes in _few(tuple(value.items()), "per-file-ignores", path)
-    )
-
-
-def _codes_for(pattern: str, value: object, path: str | None) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise ConfigError(
-            f"`per-file-ignores` needs a list of strings for `{shortened(pattern)}`, "
-            'such as ["TL201"].',
-            path,
-        )
-    return tuple(value)
-
-
-def _few(globs: tuple[_T, ...], key: str, path: str | None) -> tuple[_T, ...]:
-    if len(globs) > MOST_GLOBS:
-        raise ConfigError(
-            f"`{key}` has {len(globs):,} globs, and {MOST_GLOBS:,} at most are heeded; "
-            "name folders instead of files.",
-            path,
-        )
-    return globs
-
-
-def _target(value: object, path: str | None) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise ConfigError('`target-torch` must be a string, such as target-torch = "2.1".', path)
-    version = parse_torch(value)
-    if version is None:
-        raise ConfigError(
-            f'`target-torch` is "{shortened(value)}"; write a version such as "2.1".', path
-        )
-    return version
-
-
-def _baseline(value: object, path: str | None) -> str | None:
-    if value is None:
-        return None
-    name = os.path.normpath(value) if isinstance(value, str) and "\0" not in value else ""
-    # `baseline write` writes what a checkout names here, so nothing outside of it.
-    if name in ("", ".") or os.path.isabs(name) or name.split(os.sep)[0] == os.pardir:
-        raise ConfigError(
-            "`baseline` must name a file in the folder of this configuration or below it, "
-            'such as baseline = "torchlint-baseline.json".',
-            path,
-        )
-    return os.path.abspath(os.path.join(os.path.dirname(path or ""), name))
 
 
 def parse_torch(text: str) -> tuple[int, int] | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from torchlint.config import (
     ConfigError,
     Settings,
-    from_table,
     read_capped,
     read_toml,
     tool_table,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Configs:
@@ -72,13 +75,13 @@ def _load_or_error(folder: str) -> Settings | ConfigError | None:
 def _load_folder(folder: str) -> Settings | None:
     path = os.path.join(folder, "torchlint.toml")
     if os.path.lexists(path):
-        return from_table(read_toml(path), Settings(folder, path))
+        return _settings(read_toml(path), Settings(folder, path))
     path = os.path.join(folder, "pyproject.toml")
     # Nobody is told off for a broken pyproject.toml that has nothing to do with torchlint.
     if not os.path.isfile(path) or b"torchlint" not in read_capped(path):
         return None
     table = tool_table(read_toml(path), path)
-    return None if table is None else from_table(table, Settings(folder, path))
+    return None if table is None else _settings(table, Settings(folder, path))
 
 
 def _load_named(file: str, here: Settings) -> Settings:
@@ -86,4 +89,11 @@ def _load_named(file: str, here: Settings) -> Settings:
     table = tool_table(data, file)
     if table is None:
         table = {} if os.path.basename(file) == "pyproject.toml" else data
-    return from_table(table, here._replace(source=file))
+    return _settings(table, here._replace(source=file))
+
+
+def _settings(table: Mapping[str, object], base: Settings) -> Settings:
+    # Where there is no configuration, nothing of its keys is needed.
+    from torchlint.config_keys import from_table
+
+    return from_table(table, base)
