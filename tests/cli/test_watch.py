@@ -49,12 +49,15 @@ class Watch:
 @pytest.fixture
 def watch(here: Path) -> Iterator[Callable[..., Watch]]:
     started: list[Watch] = []
+    # Whoever runs the tests in the background may ignore it, and a child would do so as well.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def start(*words: str) -> Watch:
         started.append(Watch("--output-format", "concise", *words))
         return started[-1]
 
     yield start
+    signal.signal(signal.SIGINT, before)
     for each in started:
         with each.process as process:
             process.kill()
