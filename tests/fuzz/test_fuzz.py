@@ -14,7 +14,7 @@ from torchlint.lint.debug import VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CASES = {"check": 120, "fix": 120, "cache": 40, "config": 100, "notebook": 100}
+CASES = {"check": 80, "fix": 80, "cache": 25, "config": 60, "notebook": 60}
 
 
 @pytest.fixture(scope="module", autouse=True)
