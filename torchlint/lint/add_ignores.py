@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.comments import Layout
-from torchlint.lint.engine import check, digest_of
+from torchlint.lint.editable import Editable
+from torchlint.lint.engine import check
 from torchlint.lint.finding import Applicability, Diagnostic, Edit, Fix
 from torchlint.lint.fixer import FixedFile, FixReport, made
-from torchlint.lint.notebooks import diagnosed_in_cells, with_module
+from torchlint.lint.notebooks import diagnosed_in_cells
 from torchlint.lint.registry import all_rules
 from torchlint.lint.store import Store
 from torchlint.lint.tiers import choose
-from torchlint.project.source import SourceError, decode, encode
+from torchlint.project.source import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from torchlint.project.workers import Pool
 
 _MOST_ROUNDS: Final = 5
+_CHANGED: Final = "The file has changed since it was read; run it again."
+_UNFIT: Final = "Comments cannot be added in {encoding}; save the file as UTF-8."
 _UNCOVERED: Final = (
     "No comment that torchlint could add here silences this finding; nothing was added to this "
     "file, so silence it by hand."
@@ -82,7 +85,7 @@ class _Run:
         self._reason = reason
         self._pool = pool
         self._store = Store()
-        self._contents: dict[str, bytes] = {}
+        self._opened: dict[str, Editable] = {}
         self._now: dict[str, Source] = {}
         self._failed: dict[str, Diagnostic] = {}
         self._about = {code for code, rule in all_rules().items() if rule.about_comments}
@@ -101,9 +104,10 @@ class _Run:
             if path not in self._failed:
                 self._failed[path] = Diagnostic(path, _UNCOVERED, left[0].start, kind="fix")
         files = [
-            FixedFile(path, before, after, ())
-            for path, before in sorted(self._contents.items())
-            if path not in self._failed and (after := self._targets[path].data or b"") != before
+            FixedFile(path, opened.content, after, ())
+            for path, opened in sorted(self._opened.items())
+            if path not in self._failed
+            and (after := self._targets[path].content()) != opened.content
         ]
         counted = sum(len(first.get(file.path, ())) for file in files)
         wrong = (*report.diagnostics, *self._failed.values())
@@ -123,11 +127,12 @@ class _Run:
         if path in self._failed:
             return False
         try:
-            source = self._now.get(path) or self._loaded(path, report.digests[path])
+            opened = self._opened.get(path) or self._open(path, report.digests[path])
+            source = self._now.get(path, opened.source)
             edits = tuple(_Writer(source, self._reason, self._about).edits(findings))
             fix = Fix(Applicability.SAFE, "Silence it", edits)
             after = made(source, [findings[0]._replace(fix=fix)])
-            written = self._written(path, after)
+            written = opened.written(after)
         except SourceError as error:
             self._failed[path] = error.diagnostic
             return False
@@ -135,35 +140,14 @@ class _Run:
         self._targets[path] = self._targets[path]._replace(data=written)
         return after.text != source.text
 
-    def _loaded(self, path: str, digest: bytes) -> Source:
-        """The file as it was checked.
-
-        Raises:
-            SourceError: it is another one by now, or its encoding does not give it back.
+    def _open(self, path: str, digest: bytes) -> Editable:
         """
-        target = self._targets[path]
-        target = target._replace(data=target.content())
-        data = target.read()
-        if digest_of(data) != digest:
-            message = "The file has changed since it was read; run it again."
-            raise SourceError(path, message, kind="write")
-        source = decode(path, data)
-        if encode(source, source.text) != data:
-            message = f"Comments cannot be added in {source.encoding}; save the file as UTF-8."
-            raise SourceError(path, message, kind="fix")
-        self._targets[path], self._contents[path] = target, target.data or b""
-        self._now[path] = source
-        return source
-
-    def _written(self, path: str, after: Source) -> bytes:
-        """The bytes of the whole file with this Python in it.
-
         Raises:
-            SourceError: a comment would go between a notebook's cells.
+            SourceError: the file cannot be changed.
         """
-        if not self._targets[path].is_notebook:
-            return after.data
-        return with_module(path, self._contents[path], after.text)
+        opened = Editable(self._targets[path], digest, changed=_CHANGED, unfit=_UNFIT)
+        self._opened[path], self._targets[path] = opened, opened.target
+        return opened
 
 
 class _Writer:

@@ -48,9 +48,9 @@ class Target(NamedTuple):
         data = self.content()
         if not self.is_notebook:
             return data
-        from torchlint.lint.notebooks import module_of
+        from torchlint.lint.notebooks import NotebookModule
 
-        return module_of(self.path, data)
+        return NotebookModule(self.path, data).text.encode("utf-8")
 
     def content(self) -> bytes:
         """The content as it lies in the file.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.lint.diffs import unified
-from torchlint.lint.engine import check, digest_of
+from torchlint.lint.editable import Editable
+from torchlint.lint.engine import check
 from torchlint.lint.finding import Applicability, Diagnostic, Finding
 from torchlint.lint.rule import without_fix
 from torchlint.lint.splice import spans, that_fit, with_fixes
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS: Final = 20
 _CHANGED: Final = "The file has changed since it was read and was not fixed; run it again."
+_UNFIT: Final = "Text in {encoding} cannot be fixed; save the file as UTF-8."
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +117,11 @@ def apply(report: FixReport) -> tuple[Diagnostic, ...]:
 
 @dataclass(slots=True)
 class _File:
-    """A file on its way through the rounds: its bytes, and the Python in it at first and now."""
+    """A file on its way through the rounds: as it was opened, and its Python and its bytes now."""
 
-    content: bytes
-    before: Source
+    opened: Editable
     now: Source
+    written: bytes
     applied: list[Finding] = field(default_factory=list)
 
 
@@ -168,10 +170,9 @@ class _Run:
 
     def _fixed_files(self) -> Iterator[FixedFile]:
         for path, file in sorted(self._files.items()):
-            if file is not None and file.before.data != file.now.data:
-                after = self._targets[path].data
-                assert after is not None
-                yield FixedFile(path, file.content, after, tuple(file.applied), self._real[path])
+            if file is not None and file.written != file.opened.content:
+                before, applied = file.opened.content, tuple(file.applied)
+                yield FixedFile(path, before, file.written, applied, self._real[path])
 
     def _check(
         self,
@@ -194,30 +195,14 @@ class _Run:
         if path not in self._files:
             self._files[path] = None
             try:
-                self._files[path] = self._loaded(path, report.digests[path])
+                opened = Editable(
+                    self._targets[path], report.digests[path], changed=_CHANGED, unfit=_UNFIT
+                )
+                self._targets[path] = opened.target
+                self._files[path] = _File(opened, opened.source, opened.content)
             except SourceError as error:
                 self._diagnostics.append(error.diagnostic)
         return self._files[path]
-
-    def _loaded(self, path: str, digest: bytes) -> _File:
-        """The file as it was checked.
-
-        Raises:
-            SourceError: it is another one by now, or its encoding does not give it back.
-        """
-        target = self._targets[path]
-        # From now on this is what is checked, whatever happens to the file.
-        target = target._replace(data=target.content())
-        data = target.read()
-        if digest_of(data) != digest:
-            raise SourceError(path, _CHANGED, kind="write")
-        source = decode(path, data)
-        if encode(source, source.text) != source.data:
-            message = f"Text in {source.encoding} cannot be fixed; save the file as UTF-8."
-            raise SourceError(path, message, kind="fix")
-        self._targets[path] = target
-        assert target.data is not None
-        return _File(target.data, source, source)
 
     def _fix_all(self, todo: Mapping[str, Sequence[Finding]]) -> int:
         """How many files changed, or lost a fix for good."""
@@ -239,7 +224,8 @@ class _Run:
         else:
             file.now = after
             file.applied += applied
-            self._targets[path] = self._targets[path]._replace(data=self._written(file, after))
+            file.written = file.opened.written(after)
+            self._targets[path] = self._targets[path]._replace(data=file.written)
         return bool(applied) or len(self._hopeless) > dropped
 
     def _sound(self, file: _File, findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -260,20 +246,8 @@ class _Run:
             SourceError: they cannot be made.
         """
         after = made(file.now, findings)
-        self._written(file, after)
+        file.opened.written(after)
         return after
-
-    def _written(self, file: _File, after: Source) -> bytes:
-        """The bytes of the whole file with this Python in it.
-
-        Raises:
-            SourceError: an edit reaches over the border of a notebook's cell.
-        """
-        if not self._targets[after.path].is_notebook:
-            return after.data
-        from torchlint.lint.notebooks import with_module
-
-        return with_module(after.path, file.content, after.text)
 
     def _made_together(
         self, file: _File, findings: Sequence[Finding]

@@ -18,31 +18,31 @@ if TYPE_CHECKING:
     from torchlint.project.cells import Borders
 
 
-def module_of(path: str, data: bytes) -> bytes:
-    """The code cells of a notebook as a Python text that `Borders` can read, in UTF-8.
+class NotebookModule:
+    """A notebook as one Python module.
 
     Raises:
         SourceError: it cannot be read.
+
+    Attributes:
+        text: the code cells as a Python text that `Borders` can read.
     """
-    notebook = Notebook(path, data)
-    return cells_of([cell.source for cell in notebook.cells]).text.encode("utf-8")
 
+    def __init__(self, path: str, data: bytes) -> None:
+        self._notebook = Notebook(path, data)
+        self._cells = cells_of([cell.source for cell in self._notebook.cells])
+        self.text = self._cells.text
 
-def with_module(path: str, data: bytes, text: str) -> bytes:
-    """The notebook with a module that edits have made of its own.
+    def with_text(self, text: str) -> bytes:
+        """The bytes of the notebook with a module that edits have made of its own.
 
-    Args:
-        data: the notebook as it was when `module_of` gave the module.
-
-    Raises:
-        SourceError: of kind `fix`, if the edits do not keep to the code of single cells.
-    """
-    notebook = Notebook(path, data)
-    cells = cells_of([cell.source for cell in notebook.cells])
-    try:
-        return notebook.with_sources(cells.sources(text))
-    except SpreadError as error:
-        raise SourceError(path, str(error), kind="fix") from None
+        Raises:
+            SourceError: of kind `fix`, if the edits do not keep to the code of single cells.
+        """
+        try:
+            return self._notebook.with_sources(self._cells.sources(text))
+        except SpreadError as error:
+            raise SourceError(self._notebook.path, str(error), kind="fix") from None
 
 
 def cells_of(sources: Sequence[str]) -> Cells:
