@@ -25,23 +25,16 @@ def write_atomically(path: str, data: bytes) -> None:
         SourceError: of kind `write`; the file is the old one.
     """
     target = os.path.realpath(path)
-    temporary = None
     try:
         before = os.stat(target)
         # Replacing needs no right to write the file itself, and root needs none at all; a
         # file that somebody made read-only stays as it is all the same.
         if not before.st_mode & 0o222 or not os.access(target, os.W_OK):
             raise SourceError(path, "The file is read-only; make it writable first.", kind="write")
-        temporary = _write_beside(target, data, before)
-        os.replace(temporary, target)
-        temporary = None
-        _sync_folder(os.path.dirname(target))
+        _put(target, data, before)
     except OSError as error:
         reason = error.strerror or str(error)
         raise SourceError(path, f"Cannot write the file: {reason}.", kind="write") from error
-    finally:
-        if temporary is not None:
-            _remove(temporary)
 
 
 def write_whole(path: str, data: bytes) -> None:
@@ -53,18 +46,11 @@ def write_whole(path: str, data: bytes) -> None:
     if os.path.lexists(path):
         write_atomically(path, data)
         return
-    temporary = None
     try:
-        temporary = _write_beside(os.path.abspath(path), data, None)
-        os.replace(temporary, path)
-        temporary = None
-        _sync_folder(os.path.dirname(os.path.abspath(path)))
+        _put(os.path.abspath(path), data, None)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a possible file name"
         raise SourceError(path, f"Cannot write the file: {reason}.", kind="write") from error
-    finally:
-        if temporary is not None:
-            _remove(temporary)
 
 
 def write_report(path: str, data: bytes) -> None:
@@ -115,6 +101,17 @@ def _lives(process: int) -> bool:
     except (OSError, OverflowError):
         return True
     return True
+
+
+def _put(target: str, data: bytes, like: os.stat_result | None) -> None:
+    """Put a file in its place in one step."""
+    temporary = _write_beside(target, data, like)
+    try:
+        os.replace(temporary, target)
+    except BaseException:
+        _remove(temporary)
+        raise
+    _sync_folder(os.path.dirname(target))
 
 
 def _write_beside(target: str, data: bytes, like: os.stat_result | None) -> str:
