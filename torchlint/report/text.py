@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from torchlint.lint.finding import Tier
 from torchlint.report.excerpt import excerpt
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 _INDENT = "    "
 
 
-class Look(NamedTuple):
+class Look:
     """How findings are to look.
 
-    `width` is the number of columns to keep within, None where a line is a line; with
-    `fixes` each finding has its fix under it, as a small diff.
+    Args:
+        width: the number of columns to keep within, None where a line is a line.
+        fixes: whether each finding has its fix under it, as a small diff.
     """
 
-    paint: Paint
-    width: int | None = None
-    fixes: bool = False
+    def __init__(self, paint: Paint, width: int | None = None, fixes: bool = False) -> None:
+        self.paint = paint
+        self.width = width
+        self.fixes = fixes
 
     def wrapped(self, lead: str, text: str) -> Iterator[str]:
         """Indented lines of the text, which begins with `lead`."""
