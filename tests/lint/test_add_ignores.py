@@ -352,3 +352,14 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
     (diagnostic,) = apply(done.files)
     assert diagnostic.kind == "write"
     assert path.read_text(encoding="utf-8") == "x = 1\n"
+
+
+def test_a_link_that_takes_the_place_of_a_file_is_left_alone(tmp_path: Path) -> None:
+    path, other = tmp_path / "train.py", tmp_path / "other.py"
+    path.write_text(LOOP + "    loss.item()\n")
+    done = add_ignores([Target(str(path), Selection(), (2, 13))], wanted=EVERYTHING)
+    path.rename(other)
+    path.symlink_to(other)
+    (failed,) = apply(done.files)
+    assert "has changed" in failed.message
+    assert other.read_text() == LOOP + "    loss.item()\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -81,6 +82,7 @@ class _Run:
         self, targets: Sequence[Target], *, wanted: Wanted, reason: str, pool: Pool | None
     ) -> None:
         self._targets = {target.path: target for target in targets}
+        self._real = {path: os.path.realpath(path) for path in self._targets}
         self._wanted = wanted
         self._reason = reason
         self._pool = pool
@@ -104,7 +106,7 @@ class _Run:
             if path not in self._failed:
                 self._failed[path] = Diagnostic(path, _UNCOVERED, left[0].start, kind="fix")
         files = [
-            FixedFile(path, opened.content, after, ())
+            FixedFile(path, opened.content, after, (), self._real[path])
             for path, opened in sorted(self._opened.items())
             if path not in self._failed
             and (after := self._targets[path].content()) != opened.content
