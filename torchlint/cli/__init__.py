@@ -20,6 +20,7 @@ _COMMANDS: Final = {
     "config": "torchlint.cli.config",
     "fix": "torchlint.cli.fix",
     "rule": "torchlint.cli.rule",
+    "server": "torchlint.cli.server",
     "verify": "torchlint.cli.verify",
 }
 
@@ -60,6 +61,7 @@ Examples:
   torchlint fix train.py            a diff that mends it; add --apply to write
   torchlint rule TL201              why a rule speaks, and when its fix is safe
   torchlint config train.py         which settings are in force, and from where
+  torchlint server                  for an editor: findings while you type
   torchlint verify train.py         runs the script, and measures what each fix is worth
 
 \b

@@ -279,10 +279,19 @@ def store_from(cache_dir: str | None, *, no_cache: bool = False) -> Store:
     context = click.get_current_context(silent=True)
     if context is not None and isinstance(context.obj, Store):
         return context.obj  # of a command that is run again and again
+    return Store(cache_opener(cache_dir, no_cache=no_cache))
+
+
+def cache_opener(cache_dir: str | None, *, no_cache: bool = False) -> Callable[[], Cache] | None:
+    """What opens the cache on disk, or None if there is to be none.
+
+    Raises:
+        click.ClickException: as for `store_from`.
+    """
     if no_cache:
         if cache_dir is not None:
             raise click.UsageError("--no-cache and --cache-dir exclude each other; give one.")
-        return Store()
+        return None
     root = cache_root(cache_dir)
 
     def open_cache() -> Cache:
@@ -292,7 +301,7 @@ def store_from(cache_dir: str | None, *, no_cache: bool = False) -> Store:
         cache.sweep()
         return cache
 
-    return Store(open_cache)
+    return open_cache
 
 
 def cache_root(cache_dir: str | None) -> str:

@@ -1,0 +1,64 @@
+"""`torchlint server`: findings while you type."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from torchlint.cli.command import Command
+from torchlint.cli.options import cache_opener, cache_options
+
+_EPILOG = """\b
+An editor starts it by itself, once it is told the command. Neovim 0.11, in init.lua:
+  vim.lsp.config("torchlint", { cmd = { "torchlint", "server" }, filetypes = { "python" },
+                                root_markers = { "pyproject.toml", ".git" } })
+  vim.lsp.enable("torchlint")
+
+\b
+Helix, in languages.toml:
+  [language-server.torchlint]
+  command = "torchlint"
+  args = ["server"]
+  [[language]]
+  name = "python"
+  language-servers = ["torchlint"]
+
+\b
+VS Code: the extension in editors/vscode. docs/editors.md has these, Zed and PyCharm.
+
+\b
+Settings of the editor: enable, select, ignore, hints, pedantic and targetTorch; what they leave
+open is in pyproject.toml or torchlint.toml, as for `torchlint check`.
+
+\b
+Exit codes: 0 after the goodbye that the protocol has, 1 without it, 2 if it cannot start.
+"""
+
+
+@click.command("server", cls=Command, epilog=_EPILOG)
+@click.option("--config", metavar="FILE", help="Use this configuration file and no other.")
+@click.option("--isolated", is_flag=True, help="Use no configuration file at all.")
+@cache_options
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+def command(config: str | None, isolated: bool, cache_dir: str | None, no_cache: bool) -> None:
+    """Serve an editor: findings while you type, fixes, and the pages of rules.
+
+    It speaks the Language Server Protocol on standard input and output, and never executes what it
+    checks. It needs pygls: `pip install "torchlint[server]"`.
+    """
+    if config is not None and isolated:
+        raise click.UsageError("--config and --isolated exclude each other; give one of them.")
+    open_cache = cache_opener(cache_dir, no_cache=no_cache)
+    try:
+        from torchlint.server.features import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs"):
+            raise
+        raise click.ClickException(
+            'The language server needs pygls; install it with `pip install "torchlint[server]"`.'
+        ) from None
+    from torchlint.server.settings import Options
+
+    options = Options(None if config is None else os.path.abspath(config), isolated)
+    raise click.exceptions.Exit(serve(options, open_cache))

@@ -1,0 +1,300 @@
+"""The files of one folder as one project: those on disk, and over them what the editor holds."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Final
+
+from torchlint.config import ConfigError
+from torchlint.lint.again import findings_again
+from torchlint.lint.engine import Depth, Known, digest_of
+from torchlint.lint.gate import mentions_torch
+from torchlint.lint.mapper import Mapper
+from torchlint.lint.run import findings_of
+from torchlint.lint.targets import plan, plan_text
+from torchlint.lint.tiers import choose
+from torchlint.project.discover import shown_path
+from torchlint.project.source import MAX_BYTES, SourceError
+from torchlint.project.workers import Pool
+from torchlint.report.terminal import visible_path
+from torchlint.server.buffers import Outcome, data_of
+from torchlint.server.places import moved_along
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from torchlint.lint.engine import Target
+    from torchlint.lint.finding import Finding
+    from torchlint.lint.joined import Joined
+    from torchlint.lint.mapping import MapResult
+    from torchlint.lint.store import Said
+    from torchlint.lint.targets import Wishes
+    from torchlint.lint.tiers import Wanted
+    from torchlint.server.buffers import Buffer
+    from torchlint.server.memory import Memory
+
+    Stamp = tuple[int, int, int]
+
+QUICK_S: Final = 0.05
+"""A join that takes less than this is done with every key; others wait until nobody types."""
+FEW_BYTES: Final = 200_000
+"""What is parsed at once when a file is opened; more is looked at in the background."""
+_NOT_READ: Final = frozenset({"syntax", "undecodable", "unreadable", "worker"})
+
+
+class Project:
+    """A folder, or one file outside of all folders. Used by one thread only.
+
+    Args:
+        root: the folder, absolute; None for a file by itself.
+        store: where it remembers what files said.
+        wishes, wanted: what the settings of the editor say.
+        say: takes a sentence about what is wrong with the configuration.
+    """
+
+    def __init__(
+        self,
+        root: str | None,
+        store: Memory,
+        wishes: Wishes,
+        wanted: Wanted,
+        say: Callable[[str], None],
+    ) -> None:
+        self.root = root
+        self.settled = False
+        """Whether the findings are those of all files as they are."""
+        self._store = store
+        self._wishes = wishes
+        self._wanted = wanted
+        self._say = say
+        self._disk: dict[str, Known] = {}
+        """By absolute path, in the order of a check."""
+        self._stamps: dict[str, Stamp] = {}
+        self._open: dict[str, tuple[Buffer, Known]] = {}
+        """Buffers, as they were when they last could be parsed, by path as findings have it."""
+        self._said: Said = ((), ())
+        self._joined: Joined | None = None
+        self._shape: object = None
+        """Which files were joined, in which order and under which settings."""
+        self._join_s: float | None = None
+        """What the last join took; None before the first."""
+        self._early: dict[str, tuple[Finding, ...]] = {}
+        """Findings of edited files that others have not been asked about yet."""
+
+    # what there is -----------------------------------------------------------------------
+
+    def refresh(self) -> bool:
+        """Looks which files there are on disk, and says whether they or their settings have
+        changed."""
+        if self.root is None:
+            return False
+        try:
+            found = plan([self.root], self._wishes)
+        except ConfigError as error:
+            self._say(_sentence(error))
+            return False
+        for each in found.diagnostics:
+            if each.kind == "config":
+                self._say(f"{visible_path(each.path)}: {each.message}")
+        before, self._disk = self._disk, {}
+        for target in found.targets:
+            path = os.path.abspath(target.path)
+            known = self._on_disk(path, target, before.get(path))
+            if known is not None:
+                self._disk[path] = known
+        for gone in before.keys() - self._disk.keys():
+            self._store.forget(before[gone].target.path)
+            self._stamps.pop(gone, None)
+        changed = list(before.values()) != list(self._disk.values())
+        self.settled = self.settled and not changed
+        return changed
+
+    def _on_disk(self, path: str, target: Target, before: Known | None) -> Known | None:
+        try:
+            found = os.stat(path)
+            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+            same = before is not None and before.target == target
+            if same and self._stamps.get(path) == stamp:
+                return before
+            data = target.read()
+        except (OSError, SourceError):
+            return None
+        self._stamps[path] = stamp
+        digest = digest_of(data)
+        if before is not None and same and before.digest == digest:
+            return before
+        return Known(target, digest, len(data), relevant=mentions_torch(data))
+
+    def _known(self, buffer: Buffer) -> Known | None:
+        """What a buffer is to the engine; None if the configuration leaves it out."""
+        path = buffer.path
+        try:
+            target = self._target(buffer.uri if path is None else path, is_file=path is not None)
+        except ConfigError as error:
+            self._say(_sentence(error))
+            return None
+        data = b"" if target is None else data_of(buffer)
+        if target is None or len(data) > MAX_BYTES:
+            return None
+        relevant = mentions_torch(data)
+        return Known(target._replace(data=data), digest_of(data), len(data), relevant=relevant)
+
+    def _target(self, path: str, *, is_file: bool) -> Target | None:
+        """
+        Raises:
+            ConfigError: a configuration file, or a setting, cannot be used.
+        """
+        on_disk = self._disk.get(path)
+        if on_disk is not None:
+            return on_disk.target
+        if self.root is not None and is_file and os.path.exists(path):
+            return None  # it is there, and no folder that is checked has it
+        found = plan_text(b"", shown_path(path) if is_file else path, self._wishes)
+        for each in found.diagnostics:
+            self._say(f"{visible_path(each.path)}: {each.message}")
+        return found.targets[0]._replace(named=False) if found.targets else None
+
+    def close(self, uri: str) -> None:
+        """The file on disk counts again."""
+        for path, (buffer, _) in list(self._open.items()):
+            if buffer.uri == uri:
+                del self._open[path]
+                self._early.pop(path, None)
+                self.settled = False
+                if self.root is None:
+                    self._store.forget(path)
+
+    # what is said about it ---------------------------------------------------------------
+
+    def check_buffer(self, buffer: Buffer) -> list[Outcome]:
+        """The findings after an edit, as far as they are known at once, that of this buffer first.
+
+        If the project is not `settled` then, `check` knows the rest. A text that cannot be parsed
+        keeps the findings that it had, in the lines that are still there.
+
+        Raises:
+            Interrupted: by the store.
+        """
+        known = self._known(buffer)
+        if known is None:
+            self.close(buffer.uri)
+            return [Outcome(buffer, ())]
+        path = known.target.path
+        result = self._mapper([known]).map([known], Depth.RULES)[path] if known.relevant else None
+        if result is not None and any(each.kind in _NOT_READ for each in result.diagnostics):
+            return [self._half_typed(buffer, path)]
+        self._open[path] = (buffer, known)
+        self.settled = False
+        if not self._join_again():
+            if not self._is_quick():
+                self._early[path] = self._by_itself(path, result)
+                return [self._outcome(path)]
+            self._join()
+        others = (other for other in self._open if other != path)
+        return [self._outcome(each) for each in (path, *others)]
+
+    def check(self, progress: Callable[[int, int], None] | None = None) -> list[Outcome]:
+        """The findings of all buffers, with all files asked.
+
+        Args:
+            progress: called with the number of files that were looked at, and of all.
+
+        Raises:
+            Interrupted: by the store.
+        """
+        if not self._join_again():
+            self._join(progress)
+        return [self._outcome(path) for path in self._open]
+
+    def _half_typed(self, buffer: Buffer, path: str) -> Outcome:
+        last = self._open.get(path)
+        if last is None:
+            return Outcome(buffer, ())
+        shown = self._outcome(path).findings
+        return Outcome(buffer, moved_along(shown, last[0].text, buffer.text))
+
+    def _by_itself(self, path: str, result: MapResult | None) -> tuple[Finding, ...]:
+        """What a file says without the others; what waits for them is as it was before."""
+        if result is None:
+            return ()
+        before = {(each.code, each.scope, each.fingerprint): each for each in self._of(path)}
+        found = list(result.findings)
+        for waiting in result.waiting:
+            now = waiting.finding
+            held = before.get((now.code, now.scope, now.fingerprint))
+            if held is not None:
+                fix = now.fix if held.fix else None
+                found.append(held._replace(start=now.start, end=now.end, fix=fix))
+        return tuple(found)
+
+    def _outcome(self, path: str) -> Outcome:
+        buffer, known = self._open[path]
+        shown = choose(self._of(path), [known.target], self._wanted).findings
+        return Outcome(buffer, tuple(sorted(shown, key=lambda each: each.sort_key)))
+
+    def _of(self, path: str) -> tuple[Finding, ...]:
+        early = self._early.get(path)
+        if early is not None:
+            return early
+        return tuple(each for each in self._said[0] if each.path == path)
+
+    # the join ----------------------------------------------------------------------------
+
+    def _files(self) -> list[Known]:
+        """All files, each as the editor has it if it does."""
+        over = {path: known for path, (_, known) in self._open.items()}
+        files = [over.pop(each.target.path, each) for each in self._disk.values()]
+        return files + [over[path] for path in sorted(over)]
+
+    def _mapper(
+        self, files: Sequence[Known], progress: Callable[[int, int], None] | None = None
+    ) -> Mapper:
+        return Mapper(files, pool=Pool(), progress=progress, store=self._store)
+
+    def _join_again(self) -> bool:
+        """Whether what was joined before still tells, since no file says anything new to others."""
+        files = self._files()
+        if self._joined is None or self._shape != _shape(files):
+            return False
+        again = findings_again(self._mapper(files), self._said, self._joined)
+        if again is None:
+            return False
+        self._said, self._joined = again
+        self._now_settled()
+        return True
+
+    def _is_quick(self) -> bool:
+        """Whether nobody notices that everything is joined with every key."""
+        if self._join_s is not None:
+            return self._join_s < QUICK_S
+        return sum(known.size for known in self._files() if known.relevant) < FEW_BYTES
+
+    def _join(self, progress: Callable[[int, int], None] | None = None) -> None:
+        files = self._files()
+        mapper = self._mapper(files)
+        relevant = [known for known in files if known.relevant]
+        for done, known in enumerate(relevant):
+            mapper.map([known], Depth.RULES)  # one at a time, so that an edit need not wait long
+            if progress is not None and self._join_s is None:
+                progress(done + 1, len(relevant))
+        begun = time.monotonic()
+        self._said, self._joined = findings_of(mapper) if relevant else (((), ()), None)
+        self._join_s = time.monotonic() - begun
+        self._shape = _shape(files)
+        self._store.note_answers(files)
+        self._store.save()
+        self._now_settled()
+
+    def _now_settled(self) -> None:
+        self._early.clear()
+        self.settled = True
+
+
+def _shape(files: Iterable[Known]) -> object:
+    return [(each.target.path, each.target.selection, each.target.torch) for each in files]
+
+
+def _sentence(error: ConfigError) -> str:
+    place = f"{visible_path(error.path)}: " if error.path else ""
+    return place + error.message
