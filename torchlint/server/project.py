@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 QUICK_S: Final = 0.05
 """A join that takes less than this is done with every key; others wait until nobody types."""
-FEW_BYTES: Final = 200_000
+FEW_BYTES: Final = 60_000
 """What is parsed at once when a file is opened; more is looked at in the background."""
 _NOT_READ: Final = frozenset({"syntax", "undecodable", "unreadable", "worker"})
 
@@ -109,6 +109,10 @@ class Project:
         changed = list(before.values()) != list(self._disk.values())
         self.settled = self.settled and not changed
         return changed
+
+    def lacks(self, buffer: Buffer) -> bool:
+        """Whether a buffer is none of the files on disk."""
+        return buffer.path not in self._disk
 
     def _on_disk(self, path: str, target: Target, before: Known | None) -> Known | None:
         try:

@@ -187,15 +187,12 @@ class Worker:
     def _refresh(self) -> None:
         self._warned_before, self._warned = self._warned, set()
         for project in self._projects.values():
-            if project.refresh():
-                self._reopen(project)
-
-    def _reopen(self, project: Project) -> None:
-        """Files that came or went may change which configuration a buffer is under."""
-        with self._news:
-            for uri, buffer in self._buffers.items():
-                if self._folder(buffer) == project.root:
-                    self._edited.setdefault(uri)
+            changed = project.refresh()
+            with self._news:
+                for uri, buffer in self._buffers.items():
+                    # What is not on disk may be under another configuration now.
+                    if self._folder(buffer) == project.root and (changed or project.lacks(buffer)):
+                        self._edited.setdefault(uri)
 
     def _folder(self, buffer: Buffer) -> str | None:
         """The innermost folder of the workspace that a buffer lies in."""
