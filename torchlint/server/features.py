@@ -61,8 +61,8 @@ def _life(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(_params: types.InitializedParams) -> None:
         server.set_up()
-        await _watch(server)
         await _pull(server)
+        await _watch(server)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(_params: None) -> None:

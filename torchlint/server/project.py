@@ -15,7 +15,7 @@ from torchlint.lint.run import findings_of
 from torchlint.lint.targets import plan, plan_text
 from torchlint.lint.tiers import choose
 from torchlint.project.discover import shown_path
-from torchlint.project.source import MAX_BYTES, SourceError
+from torchlint.project.source import SourceError, most_bytes
 from torchlint.project.workers import Pool
 from torchlint.report.terminal import visible_path
 from torchlint.server.buffers import Outcome, data_of
@@ -139,7 +139,7 @@ class Project:
             self._say(_sentence(error))
             return None
         data = b"" if target is None else data_of(buffer)
-        if target is None or len(data) > MAX_BYTES:
+        if target is None or len(data) > most_bytes(target.path):
             return None
         relevant = mentions_torch(data)
         return Known(target._replace(data=data), digest_of(data), len(data), relevant=relevant)

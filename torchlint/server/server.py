@@ -6,11 +6,13 @@ import asyncio
 import os
 import sys
 import uuid
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 from pygls import uris
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 import torchlint
 from torchlint.report.terminal import visible
@@ -44,6 +46,18 @@ class Document:
         self.current = asyncio.Event()
 
 
+class Protocol(LanguageServerProtocol):
+    """Answers requests that cannot be read, too: an editor waits for them."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
 class Server(LanguageServer):
     """Holds what editors sent, and publishes what the worker finds.
 
@@ -56,6 +70,7 @@ class Server(LanguageServer):
             "torchlint",
             torchlint.__version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            protocol_cls=Protocol,
             max_workers=2,
         )
         self.worker = Worker(self, options, open_cache)
