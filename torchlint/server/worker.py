@@ -12,6 +12,7 @@ from torchlint.server.buffers import Outcome
 from torchlint.server.memory import Interrupted, Memory
 from torchlint.server.project import Project
 from torchlint.server.settings import ClientSettings, Options
+from torchlint.syntax.reparse import TREES, Trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -108,6 +109,7 @@ class Worker:
     # the thread --------------------------------------------------------------------------
 
     def _run(self) -> None:
+        TREES.set(Trees())
         _warm_up()
         while True:
             with self._news:

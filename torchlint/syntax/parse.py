@@ -13,6 +13,7 @@ from torchlint.lint.finding import Position
 from torchlint.project.source import LineIndex, SourceError
 from torchlint.syntax.nesting import too_much
 from torchlint.syntax.positions import Positions
+from torchlint.syntax.reparse import TREES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def parse(source: Source) -> cst.Module:
         message = "There is a second byte order mark here; remove it."
         raise SourceError(source.path, message, Position(1, 1), kind="syntax")
     try:
-        tree = _parse_without_gc(source.text)
+        tree = _parse_without_gc(source)
     except (cst.ParserSyntaxError, cst.CSTValidationError) as error:
         raise _explain(source, error) from error
     except UnicodeError as error:
@@ -66,12 +67,15 @@ def parse(source: Source) -> cst.Module:
     return tree
 
 
-def _parse_without_gc(text: str) -> cst.Module:
+def _parse_without_gc(source: Source) -> cst.Module:
     """Twice as fast: a tree is many objects, and none of them is garbage yet."""
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return cst.parse_module(text)
+        trees = TREES.get()
+        if trees is not None:
+            return trees.parse(source.path, source.text)
+        return cst.parse_module(source.text)
     finally:
         if enabled:
             gc.enable()
