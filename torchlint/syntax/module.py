@@ -14,6 +14,7 @@ from torchlint.syntax.flow import Flow
 from torchlint.syntax.loops import Loops, StepLoop
 from torchlint.syntax.names import Names, dotted_text, qualified_name
 from torchlint.syntax.positions import Positions
+from torchlint.syntax.reparse import TREES
 from torchlint.syntax.tree import Tree, within
 from torchlint.syntax.values import Values
 
@@ -159,7 +160,9 @@ class Module:
 
     @cached_property
     def _positions(self) -> Positions:
-        return Positions(self.tree, self.text)
+        trees = TREES.get()
+        known = None if trees is None else trees.positions(self.path, self.tree)
+        return known or Positions(self.tree, self.text)
 
     @cached_property
     def _lines(self) -> LineIndex:

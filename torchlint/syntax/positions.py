@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _BLANK = " \t\f\\\r\n"
 _COMMENT = re.compile(r"#[^\r\n]*")
@@ -46,6 +50,48 @@ class Positions:
         end = starts[last] if last < len(starts) else starts[-1]
         start = self._drift.start(start)
         return start, max(start, self._drift.end(end))
+
+
+class Part:
+    """A statement of a module by itself: its length, and where its nodes stand in it."""
+
+    __slots__ = ("_recorder", "_spans", "_starts", "length")
+
+    def __init__(self, statement: cst.CSTNode, tree: cst.Module) -> None:
+        self._recorder = _Recorder(tree.default_indent, tree.default_newline)
+        statement._codegen(self._recorder)
+        self._starts = list(accumulate(map(len, self._recorder.tokens), initial=0))
+        self._recorder.tokens.clear()
+        self._spans = {id(node): span for node, span in self._recorder.spans.items()}
+        self.length = self._starts[-1]
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int] | None:
+        found = self._spans.get(id(node))
+        if found is None:
+            return None
+        start, end = (self._starts[min(token, len(self._starts) - 1)] for token in found)
+        return start, max(start, end)
+
+
+class PositionsInParts(Positions):
+    """The same of a tree that gives back its text, from what is known of its statements.
+
+    Args:
+        starts: where each statement starts, comments above it being part of it.
+    """
+
+    def __init__(
+        self, tree: cst.Module, text: str, parts: Iterable[Part], starts: Iterable[int]
+    ) -> None:
+        self._parts = list(zip(starts, parts, strict=True))
+        self._whole = (tree, text)
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        for offset, part in self._parts:
+            found = part.span(node)
+            if found is not None:
+                return found[0] + offset, found[1] + offset
+        return Positions(*self._whole).span(node)  # of the module itself, which nobody asks for
 
 
 def code_of(node: cst.CSTNode, tree: cst.Module, *, indent: str = "") -> str:

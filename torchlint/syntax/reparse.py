@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from contextvars import ContextVar
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
+from torchlint.syntax.positions import Part, Positions, PositionsInParts
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 TREES: ContextVar[Trees | None] = ContextVar("trees", default=None)
 """Where trees are kept, if anybody keeps them; `parse` asks."""
+_FEWEST: Final = 3
+"""Statements of a module below which nothing is saved."""
 _MOST_TREES: Final = 4
 """Files that are edited at about the same time. The nodes of a file take 500 times its bytes."""
 
@@ -46,73 +51,77 @@ class Trees:
             del self._last[next(iter(self._last))]
         return parsed.tree
 
+    def positions(self, path: str, tree: cst.Module) -> Positions | None:
+        """Where the nodes of such a tree stand; None if nothing is known that would help."""
+        last = self._last.get(path)
+        return None if last is None or last.tree is not tree else last.positions()
+
 
 class _Parsed:
     """A text and its tree.
 
     Args:
-        ends: where each statement of the module ends, comments above it being part of it; None if
-            that has not been looked at yet.
+        parts: the statements of the module, comments above them being part of them; None if they
+            have not been looked at yet, and empty if they do not make the text.
     """
 
-    def __init__(self, text: str, tree: cst.Module, ends: Sequence[int] | None = None) -> None:
+    def __init__(self, text: str, tree: cst.Module, parts: list[Part] | None = None) -> None:
         self.tree = tree
         self._text = text
-        self._ends = ends
+        self._parts = parts
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each statement starts, and where the last one ends."""
+        lengths = (part.length for part in self._parts or ())
+        return list(accumulate(lengths, initial=_header_length(self.tree)))
+
+    def _looked_at(self) -> list[Part]:
+        if self._parts is None:
+            same = self.tree.code == self._text
+            self._parts = [Part(each, self.tree) for each in self.tree.body] if same else []
+        return self._parts
+
+    def positions(self) -> Positions | None:
+        """None before the first edit: to look at a file once, all at once is quicker."""
+        if not self._parts:
+            return None
+        return PositionsInParts(self.tree, self._text, self._parts, self._starts[:-1])
 
     def edited(self, text: str) -> _Parsed | None:
         """The same after an edit; None if all of it has to be parsed."""
         tree, old = self.tree, self._text
         if text == old:
             return self
-        if self._ends is None:
-            self._ends = _ends(tree, old)
-        ends = self._ends
-        if len(ends) < 3 or "\r" in text or "\f" in text:
+        parts = self._looked_at()
+        if len(parts) < _FEWEST or "\r" in text or "\f" in text:
             return None
         head, tail = _same(old, text)
         # With one more on either side: a new line may belong to the statement above it, and a
         # comment to the one below.
-        first = max(bisect_right(ends, head) - 1, 0)
-        last = min(bisect_right(ends, len(old) - tail) + 1, len(ends) - 1)
-        start = ends[first - 1] if first else 0
-        stop = ends[last] if last < len(ends) - 1 else len(old)
+        starts, end = self._starts, len(parts) - 1
+        first = max(bisect_right(starts, head) - 2, 0)
+        last = min(bisect_right(starts, len(old) - tail), end)
+        start = starts[first] if first else 0
+        stop = starts[last + 1] if last < end else len(old)
         part = text[start : stop + len(text) - len(old)]
         try:
             new = cst.parse_module(part)
         except cst.ParserSyntaxError:
             return None  # brackets and quotes may reach further than this part
-        body = _joinable(new, tree, part, at_start=first == 0, at_end=last == len(ends) - 1)
+        body = _joinable(new, tree, part, at_start=first == 0, at_end=last == end)
         if body is None:
             return None
-        lengths = [len(tree.code_for_node(statement)) for statement in body]
+        tree = tree.with_changes(body=[*tree.body[:first], *body, *tree.body[last + 1 :]])
         if first == 0:
-            lengths[0] += _header_length(new)
-        if last < len(ends) - 1 and sum(lengths) != len(part):
+            tree = tree.with_changes(header=new.header)
+        if last == end:
+            ending = {"footer": new.footer, "has_trailing_newline": new.has_trailing_newline}
+            tree = tree.with_changes(**ending)
+        if new.code != part:
             return None
-        moved = len(text) - len(old)
-        made = list(accumulate(lengths, initial=start))[1:]
-        after = [end + moved for end in ends[last + 1 :]]
-        return _Parsed(
-            text,
-            tree.with_changes(
-                body=[*tree.body[:first], *body, *tree.body[last + 1 :]],
-                header=new.header if first == 0 else tree.header,
-                footer=new.footer if last == len(ends) - 1 else tree.footer,
-                has_trailing_newline=(
-                    new.has_trailing_newline if last == len(ends) - 1 else tree.has_trailing_newline
-                ),
-            ),
-            [*ends[:first], *made, *after],
-        )
-
-
-def _ends(tree: cst.Module, text: str) -> list[int]:
-    """Where each statement ends; nothing if the tree does not give back the text."""
-    if tree.code != text:
-        return []
-    lengths = [len(tree.code_for_node(statement)) for statement in tree.body]
-    return list(accumulate(lengths, initial=_header_length(tree)))[1:]
+        made = [Part(each, tree) for each in body]
+        return _Parsed(text, tree, [*parts[:first], *made, *parts[last + 1 :]])
 
 
 def _header_length(tree: cst.Module) -> int:
