@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Json = dict[str, Any]
-TIMEOUT_S = 20
+TIMEOUT_S = 120
 """How long anybody waits for what never comes."""
 
 
@@ -78,6 +78,9 @@ class Client:
                     return note
             self._take()
 
+    def arrived(self, message: Json) -> None:
+        """Called with each message of the server."""
+
     def _take(self) -> None:
         try:
             message = self._arrived.get(timeout=TIMEOUT_S)
@@ -85,6 +88,7 @@ class Client:
             raise SilentError("the server says nothing") from None
         if message is None:
             raise SilentError("the server has ended")
+        self.arrived(message)
         if "method" not in message:
             self._answers[message["id"]] = message
         elif "id" in message:
