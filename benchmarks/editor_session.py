@@ -3,7 +3,8 @@
     python benchmarks/editor_session.py
     python benchmarks/editor_session.py --out session.txt
 
-Prints each message of the protocol as it went over the pipes, with milliseconds since the start. The quick fix is made in the text and sent back, and what was found is gone.
+Prints each message of the protocol as it went over the pipes, with milliseconds since the start.
+The quick fix is made in the text and sent back, and what was found is gone.
 """
 
 from __future__ import annotations

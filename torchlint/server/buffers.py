@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.project.source import SourceError, decode
+from torchlint.project.source import NOTEBOOK, SourceError, decode
 
 if TYPE_CHECKING:
     from torchlint.lint.finding import Finding
+
+
+class Cell(NamedTuple):
+    """A code cell of an open notebook: a document of its own to the editor."""
+
+    uri: str
+    version: int
+    text: str
 
 
 class Buffer(NamedTuple):
@@ -16,12 +25,21 @@ class Buffer(NamedTuple):
     Args:
         uri: the editor's name for it.
         path: where it lies or would lie, absolute; None of one that was never saved.
+        text: what is checked; of a notebook, the module that its cells make.
+        cells: those of a notebook.
     """
 
     uri: str
     path: str | None
     version: int
     text: str
+    cells: tuple[Cell, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """How a check calls it: by its name, it tells notebooks from programs."""
+        name = self.uri if self.path is None else self.path
+        return name if self.cells is None or name.endswith(NOTEBOOK) else name + NOTEBOOK
 
 
 class Outcome(NamedTuple):
@@ -37,6 +55,9 @@ def data_of(buffer: Buffer) -> bytes:
     The text need not be what its coding line says: then it is what UTF-8 makes of it, and whoever
     decodes it says what is wrong.
     """
+    if buffer.cells is not None:
+        cells = [{"cell_type": "code", "source": cell.text} for cell in buffer.cells]
+        return json.dumps({"cells": cells}).encode()
     data = buffer.text.encode("utf-8", "replace")
     if b"coding" not in data[:1000]:
         return data

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
@@ -13,8 +12,10 @@ from lsprotocol import types
 from torchlint.lint.debug import debugging
 from torchlint.lint.registry import all_rules
 from torchlint.report import rules
+from torchlint.server.buffers import Buffer
+from torchlint.server.places import changed as changed_text
 from torchlint.server.render import FIX_ALL
-from torchlint.server.server import Server
+from torchlint.server.server import Server, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from torchlint.project.cache import Cache
     from torchlint.server.settings import Options
 
-WATCHED: Final = "**/{*.py,pyproject.toml,torchlint.toml,.gitignore,requirements*.txt,setup.cfg}"
+WATCHED: Final = (
+    "**/{*.py,*.ipynb,pyproject.toml,torchlint.toml,.gitignore,requirements*.txt,setup.cfg}"
+)
 _KINDS: Final = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
 
 
@@ -48,7 +51,7 @@ def serve(options: Options, open_cache: Callable[[], Cache] | None) -> int:
 def server_for(options: Options, open_cache: Callable[[], Cache] | None = None) -> Server:
     """A server that answers all of these."""
     server = Server(options, open_cache)
-    for register in (_life, _documents, _surroundings, _answers):
+    for register in (_life, _documents, _notebooks, _surroundings, _answers):
         register(server)
     return server
 
@@ -98,15 +101,16 @@ def _documents(server: Server) -> None:
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         if document.language_id in ("python", ""):
-            server.edit(document.uri, document.version, document.text)
+            path = path_of(document.uri)
+            server.edit(Buffer(document.uri, path, document.version, document.text))
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
-        document = params.text_document
-        if document.uri in server.documents:
-            for change in params.content_changes:
-                if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-                    server.edit(document.uri, document.version, change.text)
+        known = server.documents.get(params.text_document.uri)
+        if known is not None:
+            text = changed_text(known.buffer.text, params.content_changes, server.encoding)
+            version = params.text_document.version
+            server.edit(known.buffer._replace(version=version, text=text))
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(_params: types.DidSaveTextDocumentParams) -> None:
@@ -115,6 +119,24 @@ def _documents(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         server.close(params.text_document.uri)
+
+
+def _notebooks(server: Server) -> None:
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenNotebookDocumentParams) -> None:
+        server.open_notebook(params)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeNotebookDocumentParams) -> None:
+        server.change_notebook(params)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    def saved(_params: types.DidSaveNotebookDocumentParams) -> None:
+        server.worker.look_on_disk()
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseNotebookDocumentParams) -> None:
+        server.close_notebook(params.notebook_document.uri)
 
 
 def _surroundings(server: Server) -> None:
@@ -141,21 +163,21 @@ def _answers(server: Server) -> None:
         shown = await server.shown(uri)
         if shown is None:
             return []
-        edit = partial(server.workspace_edit, uri, shown.outcome.buffer.version)
         found: list[types.CodeAction] = []
         if _asked(types.CodeActionKind.QuickFix, only):
-            found += shown.quick_fixes(params.range, edit)
+            found += shown.quick_fixes(uri, params.range)
         if _asked(FIX_ALL, only):
-            found += shown.fix_all(edit)
+            found += shown.fix_all()
         return found
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        shown = await server.shown(params.text_document.uri)
+        uri = params.text_document.uri
+        shown = await server.shown(uri)
         if shown is None:
             return None
         where = types.Range(start=params.position, end=params.position)
-        return shown.hover(where, lambda code: rules.page(all_rules()[code]))
+        return shown.hover(uri, where, lambda code: rules.page(all_rules()[code]))
 
 
 def _asked(kind: str, only: Sequence[types.CodeActionKind | str] | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -26,6 +27,7 @@ class Places:
 
     def __init__(self, text: str, encoding: str) -> None:
         self._lines = _LINE_END.split(text)
+        self._text = text
         self._encoding = encoding
         self._plain = text.isascii()
         self._bom = text.startswith(_BOM)
@@ -52,12 +54,43 @@ class Places:
             for edit in edits
         ]
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(found.end() for found in _LINE_END.finditer(self._text))]
+
     def _units(self, text: str) -> int:
         if self._encoding == types.PositionEncodingKind.Utf8:
             return len(text.encode("utf-8", "surrogatepass"))
         if self._encoding == types.PositionEncodingKind.Utf32:
             return len(text)
         return len(text) + sum(sign > "\uffff" for sign in text)
+
+    def offset(self, place: types.Position) -> int:
+        """The place in characters of one that the editor counts; the nearest that there is."""
+        row = min(place.line, len(self._lines) - 1)
+        line = self._lines[row]
+        low, high = 0, len(line) if row == place.line else 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._units(line[:middle]) <= place.character:
+                low = middle
+            else:
+                high = middle - 1
+        return self._starts[row] + low
+
+
+def changed(
+    text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str
+) -> str:
+    """A text after what the editor says has changed in it, one thing after the other."""
+    for change in changes:
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            places = Places(text, encoding)
+            start, end = places.offset(change.range.start), places.offset(change.range.end)
+            text = text[:start] + change.text + text[max(start, end) :]
+        else:
+            text = change.text
+    return text
 
 
 def overlap(one: types.Range, other: types.Range) -> bool:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from torchlint.config import ConfigError
 from torchlint.lint.again import findings_again
-from torchlint.lint.engine import Depth, Known, digest_of
-from torchlint.lint.gate import mentions_torch
+from torchlint.lint.engine import Depth
 from torchlint.lint.mapper import Mapper
 from torchlint.lint.run import findings_of
-from torchlint.lint.targets import plan, plan_text
 from torchlint.lint.tiers import choose
-from torchlint.project.discover import shown_path
-from torchlint.project.source import SourceError, most_bytes
 from torchlint.project.workers import Pool
-from torchlint.report.terminal import visible_path
-from torchlint.server.buffers import Outcome, data_of
+from torchlint.server.buffers import Outcome
+from torchlint.server.files import Files
 from torchlint.server.places import moved_along
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torchlint.lint.engine import Target
+    from torchlint.lint.engine import Known
     from torchlint.lint.finding import Finding
     from torchlint.lint.joined import Joined
     from torchlint.lint.mapping import MapResult
@@ -33,8 +27,6 @@ if TYPE_CHECKING:
     from torchlint.lint.tiers import Wanted
     from torchlint.server.buffers import Buffer
     from torchlint.server.memory import Memory
-
-    Stamp = tuple[int, int, int]
 
 QUICK_S: Final = 0.05
 """A join that takes less than this is done with every key; others wait until nobody types."""
@@ -65,12 +57,8 @@ class Project:
         self.settled = False
         """Whether the findings are those of all files as they are."""
         self._store = store
-        self._wishes = wishes
         self._wanted = wanted
-        self._say = say
-        self._disk: dict[str, Known] = {}
-        """By absolute path, in the order of a check."""
-        self._stamps: dict[str, Stamp] = {}
+        self.files = Files(root, store, wishes, say)
         self._open: dict[str, tuple[Buffer, Known]] = {}
         """Buffers, as they were when they last could be parsed, by path as findings have it."""
         self._said: Said = ((), ())
@@ -82,82 +70,12 @@ class Project:
         self._early: dict[str, tuple[Finding, ...]] = {}
         """Findings of edited files that others have not been asked about yet."""
 
-    # what there is -----------------------------------------------------------------------
-
     def refresh(self) -> bool:
         """Looks which files there are on disk, and says whether they or their settings have
         changed."""
-        if self.root is None:
-            return False
-        try:
-            found = plan([self.root], self._wishes)
-        except ConfigError as error:
-            self._say(_sentence(error))
-            return False
-        for each in found.diagnostics:
-            if each.kind == "config":
-                self._say(f"{visible_path(each.path)}: {each.message}")
-        before, self._disk = self._disk, {}
-        for target in found.targets:
-            path = os.path.abspath(target.path)
-            known = self._on_disk(path, target, before.get(path))
-            if known is not None:
-                self._disk[path] = known
-        for gone in before.keys() - self._disk.keys():
-            self._store.forget(before[gone].target.path)
-            self._stamps.pop(gone, None)
-        changed = list(before.values()) != list(self._disk.values())
+        changed = self.files.refresh()
         self.settled = self.settled and not changed
         return changed
-
-    def lacks(self, buffer: Buffer) -> bool:
-        """Whether a buffer is none of the files on disk."""
-        return buffer.path not in self._disk
-
-    def _on_disk(self, path: str, target: Target, before: Known | None) -> Known | None:
-        try:
-            found = os.stat(path)
-            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
-            same = before is not None and before.target == target
-            if same and self._stamps.get(path) == stamp:
-                return before
-            data = target.read()
-        except (OSError, SourceError):
-            return None
-        self._stamps[path] = stamp
-        digest = digest_of(data)
-        if before is not None and same and before.digest == digest:
-            return before
-        return Known(target, digest, len(data), relevant=mentions_torch(data))
-
-    def _known(self, buffer: Buffer) -> Known | None:
-        """What a buffer is to the engine; None if the configuration leaves it out."""
-        path = buffer.path
-        try:
-            target = self._target(buffer.uri if path is None else path, is_file=path is not None)
-        except ConfigError as error:
-            self._say(_sentence(error))
-            return None
-        data = b"" if target is None else data_of(buffer)
-        if target is None or len(data) > most_bytes(target.path):
-            return None
-        relevant = mentions_torch(data)
-        return Known(target._replace(data=data), digest_of(data), len(data), relevant=relevant)
-
-    def _target(self, path: str, *, is_file: bool) -> Target | None:
-        """
-        Raises:
-            ConfigError: a configuration file, or a setting, cannot be used.
-        """
-        on_disk = self._disk.get(path)
-        if on_disk is not None:
-            return on_disk.target
-        if self.root is not None and is_file and os.path.exists(path):
-            return None  # it is there, and no folder that is checked has it
-        found = plan_text(b"", shown_path(path) if is_file else path, self._wishes)
-        for each in found.diagnostics:
-            self._say(f"{visible_path(each.path)}: {each.message}")
-        return found.targets[0]._replace(named=False) if found.targets else None
 
     def close(self, uri: str) -> None:
         """The file on disk counts again."""
@@ -180,7 +98,7 @@ class Project:
         Raises:
             Interrupted: by the store.
         """
-        known = self._known(buffer)
+        known = self.files.known(buffer)
         if known is None:
             self.close(buffer.uri)
             return [Outcome(buffer, ())]
@@ -245,10 +163,10 @@ class Project:
 
     # the join ----------------------------------------------------------------------------
 
-    def _files(self) -> list[Known]:
+    def _all(self) -> list[Known]:
         """All files, each as the editor has it if it does."""
         over = {path: known for path, (_, known) in self._open.items()}
-        files = [over.pop(each.target.path, each) for each in self._disk.values()]
+        files = [over.pop(each.target.path, each) for each in self.files.on_disk()]
         return files + [over[path] for path in sorted(over)]
 
     def _mapper(
@@ -258,7 +176,7 @@ class Project:
 
     def _join_again(self) -> bool:
         """Whether what was joined before still tells, since no file says anything new to others."""
-        files = self._files()
+        files = self._all()
         if self._joined is None or self._shape != _shape(files):
             return False
         again = findings_again(self._mapper(files), self._said, self._joined)
@@ -272,10 +190,10 @@ class Project:
         """Whether nobody notices that everything is joined with every key."""
         if self._join_s is not None:
             return self._join_s < QUICK_S
-        return sum(known.size for known in self._files() if known.relevant) < FEW_BYTES
+        return sum(known.size for known in self._all() if known.relevant) < FEW_BYTES
 
     def _join(self, progress: Callable[[int, int], None] | None = None) -> None:
-        files = self._files()
+        files = self._all()
         mapper = self._mapper(files)
         relevant = [known for known in files if known.relevant]
         for done, known in enumerate(relevant):
@@ -297,8 +215,3 @@ class Project:
 
 def _shape(files: Iterable[Known]) -> object:
     return [(each.target.path, each.target.selection, each.target.torch) for each in files]
-
-
-def _sentence(error: ConfigError) -> str:
-    place = f"{visible_path(error.path)}: " if error.path else ""
-    return place + error.message

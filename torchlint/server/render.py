@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lsprotocol import types
 from pygls import uris
 
-from torchlint.lint.finding import Applicability, Tier
+from torchlint.lint.finding import Applicability, Edit, Finding, Tier
+from torchlint.lint.notebooks import cells_of, in_cells
 from torchlint.lint.soundness import what_is_wrong
 from torchlint.lint.splice import that_fit, with_fixes
+from torchlint.project.cells import Borders
+from torchlint.project.source import NOTEBOOK
 from torchlint.report.terminal import visible
-from torchlint.server.buffers import data_of
+from torchlint.server.buffers import Cell, data_of
 from torchlint.server.places import Places, overlap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from torchlint.lint.finding import Finding, Related
+    from torchlint.lint.finding import Position, Related
     from torchlint.server.buffers import Outcome
-
-    Edit = Callable[[list[types.TextEdit]], types.WorkspaceEdit]
 
 FIX_ALL: Final = "source.fixAll.torchlint"
 _SOURCE: Final = "torchlint"
@@ -32,100 +33,171 @@ _SEVERITIES: Final = {
 }
 
 
+class Part(NamedTuple):
+    """A document as the editor has it: a file, or a cell of a notebook."""
+
+    uri: str
+    version: int
+    places: Places
+
+
+class Spot(NamedTuple):
+    """A finding, where it is shown.
+
+    Args:
+        finding: its places are those in what is checked.
+        located: the same finding with places in the part.
+    """
+
+    finding: Finding
+    located: Finding
+    part: Part
+    diagnostic: types.Diagnostic
+
+
 class Shown:
     """The findings in one version of a document, ready to be sent.
 
     Args:
         encoding: in which columns are counted.
         uri_of: the editor's name for a path as findings have it.
+        versioned: whether the editor takes edits of a version.
     """
 
-    def __init__(self, outcome: Outcome, encoding: str, uri_of: Callable[[str], str]) -> None:
+    def __init__(
+        self, outcome: Outcome, encoding: str, uri_of: Callable[[str], str], *, versioned: bool
+    ) -> None:
         self.outcome = outcome
-        self.places = Places(outcome.buffer.text, encoding)
+        self._buffer = buffer = outcome.buffer
         self._uri_of = uri_of
-        self.diagnostics = [self._diagnostic(finding) for finding in outcome.findings]
+        self._versioned = versioned
+        self._borders = None if buffer.cells is None else Borders(buffer.text)
+        whole = Cell(buffer.uri, buffer.version, buffer.text)
+        documents = (whole,) if buffer.cells is None else buffer.cells
+        self._parts = [
+            Part(each.uri, each.version, Places(each.text, encoding)) for each in documents
+        ]
+        self._spots = [self._spot(finding) for finding in outcome.findings]
 
-    def at(self, where: types.Range) -> Iterator[tuple[Finding, types.Diagnostic]]:
-        """The findings that a range touches."""
-        for finding, diagnostic in zip(self.outcome.findings, self.diagnostics, strict=True):
-            if overlap(diagnostic.range, where):
-                yield finding, diagnostic
+    def diagnostics(self) -> Iterator[tuple[Part, list[types.Diagnostic]]]:
+        """What to publish, for each document."""
+        for part in self._parts:
+            yield part, [spot.diagnostic for spot in self._spots if spot.part is part]
 
-    def quick_fixes(self, where: types.Range, edit: Edit) -> list[types.CodeAction]:
+    def uris(self) -> set[str]:
+        """The names of the documents that it is about."""
+        return {part.uri for part in self._parts}
+
+    def at(self, uri: str, where: types.Range) -> list[Spot]:
+        """The findings that a range of a document touches."""
+        return [
+            spot
+            for spot in self._spots
+            if spot.part.uri == uri and overlap(spot.diagnostic.range, where)
+        ]
+
+    def quick_fixes(self, uri: str, where: types.Range) -> list[types.CodeAction]:
         """A fix for each finding that a range touches, if it has one that can be made."""
         return [
             types.CodeAction(
-                title=_title(finding),
+                title=_title(spot.finding),
                 kind=types.CodeActionKind.QuickFix,
-                diagnostics=[diagnostic],
-                is_preferred=_is_safe(finding),
-                edit=edit(self.places.edits(finding.fix.edits)),
+                diagnostics=[spot.diagnostic],
+                is_preferred=_is_safe(spot.finding),
+                edit=self._edit([spot]),
             )
-            for finding, diagnostic in self.at(where)
-            if finding.fix and finding.fix.applicability is not Applicability.SUGGEST
-            if self._sound([finding])
+            for spot in self.at(uri, where)
+            if spot.finding.fix
+            and spot.finding.fix.applicability is not Applicability.SUGGEST
+            and self._sound([spot.finding])
         ]
 
-    def fix_all(self, edit: Edit) -> list[types.CodeAction]:
+    def fix_all(self) -> list[types.CodeAction]:
         """All safe fixes that fit together; those that overlap one of them come the next time."""
-        text = self.outcome.buffer.text.removeprefix("\ufeff")
+        text = self._buffer.text.removeprefix("\ufeff")
         safe = that_fit(text, filter(_is_safe, self.outcome.findings))
         if not self._sound(safe):
             safe = that_fit(text, [each for each in safe if self._sound([each])])
-        edits = [each for finding in safe if finding.fix for each in finding.fix.edits]
-        if not edits or not self._sound(safe):
+        if not safe or not self._sound(safe):
             return []
-        action = types.CodeAction(
-            title="Make all safe fixes of torchlint",
-            kind=FIX_ALL,
-            edit=edit(self.places.edits(dict.fromkeys(edits))),
-        )
-        return [action]
+        edit = self._edit([spot for spot in self._spots if spot.finding in safe])
+        return [types.CodeAction(title="Make all safe fixes of torchlint", kind=FIX_ALL, edit=edit)]
 
-    def hover(self, where: types.Range, page_of: Callable[[str], str]) -> types.Hover | None:
+    def hover(
+        self, uri: str, where: types.Range, page_of: Callable[[str], str]
+    ) -> types.Hover | None:
         """What the findings under a cursor say, and the pages of their rules.
 
         Args:
             page_of: the page of a rule by its code.
         """
-        found = list(self.at(where))
-        if not found:
+        spots = self.at(uri, where)
+        if not spots:
             return None
-        parts = [_said(finding) for finding, _ in found]
-        parts += [page_of(code) for code in dict.fromkeys(finding.code for finding, _ in found)]
+        parts = [_said(spot.finding) for spot in spots]
+        parts += [page_of(code) for code in dict.fromkeys(spot.finding.code for spot in spots)]
         return types.Hover(
             contents=types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)),
-            range=found[0][1].range,
+            range=spots[0].diagnostic.range,
         )
 
     def _sound(self, findings: Sequence[Finding]) -> bool:
         """Whether the text still parses with these fixes, which fit."""
-        buffer = self.outcome.buffer
+        buffer = self._buffer
         try:
             text = with_fixes(buffer.text.removeprefix("\ufeff"), findings)
-        except ValueError:
+            if buffer.cells is not None:
+                cells_of([cell.text for cell in buffer.cells]).sources(text)
+        except ValueError:  # edits that do not fit, or reach over the border of a cell
             return False
-        return what_is_wrong("fixed.py", data_of(buffer._replace(text=text))) is None
+        after = data_of(buffer._replace(text=text, cells=None))
+        return what_is_wrong("fixed.py", after) is None
 
-    def _diagnostic(self, finding: Finding) -> types.Diagnostic:
-        return types.Diagnostic(
-            range=self.places.range(finding.start, finding.end),
+    def _edit(self, spots: Sequence[Spot]) -> types.WorkspaceEdit:
+        edits: dict[Part, dict[Edit, None]] = {}
+        for spot in spots:
+            for edit in spot.located.fix.edits if spot.located.fix else ():
+                edits.setdefault(self._part(edit.start), {})[edit] = None
+        written = {part: part.places.edits(each) for part, each in edits.items()}
+        if not self._versioned:
+            return types.WorkspaceEdit(changes={part.uri: each for part, each in written.items()})
+        changes = [
+            types.TextDocumentEdit(
+                types.OptionalVersionedTextDocumentIdentifier(part.uri, part.version), list(each)
+            )
+            for part, each in written.items()
+        ]
+        return types.WorkspaceEdit(document_changes=changes)
+
+    def _part(self, place: Position) -> Part:
+        return self._parts[0 if place.cell is None else place.cell - 1]
+
+    def _spot(self, finding: Finding) -> Spot:
+        borders = {} if self._borders is None else {finding.path: self._borders}
+        located = in_cells(finding, borders)
+        part = self._part(located.start)
+        diagnostic = types.Diagnostic(
+            range=part.places.range(located.start, located.end),
             message=visible(finding.message),
             severity=_SEVERITIES[finding.tier],
             code=finding.code,
             code_description=types.CodeDescription(href=finding.url),
             source=_SOURCE,
-            related_information=[self._related(each, finding) for each in finding.related],
+            related_information=[self._related(each, located) for each in located.related],
         )
+        return Spot(finding, located, part, diagnostic)
 
     def _related(self, related: Related, finding: Finding) -> types.DiagnosticRelatedInformation:
+        row, column, _ = related.position
         if related.path == finding.path:
-            uri, place = self.outcome.buffer.uri, self.places.position(related.position)
+            part = self._part(related.position)
+            uri, place = part.uri, part.places.position(related.position)
+        elif related.path.endswith(NOTEBOOK):
+            # Nobody can go to a row of the module that the cells of another notebook make.
+            uri, place = self._uri_of(related.path), types.Position(line=0, character=0)
         else:
             # A loop or function has nothing but blanks before it: all encodings count them alike.
             uri = self._uri_of(related.path)
-            row, column, _ = related.position
             place = types.Position(line=row - 1, character=column - 1)
         return types.DiagnosticRelatedInformation(
             location=types.Location(uri=uri, range=types.Range(start=place, end=place)),

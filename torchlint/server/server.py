@@ -16,16 +16,16 @@ from pygls.protocol import LanguageServerProtocol
 
 import torchlint
 from torchlint.report.terminal import visible
-from torchlint.server.buffers import Buffer
+from torchlint.server.notebooks import SYNC, OpenNotebook
 from torchlint.server.render import Shown, uri_of
 from torchlint.server.settings import ClientSettings, read, section
 from torchlint.server.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.project.cache import Cache
-    from torchlint.server.buffers import Outcome
+    from torchlint.server.buffers import Buffer, Outcome
     from torchlint.server.settings import Options
 
 _WORTH_PROGRESS: Final = 25
@@ -70,11 +70,15 @@ class Server(LanguageServer):
             "torchlint",
             torchlint.__version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            notebook_document_sync=SYNC,
             protocol_cls=Protocol,
             max_workers=2,
         )
         self.worker = Worker(self, options, open_cache)
         self.documents: dict[str, Document] = {}
+        self.notebooks: dict[str, OpenNotebook] = {}
+        self._cells: dict[str, str] = {}
+        """The notebook that each cell is in, by their URIs."""
         self.folders: dict[str, str] = {}
         """Absolute paths by URI."""
         self.settings = ClientSettings()
@@ -113,44 +117,60 @@ class Server(LanguageServer):
             self.settings = settings
             self.set_up()
 
-    def edit(self, uri: str, version: int, text: str) -> None:
-        buffer = Buffer(uri, _path(uri), version, text)
-        document = self.documents.get(uri)
+    def edit(self, buffer: Buffer) -> None:
+        document = self.documents.get(buffer.uri)
         if document is None:
-            self.documents[uri] = Document(buffer)
+            self.documents[buffer.uri] = Document(buffer)
         else:
             document.buffer = buffer
             document.current.clear()
         self.worker.edit(buffer)
 
     def close(self, uri: str) -> None:
-        if self.documents.pop(uri, None) is not None:
+        document = self.documents.pop(uri, None)
+        if document is not None:
             self.worker.close(uri)
-            self._publish(uri, None, [])
+            cells = document.buffer.cells
+            self.clear([uri] if cells is None else [cell.uri for cell in cells])
+
+    def open_notebook(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        uri = params.notebook_document.uri
+        self.notebooks[uri] = OpenNotebook(params, path_of(uri))
+        self._edit_notebook(uri)
+
+    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        uri = params.notebook_document.uri
+        if uri in self.notebooks:
+            self.clear(self.notebooks[uri].change(params, self.encoding))
+            self._edit_notebook(uri)
+
+    def close_notebook(self, uri: str) -> None:
+        self.notebooks.pop(uri, None)
+        self.close(uri)
+
+    def _edit_notebook(self, uri: str) -> None:
+        notebook = self.notebooks[uri]
+        self._cells = {cell: each for cell, each in self._cells.items() if each != uri}
+        self._cells.update(dict.fromkeys(notebook.cells(), uri))
+        self.edit(notebook.buffer())
 
     async def shown(self, uri: str) -> Shown | None:
         """What is found in the newest version of a document; waits until that is known."""
-        document = self.documents.get(uri)
+        document = self.documents.get(self._cells.get(uri, uri))
         if document is None:
             return None
         await document.current.wait()
         return document.shown
 
-    def workspace_edit(
-        self, uri: str, version: int, edits: list[types.TextEdit]
-    ) -> types.WorkspaceEdit:
-        workspace = self.client_capabilities.workspace
-        abilities = workspace and workspace.workspace_edit
-        if not (abilities and abilities.document_changes):
-            return types.WorkspaceEdit(changes={uri: edits})
-        named = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
-        change = types.TextDocumentEdit(text_document=named, edits=list(edits))
-        return types.WorkspaceEdit(document_changes=[change])
+    @property
+    def encoding(self) -> str:
+        """In which columns are counted."""
+        return self.workspace.position_encoding or types.PositionEncodingKind.Utf16
 
     def _folders(self) -> dict[str, str]:
-        found = {uri: _path(uri) for uri in self.workspace.folders}
+        found = {uri: path_of(uri) for uri in self.workspace.folders}
         if not found and self.workspace.root_uri:
-            found = {self.workspace.root_uri: _path(self.workspace.root_uri)}
+            found = {self.workspace.root_uri: path_of(self.workspace.root_uri)}
         return {uri: path for uri, path in found.items() if path is not None}
 
     def _read(self, sent: Mapping[str, object], base: ClientSettings) -> ClientSettings:
@@ -182,16 +202,26 @@ class Server(LanguageServer):
         if document is None or document.buffer is not outcome.buffer:
             return  # about a text that is gone
         before = document.shown
-        encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
-        document.shown = Shown(outcome, encoding, self._uri_of)
+        workspace = self.client_capabilities.workspace
+        edits = workspace and workspace.workspace_edit
+        versioned = bool(edits and edits.document_changes)
+        document.shown = Shown(outcome, self.encoding, self._uri_of, versioned=versioned)
         document.current.set()
         if before is None or before.outcome != outcome:
-            self._publish(outcome.buffer.uri, outcome.buffer.version, document.shown.diagnostics)
+            if before is not None:  # a cell may have become text
+                self.clear(sorted(before.uris() - document.shown.uris()))
+            for part, found in document.shown.diagnostics():
+                self._publish(part.uri, part.version, found)
 
     def _uri_of(self, path: str) -> str:
         absolute = os.path.abspath(path)
         names = (uri for uri, each in self.documents.items() if each.buffer.path == absolute)
         return next(names, None) or uri_of(path)
+
+    def clear(self, uris: Iterable[str]) -> None:
+        """Nothing is found any more in what is closed."""
+        for uri in uris:
+            self._publish(uri, None, [])
 
     def _publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
         params = types.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=found)
@@ -243,7 +273,7 @@ class Progress:
             self._bar.begin(self._token, types.WorkDoneProgressBegin(title=title, percentage=0))
 
 
-def _path(uri: str) -> str | None:
+def path_of(uri: str) -> str | None:
     """The absolute path of a file; None of anything else, such as a document without a name."""
     try:
         path = uris.to_fs_path(uri) if uri.startswith("file:") else None

@@ -193,7 +193,9 @@ class Worker:
             with self._news:
                 for uri, buffer in self._buffers.items():
                     # What is not on disk may be under another configuration now.
-                    if self._folder(buffer) == project.root and (changed or project.lacks(buffer)):
+                    if self._folder(buffer) == project.root and (
+                        changed or project.files.lacks(buffer)
+                    ):
                         self._edited.setdefault(uri)
 
     def _folder(self, buffer: Buffer) -> str | None:
