@@ -263,7 +263,9 @@ class Progress:
         if self._over:
             self._bar.end(self._token, types.WorkDoneProgressEnd())
             return
-        said = types.WorkDoneProgressReport(f"{done} of {of} files", percentage=100 * done // of)
+        said = types.WorkDoneProgressReport(
+            message=f"{done} of {of} files", percentage=100 * done // of
+        )
         self._bar.report(self._token, said)
 
     def _begin(self, _answer: object) -> None:

@@ -193,9 +193,8 @@ class Worker:
             with self._news:
                 for uri, buffer in self._buffers.items():
                     # What is not on disk may be under another configuration now.
-                    if self._folder(buffer) == project.root and (
-                        changed or project.files.lacks(buffer)
-                    ):
+                    concerned = changed or project.files.lacks(buffer)
+                    if concerned and self._folder(buffer) == project.root:
                         self._edited.setdefault(uri)
 
     def _folder(self, buffer: Buffer) -> str | None:

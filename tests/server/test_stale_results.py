@@ -1,0 +1,97 @@
+"""What is about a text that is gone is never shown."""
+
+from __future__ import annotations
+
+from threading import Semaphore
+
+import pytest
+
+from torchlint.server.buffers import Buffer, Outcome
+from torchlint.server.memory import Interrupted, Memory
+from torchlint.server.project import Project
+from torchlint.server.server import Document, Server
+from torchlint.server.settings import ClientSettings, Options
+from torchlint.server.worker import Worker
+
+SLOW = "import torch\nmodel = torch.nn.DataParallel(model)\n"
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+        self.arrived = Semaphore(0)
+        self.sentences: list[str] = []
+
+    def found(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self.arrived.release()
+
+    def warn(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+    def looked(self, done: int, of: int) -> None:
+        pass
+
+
+def test_the_outcome_of_an_older_text_is_dropped() -> None:
+    server = Server(Options(), None)
+    old = Buffer("untitled:1", None, 1, SLOW)
+    server.documents[old.uri] = document = Document(old._replace(version=2, text="x = 1\n"))
+    server._take(Outcome(old, ()))
+    assert document.shown is None
+    assert not document.current.is_set()
+
+
+def test_a_check_gives_way_to_what_is_more_urgent() -> None:
+    urgent = False
+    settings = ClientSettings()
+    store = Memory(urgent=lambda: urgent)
+    project = Project(None, store, settings.wishes(Options()), settings.wanted, print)
+    buffer = Buffer("untitled:1", None, 1, SLOW)
+    assert [outcome.buffer for outcome in project.check_buffer(buffer)] == [buffer]
+    urgent = True
+    with pytest.raises(Interrupted):
+        project.check_buffer(buffer._replace(version=2, text=SLOW + "\n"))
+
+
+def test_of_many_edits_only_the_last_is_looked_at() -> None:
+    listener = Listener()
+    worker = Worker(listener, Options(isolated=True), None)
+    worker.set_up([], ClientSettings())
+    for version in range(1, 50):
+        worker.edit(Buffer("untitled:1", None, version, SLOW + "\n" * version))
+    worker._next()()  # takes the setup
+    worker._next()()  # and the buffer
+    assert worker._next() is None
+    assert [outcome.buffer.version for outcome in listener.outcomes] == [49]
+
+
+def test_results_of_old_texts_are_forgotten() -> None:
+    settings = ClientSettings()
+    store = Memory()
+    project = Project(None, store, settings.wishes(Options()), settings.wanted, print)
+    for version in range(100):
+        project.check_buffer(Buffer("untitled:1", None, version, SLOW + "\n" * version))
+    assert sum(map(len, store._by_path.values())) < 20
+    assert len(store._answers) < 20
+    project.close("untitled:1")
+    assert not store._by_path
+
+
+def test_a_crash_is_told_once_and_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*words: object) -> None:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(Project, "check_buffer", crash)
+    listener = Listener()
+    worker = Worker(listener, Options(isolated=True), None)
+    worker.set_up([], ClientSettings())
+    worker.start()
+    buffer = Buffer("untitled:1", None, 1, SLOW)
+    worker.edit(buffer)
+    worker.edit(buffer._replace(uri="untitled:2"))
+    assert all(listener.arrived.acquire(timeout=60) for _ in range(2))
+    worker.stop()
+    assert [outcome.findings for outcome in listener.outcomes] == [(), ()]
+    (sentence,) = listener.sentences
+    assert "ZeroDivisionError: by zero" in sentence
