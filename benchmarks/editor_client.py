@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Json = dict[str, Any]
-TIMEOUT_S = 25
+TIMEOUT_S = 120
 """How long anybody waits for what never comes."""
 
 
