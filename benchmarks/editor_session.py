@@ -92,7 +92,7 @@ def session(client: Recorded, folder: Path) -> bool:
     client.change(uri, slow)
     (found,) = client.found(uri)
     client.say("quick-fix")
-    (action,) = client.actions(uri, found["range"], "quickfix")
+    action, *_ = client.actions(uri, found["range"], "quickfix")
     (change,) = action["edit"]["documentChanges"]
     client.change(uri, applied(slow, change["edits"]))
     left = client.found(uri)

@@ -76,7 +76,9 @@ def test_a_finding_is_shown_and_mended_in_its_cell(client: Client, tmp_path: Pat
     (found,) = notebook.last
     assert notebook.found(2) == []
     cell = notebook.cell(1)
-    (action,) = client.actions(cell, found["range"], "quickfix")
+    action, ignore = client.actions(cell, found["range"], "quickfix")
+    silenced = applied(LOOP, ignore["edit"]["changes"][cell])
+    assert silenced == LOOP + "  # torchlint: ignore[TL201]"
     mended = applied(LOOP, action["edit"]["changes"][cell])
     compile(mended, "cell", "exec")
     notebook.type(1, 2, {"text": mended})

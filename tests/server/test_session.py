@@ -77,7 +77,8 @@ def test_a_quick_fix_mends_what_is_found_in_an_unsaved_buffer(
     assert found["range"]["start"] == {"line": 10, "character": 17}
     assert found["range"]["end"] == {"line": 10, "character": 28}
     assert found["codeDescription"]["href"].endswith("/item-in-step-loop/")
-    (action,) = client.actions(uri, found["range"])
+    action, ignore = client.actions(uri, found["range"], "quickfix")
+    assert ignore["title"] == "Ignore TL201 here"
     assert action["title"].endswith("(TL201) (unsafe)")
     assert action["kind"] == "quickfix"
     assert not action["isPreferred"]
@@ -108,6 +109,18 @@ def test_fix_all_makes_the_safe_fixes_alone(client: Client, tmp_path: Path) -> N
     assert [code.partition(":")[0] for code in client.codes(uri)] == ["TL201"]
     assert client.actions(uri, top, "source.fixAll.torchlint") == []
     assert client.actions(uri, top, "source.organizeImports") == []
+
+
+def test_a_comment_silences_a_finding(client: Client, tmp_path: Path) -> None:
+    client.begin(tmp_path)
+    uri = client.open(tmp_path / "train.py", TRAIN)
+    (found,) = client.found(uri)
+    _, action = client.actions(uri, found["range"], "quickfix")
+    assert not action["isPreferred"]
+    silenced = applied(TRAIN, action["edit"]["changes"][uri])
+    assert silenced == TRAIN.replace("loss.item()", "loss.item()  # torchlint: ignore[TL201]")
+    client.change(uri, silenced)
+    assert client.found(uri) == []
 
 
 def test_hovering_shows_the_page_of_the_rule(client: Client, tmp_path: Path) -> None:
@@ -176,7 +189,7 @@ def test_half_typed_code_keeps_the_findings_of_the_lines_that_are_left(
     client.change(uri, half)
     (found,) = client.found(uri)
     assert (found["code"], found["range"]["start"]["line"]) == ("TL201", 11)
-    assert client.actions(uri, found["range"]) == []
+    assert client.actions(uri, found["range"]) == []  # who knows what they would do to it
     client.change(uri, half.replace("loss.item()", "loss.ite"))
     assert client.found(uri) == []
     client.change(uri, half.replace("print(\n", "print()\n"))
@@ -205,7 +218,7 @@ def test_the_fix_behind_an_emoji_lands_where_it_belongs(client: Client, tmp_path
     text = SAFE.replace("return torch", 'x = "🔥𝒳é"; return torch')
     uri = client.open(tmp_path / "data.py", text)
     (found,) = client.found(uri)
-    (action,) = client.actions(uri, found["range"], "quickfix")
+    action, _ = client.actions(uri, found["range"], "quickfix")
     assert action["isPreferred"]
     mended = applied(text, action["edit"]["changes"][uri])
     compile(mended, "data.py", "exec")

@@ -65,6 +65,11 @@ def add_ignores(
     return _Run(targets, wanted=wanted, reason=reason, pool=pool).silenced()
 
 
+def edits_that_silence(source: Source, findings: Iterable[Finding]) -> tuple[Edit, ...]:
+    """The edits that put the comments into a file in which these were found."""
+    return tuple(_Writer(source, "", _about_comments()).edits(findings))
+
+
 def wrong_reason(reason: str) -> str | None:
     """Why a text cannot be the reason in a comment, or None."""
     if not reason.isprintable():
@@ -90,7 +95,7 @@ class _Run:
         self._opened: dict[str, Editable] = {}
         self._now: dict[str, Source] = {}
         self._failed: dict[str, Diagnostic] = {}
-        self._about = {code for code, rule in all_rules().items() if rule.about_comments}
+        self._about = _about_comments()
 
     def silenced(self) -> Silenced:
         for round_ in range(_MOST_ROUNDS):
@@ -242,6 +247,10 @@ class _Writer:
             if self._text[:end].endswith(newline):
                 return newline
         return "\n"
+
+
+def _about_comments() -> set[str]:
+    return {code for code, rule in all_rules().items() if rule.about_comments}
 
 
 def _lacks_reason(comment: Comment) -> bool:

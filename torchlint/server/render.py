@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lsprotocol import types
 from pygls import uris
 
-from torchlint.lint.finding import Applicability, Edit, Finding, Tier
+from torchlint.lint.add_ignores import edits_that_silence
+from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Tier
 from torchlint.lint.notebooks import cells_of, in_cells
 from torchlint.lint.soundness import what_is_wrong
 from torchlint.lint.splice import that_fit, with_fixes
 from torchlint.project.cells import Borders
-from torchlint.project.source import NOTEBOOK
+from torchlint.project.source import NOTEBOOK, Source
 from torchlint.report.terminal import visible
 from torchlint.server.buffers import Cell, data_of
 from torchlint.server.places import Places, overlap
@@ -97,19 +98,26 @@ class Shown:
         ]
 
     def quick_fixes(self, uri: str, where: types.Range) -> list[types.CodeAction]:
-        """A fix for each finding that a range touches, if it has one that can be made."""
+        """For each finding that a range touches: its fix, if it has one that can be made, and a
+        comment that silences it."""
+        spots = self.at(uri, where)
+        fixable = [
+            spot
+            for spot in spots
+            if spot.finding.fix and spot.finding.fix.applicability is not Applicability.SUGGEST
+        ]
+        choices = [(_title(spot.finding), spot) for spot in fixable]
+        choices += [(f"Ignore {spot.finding.code} here", self._silenced(spot)) for spot in spots]
         return [
             types.CodeAction(
-                title=_title(spot.finding),
+                title=title,
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[spot.diagnostic],
-                is_preferred=_is_safe(spot.finding),
+                is_preferred=spot in fixable and _is_safe(spot.finding),
                 edit=self._edit([spot]),
             )
-            for spot in self.at(uri, where)
-            if spot.finding.fix
-            and spot.finding.fix.applicability is not Applicability.SUGGEST
-            and self._sound([spot.finding])
+            for title, spot in choices
+            if self._sound([spot.finding])
         ]
 
     def fix_all(self) -> list[types.CodeAction]:
@@ -140,6 +148,18 @@ class Shown:
             contents=types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)),
             range=spots[0].diagnostic.range,
         )
+
+    def _silenced(self, spot: Spot) -> Spot:
+        """The finding with a comment in place of its fix."""
+        text = self._buffer.text
+        source = Source("", b"", text.removeprefix("\ufeff"), "utf-8", bom=False)
+        edits = edits_that_silence(source, [spot.finding])
+        fix = Fix(Applicability.SAFE, "Ignore it", edits)
+        finding = spot.finding._replace(fix=fix)
+        return spot._replace(finding=finding, located=self._located(finding))
+
+    def _located(self, finding: Finding) -> Finding:
+        return in_cells(finding, {finding.path: self._borders} if self._borders else {})
 
     def _sound(self, findings: Sequence[Finding]) -> bool:
         """Whether the text still parses with these fixes, which fit."""
@@ -173,8 +193,7 @@ class Shown:
         return self._parts[0 if place.cell is None else place.cell - 1]
 
     def _spot(self, finding: Finding) -> Spot:
-        borders = {} if self._borders is None else {finding.path: self._borders}
-        located = in_cells(finding, borders)
+        located = self._located(finding)
         part = self._part(located.start)
         diagnostic = types.Diagnostic(
             range=part.places.range(located.start, located.end),
