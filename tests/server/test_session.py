@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +14,6 @@ from benchmarks.editor_client import Client, applied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 TRAIN = """\
 import torch
@@ -474,3 +476,19 @@ def test_what_is_found_is_remembered_on_disk_as_check_does(
         client.until(client.open(project / "train.py", TRAIN), ["TL201:11"])
         assert client.end() == 0
     assert json.dumps([*map(str, cache.rglob("*"))]) != "[]"
+
+
+def test_the_recorded_session_ends_with_the_finding_gone(tmp_path: Path) -> None:
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "editor_session.py"
+    out = tmp_path / "session.txt"
+    command = [sys.executable, str(script), "--out", str(out)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("The server ended with 0; the finding is gone.\n")
+    steps = [line for line in out.read_text().splitlines() if line.startswith("#")]
+    assert [step.partition(":")[0] for step in steps] == [
+        "# open",
+        "# edit",
+        "# quick-fix",
+        "# close",
+    ]
