@@ -50,20 +50,19 @@ def main() -> int:
 def measured(folder: Path, path: Path, text: str, keys: int, *, noticed: bool) -> dict[str, object]:
     """What typing in one file costs."""
     command = [sys.executable, "-m", "torchlint", "server", "--isolated", "--no-cache"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        try:
-            client = Client(process)
-            client.capabilities = {"window": {"workDoneProgress": True}}
-            begun = time.perf_counter()
-            client.begin(folder)
-            uri = client.open(path, text)
-            found = len(client.found(uri))
-            opened = time.perf_counter() - begun
-            settled = settle(client, uri, text)
-            keyed = (typed(text, key, noticed=noticed) for key in range(keys + 5))
-            pairs = [pair(client, uri, each) for each in keyed]
-        finally:
-            process.kill()
+    client = Client(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    try:
+        client.capabilities = {"window": {"workDoneProgress": True}}
+        begun = time.perf_counter()
+        client.begin(folder)
+        uri = client.open(path, text)
+        found = len(client.found(uri))
+        opened = time.perf_counter() - begun
+        settled = settle(client, uri, text)
+        keyed = (typed(text, key, noticed=noticed) for key in range(keys + 5))
+        pairs = [pair(client, uri, each) for each in keyed]
+    finally:
+        client.kill()
     waits, parses = zip(*pairs[5:], strict=True)  # the first ones warm the caches
     ratios = [wait / parse for wait, parse in zip(waits, parses, strict=True)]
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def start() -> Iterator[Callable[..., Client]]:
     """Starts servers; they end with the test."""
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Client] = []
 
     def start_one(*options: str) -> Client:
         process = subprocess.Popen(
@@ -27,14 +26,12 @@ def start() -> Iterator[Callable[..., Client]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        started.append(process)
-        return Client(process)
+        started.append(Client(process))
+        return started[-1]
 
     yield start_one
-    for process in started:
-        process.kill()
-        with suppress(OSError), process:
-            pass
+    for each in started:
+        each.kill()
 
 
 @pytest.fixture
