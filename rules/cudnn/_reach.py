@@ -44,7 +44,7 @@ def reach_of(module: Module) -> Reach:
     found: list[_Definition] | None = None
     while found is None or found:
         for node in todo:
-            names.update(each.value for each in module.within(node) if isinstance(each, cst.Name))
+            names.update(each.value for each in module.within(node) if type(each) is cst.Name)
         found = [each for each in left if _can_run(each, names, seen, module)]
         left = [each for each in left if each not in found]
         seen.update(found)

@@ -143,8 +143,7 @@ def _reachable(
 
 
 def _calls(function: Function, module: Module) -> list[cst.Call]:
-    found = [node for node in module.within(function.body) if isinstance(node, cst.Call)]
-    return sorted(found, key=module.order)
+    return [node for node in module.within(function.body) if type(node) is cst.Call]
 
 
 def _work(

@@ -104,7 +104,7 @@ class Flow:
 
     def _loops_that_carry(self, above: set[cst.CSTNode], last: Binding | None) -> set[cst.CSTNode]:
         """The loops around a use in which values come round that `last` does not hide."""
-        loops: set[cst.CSTNode] = {node for node in above if isinstance(node, LOOPS)}
+        loops: set[cst.CSTNode] = {node for node in above if node.__class__ in LOOPS}
         if last is not None:
             loops -= {last.node, *self._tree.ancestors(last.node)}
         return loops

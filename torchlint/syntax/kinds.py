@@ -77,11 +77,11 @@ class Value:
 
     def has(self, kind: Kind) -> bool:
         """Whether it can be one of these."""
-        return bool(self.kind & kind)
+        return self.kind._value_ & kind._value_ != 0  # `&` of flags takes twenty times as long
 
     def only(self, kind: Kind) -> bool:
         """Whether it is known, and can be nothing but one of these."""
-        return bool(self.kind) and not self.kind & ~kind
+        return self.kind._value_ != 0 and self.kind._value_ & ~kind._value_ == 0
 
     def without(self, kind: Kind) -> Value:
         return replace(self, kind=self.kind & ~kind)

@@ -43,9 +43,9 @@ class Layers:
     def constructor(self, call: cst.Call) -> tuple[str, ...]:
         """The dotted names that a call constructs; empty unless each candidate is known."""
         root: cst.BaseExpression = call.func
-        while isinstance(root, cst.Attribute):
+        while type(root) is cst.Attribute:
             root = root.value
-        if not isinstance(root, cst.Name):
+        if type(root) is not cst.Name:
             return ()
         for binding in self.module.names.lookup(root):
             if binding.dotted is None and not self._known_alias(binding):

@@ -25,6 +25,7 @@ Loop = cst.For | cst.While
 LOOPS = (cst.For, cst.While)
 _CALLABLES = (cst.FunctionDef, cst.Lambda)
 _BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
+_UNDER_CONDITIONS = (cst.If, *_BLOCKS)
 
 _EVALUATION_NAME = re.compile(
     r"(?:^|_)(?:eval|evaluate|evaluation|valid|validate|validation|val|test|testing|infer|"
@@ -125,10 +126,11 @@ class Loops:
         """The loops of the same function that run `node` on each round, innermost first."""
         child = node
         for above in self._tree.ancestors(node):
-            if isinstance(above, _CALLABLES) and child is not getattr(above, "params", None):
+            kind = above.__class__
+            if kind in _CALLABLES and child is not getattr(above, "params", None):
                 return
-            if (isinstance(above, LOOPS) and child is above.body) or (
-                isinstance(above, cst.While) and child is above.test
+            if (type(above) is cst.For or type(above) is cst.While) and (
+                child is above.body or child is getattr(above, "test", None)
             ):
                 yield above
             child = above
@@ -205,17 +207,16 @@ class Loops:
         for above in self._tree.ancestors(node):
             if above is inside:
                 return False
-            if isinstance(above, LOOPS) and child is above.body:
+            kind = above.__class__
+            if kind in LOOPS and child is getattr(above, "body", None):
                 looped = True
-            if (
-                looped
-                and isinstance(above, cst.With)
-                and any(self.turns_grad_off(item.item) for item in above.items)
-            ):
-                return True
-            if isinstance(above, _BLOCKS) and self._after_eval_call(above, child) is True:
-                return True
-            if isinstance(above, cst.FunctionDef):
+            elif type(above) is cst.With:
+                if looped and any(self.turns_grad_off(item.item) for item in above.items):
+                    return True
+            elif kind in _BLOCKS:
+                if self._after_eval_call(above, child) is True:
+                    return True
+            elif type(above) is cst.FunctionDef:
                 return inside is None and self.is_evaluation(above)
             child = above
         return False
@@ -310,19 +311,19 @@ class Loops:
         step = self.step_loops.get(loop) if isinstance(loop, LOOPS) else None
         around_step = set(self._tree.ancestors(step.anchor)) if step is not None else set()
         for above in self._tree.ancestors(node):
-            if isinstance(above, cst.ExceptHandler):
+            kind = above.__class__
+            if kind is cst.ExceptHandler:
                 return Guard.PERIODIC
-            if child in around_step and isinstance(above, (cst.If, *_BLOCKS)):
+            if kind in _UNDER_CONDITIONS and child in around_step:
                 pass  # the step itself is under the same condition
-            elif (isinstance(above, cst.If) and child is above.body) or (
-                isinstance(above, cst.IfExp) and child is above.body
-            ):
-                strongest = stronger(strongest, guard_of(above.test))
-            elif isinstance(above, _BLOCKS) and self._skipped_before(above, child):
+            elif type(above) is cst.If or type(above) is cst.IfExp:
+                if child is above.body:
+                    strongest = stronger(strongest, guard_of(above.test))
+            elif kind in _BLOCKS and self._skipped_before(above, child):
                 return Guard.PERIODIC
             if strongest is Guard.PERIODIC or above is loop:
                 return strongest
-            if isinstance(above, _CALLABLES):
+            if kind in _CALLABLES:
                 is_closure = isinstance(above, cst.FunctionDef) and self.is_closure(above)
                 return Guard.PERIODIC if is_closure else strongest
             child = above

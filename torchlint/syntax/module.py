@@ -15,7 +15,7 @@ from torchlint.syntax.loops import Loops, StepLoop
 from torchlint.syntax.names import Names, dotted_text, qualified_name
 from torchlint.syntax.positions import Positions
 from torchlint.syntax.reparse import TREES
-from torchlint.syntax.tree import Tree, within
+from torchlint.syntax.tree import Tree
 from torchlint.syntax.values import Values
 
 if TYPE_CHECKING:
@@ -101,9 +101,13 @@ class Module:
     @cached_property
     def _spelled(self) -> dict[tuple[cst.FunctionDef | None, str], list[cst.Name]]:
         found: dict[tuple[cst.FunctionDef | None, str], list[cst.Name]] = {}
+        outermost: dict[cst.FunctionDef | None, cst.FunctionDef | None] = {None: None}
         for node in self._nodes.nodes(cst.Name):
             found.setdefault((None, node.value), []).append(node)
-            around = self._outermost_function(node)
+            inside = self.function(node)
+            if inside is not None and inside not in outermost:
+                outermost[inside] = self._outermost_function(inside)
+            around = outermost[inside]
             if around is not None:
                 found.setdefault((around, node.value), []).append(node)
         return found
@@ -130,9 +134,9 @@ class Module:
         """The nearest ancestor of one of these types."""
         return self._nodes.enclosing(node, *types)
 
-    def within(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """`node` and all that it is made of, in no order to rely on."""
-        return within(node)
+    def within(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        """`node` and all that it is made of, in source order."""
+        return self._nodes.within(node)
 
     def statement(self, node: cst.CSTNode) -> cst.BaseStatement | None:
         """The line or compound statement that holds `node`."""

@@ -85,11 +85,14 @@ class PositionsInParts(Positions):
     ) -> None:
         self._parts = list(zip(starts, parts, strict=True))
         self._whole = (tree, text)
+        self._last = self._parts[0]
+        """Where the last node was: the next one is likely to be near."""
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
-        for offset, part in self._parts:
+        for offset, part in (self._last, *self._parts):
             found = part.span(node)
             if found is not None:
+                self._last = (offset, part)
                 return found[0] + offset, found[1] + offset
         return Positions(*self._whole).span(node)  # of the module itself, which nobody asks for
 

@@ -92,13 +92,13 @@ class Values:
         return known
 
     def _infer(self, node: cst.CSTNode) -> Value:
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return self._name(node)
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             return self._attribute(node)
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             return self._calls.call(node)
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             return self._subscript(node)
         if isinstance(node, (cst.BinaryOperation, cst.BooleanOperation)):
             pair = (self.value(node.left), self.value(node.right))

@@ -88,11 +88,11 @@ def writes_to_self(functions: list[Function], module: Module) -> str:
 def _written_attribute(node: cst.CSTNode) -> str:
     """`self.cache` if the node changes what the dataset holds."""
     target: cst.CSTNode | None = None
-    if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+    if type(node) is cst.AssignTarget or type(node) is cst.AugAssign:
         target = node.target
-    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+    elif type(node) is cst.Call and type(node.func) is cst.Attribute:
         target = node.func.value if node.func.attr.value in _CHANGES else None
-    while isinstance(target, cst.Subscript):
+    while type(target) is cst.Subscript:
         target = target.value
     text = dotted_text(target)
     return text if text.startswith("self.") and text.count(".") == 1 else ""
@@ -101,9 +101,9 @@ def _written_attribute(node: cst.CSTNode) -> str:
 def holds_local_function(node: cst.BaseExpression, module: Module, depth: int = 0) -> bool:
     """Whether an expression contains a lambda or a function defined inside another one."""
     for inner in module.within(node):
-        if isinstance(inner, cst.Lambda):
+        if type(inner) is cst.Lambda:
             return True
-        if not isinstance(inner, cst.Name) or depth > _DEEPEST:
+        if type(inner) is not cst.Name or depth > _DEEPEST:
             continue
         if any(_is_local(binding, module, depth) for binding in module.flow.reaching(inner)):
             return True
@@ -120,4 +120,4 @@ def _is_local(binding: Binding, module: Module, depth: int) -> bool:
 
 
 def _calls(function: Function, module: Module) -> list[cst.Call]:
-    return [node for node in module.within(function.body) if isinstance(node, cst.Call)]
+    return [node for node in module.within(function.body) if type(node) is cst.Call]
