@@ -7,6 +7,11 @@ import sys
 if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
     del sys.path[0]
 
+import gc
+
+# To look for cycles in what is being imported takes a twentieth of a start, and finds none.
+gc.set_threshold(100_000)
+
 import atexit
 import contextlib
 import os

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from torchlint.lint.finding import Diagnostic
 from torchlint.project.configs import Configs
-from torchlint.project.discover import Problem, discover
+from torchlint.project.discover import discover
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +30,7 @@ def names(*paths: str) -> list[str]:
     return [file.path for file in found]
 
 
-def problems(*paths: str) -> list[Problem]:
+def problems(*paths: str) -> list[Diagnostic]:
     return discover(paths, Configs())[1]
 
 
@@ -192,7 +193,7 @@ def test_a_folder_that_cannot_be_listed_is_reported(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "scandir", guarded)
     found, wrong = discover((".",), Configs())
     assert [file.path for file in found] == ["a.py"]
-    assert wrong == [Problem("shut", "Cannot be read: Permission denied.")]
+    assert wrong == [Diagnostic("shut", "Cannot be read: Permission denied.", kind="unreadable")]
 
 
 def test_broken_settings_are_reported_once_and_stop_only_what_they_govern() -> None:

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     Command = Callable[..., None]
 
 
-class Words(NamedTuple):
-    """What the shared options say."""
+class Words:
+    """What the shared options say.
+
+    Args:
+        values: of all options; those that are not shared are left there.
+    """
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -38,6 +42,10 @@ class Words(NamedTuple):
     stdin_filename: str | None
     jobs: int | None
     require_reason: bool
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        for name in self.__annotations__:
+            setattr(self, name, values.pop(name, None))
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> object:
@@ -141,8 +149,7 @@ def rule_options(command: Command) -> Command:
 def _with_words(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     @functools.wraps(command)
     def with_words(**values: object) -> None:
-        words = Words(**{name: values.pop(name, None) for name in Words._fields})  # type: ignore[arg-type]
-        command(words=words, **values)
+        command(words=Words(values), **values)
 
     return _with_options(with_words, options)
 

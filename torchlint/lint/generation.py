@@ -7,7 +7,6 @@ as long as nothing is installed or removed.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -60,16 +59,16 @@ def _rule_places(root: str) -> list[str]:
 
 
 def _find_rule_places() -> Iterator[str]:
-    from importlib import metadata
+    from importlib import metadata, util
 
     from torchlint.lint.registry import GROUP
 
-    parser = importlib.util.find_spec("libcst")
+    parser = util.find_spec("libcst")
     if parser is not None and parser.origin is not None:
         yield os.path.join(os.path.dirname(parser.origin), "_version.py")
     modules = {entry.value.partition(":")[0] for entry in metadata.entry_points(group=GROUP)}
     for module in sorted(modules):
-        spec = importlib.util.find_spec(module)
+        spec = util.find_spec(module)
         if spec is not None and spec.submodule_search_locations is not None:
             yield from spec.submodule_search_locations
         elif spec is not None and spec.origin is not None:

@@ -6,7 +6,6 @@ Bytes that are no such data decode to None, whatever they are.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from torchlint.lint.finding import (
@@ -19,6 +18,7 @@ from torchlint.lint.finding import (
     Related,
     Tier,
 )
+from torchlint.project.quick_json import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +30,8 @@ _T = TypeVar("_T")
 
 def encode_report(key: str, said: Said) -> bytes:
     """The bytes of a report for this key."""
+    import json
+
     findings, diagnostics = said
     return json.dumps([key, findings, diagnostics], separators=(",", ":")).encode("ascii")
 
@@ -37,7 +39,7 @@ def encode_report(key: str, said: Said) -> bytes:
 def decode_report(data: bytes, key: str) -> Said | None:
     """The report for this key; None if the bytes are anything else."""
     try:
-        found, findings, diagnostics = json.loads(data)
+        found, findings, diagnostics = loads(data)
         if found != key:
             return None
         return _all(_finding, findings), _all(_diagnostic, diagnostics)
@@ -47,13 +49,15 @@ def decode_report(data: bytes, key: str) -> Said | None:
 
 def encode_names(names: Mapping[str, str]) -> bytes:
     """The bytes of the names of the rules by their codes."""
+    import json
+
     return json.dumps(dict(names)).encode("ascii")
 
 
 def decode_names(data: bytes) -> dict[str, str] | None:
     """The names of the rules by their codes."""
     try:
-        return {_text(code): _text(name) for code, name in json.loads(data).items()}
+        return {_text(code): _text(name) for code, name in loads(data).items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
 

@@ -78,8 +78,7 @@ def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Pla
         ConfigError: a word of the command line, or the file given with `--config`, is wrong.
     """
     planner = _Planner(wishes, names)
-    found, problems = discover(paths, planner.configs)
-    diagnostics = [Diagnostic(each.path, each.message, kind=each.kind) for each in problems]
+    found, diagnostics = discover(paths, planner.configs)
     targets = tuple(planner.target(file) for file in found if planner.usable(file.settings))
     return Plan(targets, (*diagnostics, *planner.diagnostics), planner.baselines)
 

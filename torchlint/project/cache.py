@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 import time
 from typing import TYPE_CHECKING, Final
@@ -31,8 +30,10 @@ _MARK: Final = b"torchlint 1\n"
 _SUM_BYTES: Final = 16
 _LARGEST: Final = 64 << 20
 """A blob of more bytes than this is neither written nor read."""
-_GENERATION: Final = re.compile(r"[0-9a-f]{16}")
-_NAME: Final = re.compile(r"[0-9a-f]{32}")
+_GENERATION: Final = 16
+_NAME: Final = 32
+"""Digits of each, which are hexadecimal."""
+_HEXADECIMAL: Final = frozenset("0123456789abcdef")
 _DAY_S: Final = 24 * 3600.0
 _KEPT_S: Final = 30 * _DAY_S
 _DRAFT: Final = ".draft-"
@@ -47,7 +48,7 @@ class Cache:
     """
 
     def __init__(self, root: str, generation: str) -> None:
-        assert _GENERATION.fullmatch(generation)
+        assert _is_name(generation, _GENERATION)
         self.root = root
         self._home = os.path.join(root, generation)
         self._ready = False
@@ -93,7 +94,7 @@ class Cache:
         _remove_empty(self.root)
 
     def _path(self, kind: str, name: str) -> str:
-        assert _NAME.fullmatch(name)
+        assert _is_name(name, _NAME)
         return os.path.join(self._home, kind, name)
 
 
@@ -156,12 +157,12 @@ def _is_ours(root: str) -> bool:
 def _blobs(root: str) -> Iterator[str]:
     """Every file in a place and of a name that this module gives; links are not followed."""
     for generation in _folders(root):
-        if not _GENERATION.fullmatch(os.path.basename(generation)):
+        if not _is_name(os.path.basename(generation), _GENERATION):
             continue
         for kind in _folders(generation):
             with contextlib.suppress(OSError), os.scandir(kind) as entries:
                 for entry in entries:
-                    ours = _NAME.fullmatch(entry.name) or entry.name.startswith(_DRAFT)
+                    ours = _is_name(entry.name, _NAME) or entry.name.startswith(_DRAFT)
                     if ours and entry.is_file(follow_symlinks=False):
                         yield entry.path
 
@@ -176,7 +177,7 @@ def _folders(path: str) -> list[str]:
 
 def _remove_empty(root: str) -> None:
     for generation in _folders(root):
-        if _GENERATION.fullmatch(os.path.basename(generation)):
+        if _is_name(os.path.basename(generation), _GENERATION):
             for folder in (*_folders(generation), generation):
                 with contextlib.suppress(OSError):
                     os.rmdir(folder)
@@ -242,6 +243,10 @@ def _make(root: str) -> None:
         path = os.path.join(root, name)
         if not os.path.lexists(path):
             _write(path, text)
+
+
+def _is_name(text: str, digits: int) -> bool:
+    return len(text) == digits and _HEXADECIMAL.issuperset(text)
 
 
 def _write(path: str, data: bytes) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from torchlint.config import ConfigError, Settings, read_capped
+from torchlint.lint.finding import Diagnostic
 from torchlint.project.globs import Glob, IgnoreFile, parse, parse_ignore_file
 from torchlint.project.source import NOTEBOOK
 
@@ -22,25 +23,20 @@ Ignores = tuple[tuple[IgnoreFile, int], ...]
 SUFFIXES: Final = (".py", NOTEBOOK)
 
 
-class Found(NamedTuple):
+class Found:
     """A file to check. `path` is relative to the working directory where it lies below it;
     `named` tells a file that was asked for from one that was found in a folder."""
 
-    path: str
-    absolute: str
-    settings: Settings
-    named: bool = False
+    __slots__ = ("absolute", "named", "path", "settings")
+
+    def __init__(self, path: str, absolute: str, settings: Settings, named: bool = False) -> None:
+        self.path = path
+        self.absolute = absolute
+        self.settings = settings
+        self.named = named
 
 
-class Problem(NamedTuple):
-    """A path or a configuration file that cannot be used; `kind` as in `Diagnostic`."""
-
-    path: str
-    message: str
-    kind: str = "unreadable"
-
-
-def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[Problem]]:
+def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[Diagnostic]]:
     """The files that `paths` mean, each once, in a stable order, and what stood in the way.
 
     A named file is taken whatever it is called and whatever excludes it. In a folder, excluded
@@ -65,7 +61,7 @@ class _Search:
     def __init__(self, configs: Configs) -> None:
         self.found: list[Found] = []
         self.folders: list[str] = []
-        self.problems: list[Problem] = []
+        self.problems: list[Diagnostic] = []
         self._configs = configs
         self._seen: set[str] = set()
         self._reported: set[str] = set()
@@ -78,7 +74,7 @@ class _Search:
             mode = os.stat(path).st_mode
         except (OSError, ValueError) as error:
             if not os.path.islink(path.replace("\0", "")):
-                self.problems.append(Problem(shown, _why(error)))
+                self.problems.append(Diagnostic(shown, _why(error), kind="unreadable"))
                 return
             # Reading says better what is wrong with a dangling or looping link.
             mode = stat.S_IFREG
@@ -97,7 +93,7 @@ class _Search:
             if source not in self._reported:
                 self._reported.add(source)
                 message = f"{error.message} Files under it were not checked."
-                self.problems.append(Problem(shown_path(source), message, "config"))
+                self.problems.append(Diagnostic(shown_path(source), message, kind="config"))
             return None
 
     def _take(
@@ -144,7 +140,7 @@ class _Search:
             with os.scandir(absolute) as scan:
                 return {entry.name: entry for entry in sorted(scan, key=lambda each: each.name)}
         except OSError as error:
-            self.problems.append(Problem(shown, _why(error)))
+            self.problems.append(Diagnostic(shown, _why(error), kind="unreadable"))
             return {}
 
     def _wanted(

@@ -7,7 +7,6 @@ time proportional to pattern times name.
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from functools import cache, lru_cache
 from itertools import islice
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_PATTERNS = 4_000
 """Lines of one ignore file that are heeded: each is tried on each file."""
-_WILD = re.compile(r"[*?\[\\]")
+_WILD = frozenset("*?[\\")
 _LONGEST = 1_000
 """Characters of a pattern for one name, of which names have 255; a longer one means nothing."""
 
@@ -87,7 +86,7 @@ def _path_matches(segments: tuple[str, ...], parts: Sequence[str]) -> bool:
 
 
 def _name_matches(pattern: str, name: str) -> bool:
-    if not _WILD.search(pattern):
+    if _WILD.isdisjoint(pattern):
         return pattern == name
     matcher = _compiled(pattern)
     return matcher is not None and matcher.match(name) is not None
@@ -97,6 +96,8 @@ def _name_matches(pattern: str, name: str) -> bool:
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     if len(pattern) > _LONGEST:
         return None
+    import fnmatch
+
     try:
         return re.compile(fnmatch.translate(_escape_or_set().sub(_as_fnmatch, pattern)))
     except re.error:

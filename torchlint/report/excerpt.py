@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from torchlint.project.source import NOTEBOOK, SourceError, decode, read_bytes
@@ -67,7 +66,7 @@ class Excerpts:
 
 
 def _lines(text: str) -> list[str]:
-    return re.split(r"\r\n|\r|\n", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def excerpt(line: str, start: Position, end: Position, width: int | None = None) -> tuple[str, str]:
