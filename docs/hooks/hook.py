@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,20 +14,14 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-_LOG = logging.getLogger("mkdocs.hooks.torchlint")
-
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leaves awaited pages out of the navigation, and puts every rule into it."""
-    folder = Path(config.docs_dir)
-    missing = {page for page in config.extra["awaited"] if not (folder / page).exists()}
-    if missing:
-        _LOG.info("Not written yet: %s", ", ".join(sorted(missing)))
-    config.nav = _navigation(config.nav or [], missing)
+    """Puts every rule into the navigation."""
+    config.nav = _navigation(config.nav or [])
     return config
 
 
-def _navigation(items: list[object], missing: set[str]) -> list[object]:
+def _navigation(items: list[object]) -> list[object]:
     found: list[object] = []
     for item in items:
         if not isinstance(item, dict):
@@ -36,10 +29,10 @@ def _navigation(items: list[object], missing: set[str]) -> list[object]:
             continue
         ((title, target),) = item.items()
         if isinstance(target, list):
-            found.append({title: _navigation(target, missing)})
+            found.append({title: _navigation(target)})
         elif target == "rules/":
             found.append({title: generated.rule_navigation()})
-        elif target not in missing:
+        else:
             found.append(item)
     return found
 
