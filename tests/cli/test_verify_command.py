@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from torchlint.project.source import SourceError
 from torchlint.verify import needs, session
 from torchlint.verify.plan import DeclaredPlan
 from torchlint.verify.result import (
@@ -243,10 +244,28 @@ def test_json_goes_to_a_file_and_to_standard_output(torchlint, measuring, train,
     assert json.loads(outcome.text)["total"]["verdict"] == "CONFIRMED"
 
 
-def test_a_report_that_cannot_be_written_says_so(torchlint, measuring, train):
-    outcome = torchlint("verify", "train.py", "--json", "no/such/folder.json")
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_report_that_cannot_be_written_says_so_before_anything_runs(
+    torchlint, measuring, train, option
+):
+    outcome = torchlint("verify", "train.py", option, "no/such/folder.json")
     assert outcome.code == 2
-    assert "no/such/folder.json cannot be written" in outcome.err
+    said = "Error: There is no folder no/such for no/such/folder.json; make it first.\n"
+    assert outcome.err == said
+    assert outcome.out == b""
+
+
+def test_a_result_is_printed_although_its_report_cannot_be_written(
+    torchlint, measuring, train, here, monkeypatch
+):
+    def full(path: str, data: bytes) -> None:
+        raise SourceError(path, "Cannot write the file: No space left on device.", kind="write")
+
+    monkeypatch.setattr("torchlint.project.writing.write_report", full)
+    outcome = torchlint("verify", "train.py", "--json", "out.json")
+    assert outcome.code == 2
+    assert "CONFIRMED" in outcome.text
+    assert "out.json: Cannot write the file: No space left on device." in outcome.err
 
 
 def test_html_goes_to_a_file(torchlint, measuring, train, here):

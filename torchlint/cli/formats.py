@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from torchlint.cli.options import output_format
-from torchlint.cli.output import paint_for, print_lines
+from torchlint.cli.output import must_be_writable, paint_for, print_lines, write_report
 from torchlint.report.terminal import Paint, width_of
 
 if TYPE_CHECKING:
@@ -93,11 +93,7 @@ def destination(
         )
     if output_file is None or output_file == "-":
         return None
-    folder = os.path.dirname(output_file)
-    if folder and not os.path.isdir(folder):
-        raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")
-    if not os.path.basename(output_file) or os.path.isdir(output_file):
-        raise click.ClickException(f"`{output_file}` is no file; name one to write.")
+    must_be_writable(output_file)
     real = os.path.realpath(output_file)
     if any(os.path.realpath(target.path) == real for target in targets):
         raise click.ClickException(f"{output_file} is being checked; name another file to write.")
@@ -118,14 +114,7 @@ def report(
     if output_file is None:
         print_lines(lines)
         return
-    from torchlint.project.source import SourceError
-    from torchlint.project.writing import write_report
-
-    text = "".join(f"{line}\n" for line in lines)
-    try:
-        write_report(output_file, text.encode("utf-8", "backslashreplace"))
-    except SourceError as error:
-        raise click.ClickException(f"{output_file}: {error.message}") from None
+    write_report(output_file, "".join(f"{line}\n" for line in lines))
     print_lines([checked.sentence])
 
 

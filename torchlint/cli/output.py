@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,34 @@ def print_lines(lines: Iterable[str], *, err: bool = False) -> None:
     if text:
         # The lines are already plain or painted; click must not take the paint off again.
         click.echo(text, nl=False, err=err, color=True)
+
+
+def must_be_writable(output_file: str) -> None:
+    """Said before work that takes a while and would be lost.
+
+    Raises:
+        click.ClickException: no report can be written there.
+    """
+    folder = os.path.dirname(output_file)
+    if folder and not os.path.isdir(folder):
+        raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")
+    if not os.path.basename(output_file) or os.path.isdir(output_file):
+        raise click.ClickException(f"`{output_file}` is no file; name one to write.")
+
+
+def write_report(output_file: str, text: str) -> None:
+    """Write a report into a file, in one step.
+
+    Raises:
+        click.ClickException: the file cannot be written.
+    """
+    from torchlint.project import writing
+    from torchlint.project.source import SourceError
+
+    try:
+        writing.write_report(output_file, text.encode("utf-8", "backslashreplace"))
+    except SourceError as error:
+        raise click.ClickException(f"{output_file}: {error.message}") from None
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:

@@ -9,14 +9,13 @@ import click
 
 from torchlint.cli.command import Choice, Command, Count
 from torchlint.cli.options import Words, rule_options
-from torchlint.cli.output import print_lines
+from torchlint.cli.output import must_be_writable, print_lines, write_report
 from torchlint.cli.verifying import (
     changes_from,
     print_result,
     program_from,
     request_from,
     run,
-    write_report,
 )
 
 _MOST_PAIRS = 1000
@@ -156,12 +155,21 @@ def command(words_: tuple[str, ...], module: str | None, words: Words, **options
     This executes the script. Both programs run in turns on this machine until the difference is
     settled or the plan ends; their computed numbers are compared as well.
     """
+    for place in (options["json_file"], options["html_file"]):
+        if place is not None:
+            must_be_writable(place)
     program = program_from(words_, module)
     request = request_from(program, options)
     changes = changes_from(program, words, options)
     result = run(request, changes, yes=options["yes"])
     if result is None:
         return
+    if options["output_format"] == "json":
+        from torchlint.report.verify.json import render as as_json
+
+        print_lines([as_json(result).rstrip("\n")])
+    else:
+        print_result(result)
     if options["json_file"]:
         from torchlint.report.verify.json import render as as_json
 
@@ -170,12 +178,6 @@ def command(words_: tuple[str, ...], module: str | None, words: Words, **options
         from torchlint.report.verify.html import render as as_page
 
         write_report(options["html_file"], as_page(result))
-    if options["output_format"] == "json":
-        from torchlint.report.verify.json import render as as_json
-
-        print_lines([as_json(result).rstrip("\n")])
-    else:
-        print_result(result)
     confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"
     if result.exit == 0 and options["require_confirmed"] and not confirmed:
         raise click.exceptions.Exit(3)

@@ -145,20 +145,6 @@ def print_result(result: Result, *, err: bool = False) -> None:
     print_lines(render(result, paint, width), err=err)
 
 
-def write_report(path: str, text: str) -> None:
-    """Write a report file, or say why it cannot be written.
-
-    Raises:
-        click.ClickException: it cannot.
-    """
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError as error:
-        message = f"{path} cannot be written ({error.strerror}); give another file."
-        raise click.ClickException(message) from None
-
-
 def _checked(call: Callable[[], _T]) -> _T:
     from torchlint.verify.errors import VerifyError
 
