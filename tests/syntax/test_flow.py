@@ -14,6 +14,8 @@ from torchlint.syntax.flow import Flow
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from torchlint.syntax.names import Binding
+
 SEEN = {
     "the last of several": ("x = 1\nx = 2\nprobe(x)", ["2"]),
     "not one that comes later": ("x = 1\nprobe(x)\nx = 2", ["1"]),
@@ -104,3 +106,24 @@ def test_a_name_that_is_set_again_and_again_is_followed_once(
     report = check([Target("a.py", Selection(), (2, 13), text.encode())])
     assert len(report.findings) == 30
     assert len(looked) < 10 * 30
+
+
+@pytest.mark.parametrize("sets", [150, 250])
+def test_a_name_that_is_set_too_often_can_be_anything(
+    sets: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    reaching = Flow.reaching
+
+    def counted(flow: Flow, use: cst.Name) -> list[Binding]:
+        found = reaching(flow, use)
+        seen.append(len(found))
+        return found
+
+    monkeypatch.setattr(Flow, "reaching", counted)
+    head = "import torch\nfor x, y in loader:\n    loss = model(x.cuda())\n    loss.backward()\n"
+    branches = "    out = x.cuda()\n" + "    if c: out = out + 1\n" * sets
+    text = head + "    optimizer.step()\n" + branches + "    total = out.item()\n"
+    report = check([Target("a.py", Selection(), (2, 13), text.encode())])
+    assert len(report.findings) == (sets < 200)
+    assert max(seen) <= 200

@@ -56,7 +56,7 @@ class Kind:
 
     `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
     looked at), `ends` the exit codes that are right, and `needs` a framework. Where `pairs` is 1,
-    the time budget ends the run after the first. `long` ones take a third of the time of all, and
+    the time budget ends the run after the first. `long` ones take half of the time of all, and
     run with `-m runs`.
     """
 
@@ -84,7 +84,7 @@ TRAINS = (
     Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2),
     Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
     Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",), long=True),
-    Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
+    Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2", long=True),
     Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
     Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
     Kind("thread", "threaded.py", r"SGD\.step", long=True),
@@ -121,6 +121,7 @@ TRAINS = (
         r"\.step",
         files=("hf_trainer.py", "curves.py"),
         needs="transformers",
+        long=True,
     ),
     Kind(
         "Lightning",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -244,14 +245,22 @@ class Loops:
 
     def _after_eval_call(self, block: cst.CSTNode, child: cst.CSTNode) -> bool | None:
         """Whether the last `.eval()` or `.train()` before `child` in its block was `.eval()`."""
-        state: bool | None = None
-        for statement in getattr(block, "body", ()):
-            if statement is child:
-                break
-            mode = self._mode_calls.get(statement)
-            if mode is not None:
-                state = mode
-        return state
+        modes = self._modes.get(block)
+        if modes is None:
+            return None
+        places, states = modes
+        before = bisect_left(places, self._tree.order(child))
+        return states[before - 1] if before else None
+
+    @cached_property
+    def _modes(self) -> dict[cst.CSTNode | None, tuple[list[int], list[bool]]]:
+        """By block: where its statements are that switch a model, and what each switches to."""
+        found: dict[cst.CSTNode | None, tuple[list[int], list[bool]]] = {}
+        for line, mode in self._mode_calls.items():
+            places, states = found.setdefault(self._tree.parent(line), ([], []))
+            places.append(self._tree.order(line))
+            states.append(mode)
+        return found
 
     @cached_property
     def _mode_calls(self) -> dict[cst.CSTNode, bool]:
@@ -335,18 +344,22 @@ class Loops:
 
     def _skipped_before(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:
         """Whether an earlier `if step % 100: continue` in the block skips `child`."""
-        for statement in getattr(block, "body", ()):
-            if statement is child:
-                return False
+        first = self._first_skips.get(block)
+        return first is not None and first < self._tree.order(child)
+
+    @cached_property
+    def _first_skips(self) -> dict[cst.CSTNode | None, int]:
+        """By block: where its first statement is that skips what follows on most rounds."""
+        found: dict[cst.CSTNode | None, int] = {}
+        for statement in self._tree.nodes(cst.If):
             if (
-                isinstance(statement, cst.If)
-                and statement.orelse is None
+                statement.orelse is None
                 and leaves_round(statement.body)
                 and guard_of(statement.test) is Guard.PERIODIC
                 and skips_most(statement.test)
             ):
-                return True
-        return False
+                found.setdefault(self._tree.parent(statement), self._tree.order(statement))
+        return found
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _BUILTINS = frozenset(dir(builtins)) - {"None", "True", "False"}
 _MOST_CANDIDATES = 8
+_MOST_BINDINGS = 200
+"""A name that a scope binds more often can be anything: to ask each use which of them it sees would
+take the square of their number, and nobody but a generator writes so."""
 SCOPES = (
     cst.Module,
     cst.FunctionDef,
@@ -251,9 +254,11 @@ def _collect(names: Names, tree: Tree) -> None:
     _collect_definitions(names, tree)
     _collect_assignments(names, tree)
     for scope in names.scopes():
-        for bindings in scope.bindings.values():
+        for name, bindings in scope.bindings.items():
             if len(bindings) > 1:
                 bindings.sort(key=lambda binding: tree.order(binding.node))
+            if len(bindings) > _MOST_BINDINGS:
+                bindings[:] = [Binding(name, How.OTHER, bindings[0].node)]
 
 
 def _collect_definitions(names: Names, tree: Tree) -> None:
