@@ -44,6 +44,8 @@ def main() -> int:
     parser.add_argument("--edit", type=Path, help="a file of the tree to add a comment to")
     parser.add_argument("--json", type=Path, help="where to write the result")
     options = parser.parse_args()
+    if shutil.which("ruff") is None:
+        parser.error("there is no `ruff` on PATH to compare with; install it")
     with tempfile.TemporaryDirectory(prefix="torchlint-large-") as name:
         folder = Path(name)
         tree = folder / "one"
