@@ -85,7 +85,7 @@ TRAINS = (
     Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
     Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",), long=True),
     Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2", long=True),
-    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
+    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step", long=True),
     Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
     Kind("thread", "threaded.py", r"SGD\.step", long=True),
     Kind("SGD by hand", "hand_sgd.py", r"backward"),
@@ -129,6 +129,7 @@ TRAINS = (
         r"AdamW\.step",
         files=("lightning_fit.py", "curves.py"),
         needs="lightning",
+        long=True,
     ),
     Kind(
         "Accelerate",
