@@ -17,6 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Json = dict[str, Any]
+TRAIN = """\
+import torch
+
+
+def train(model, loader, optimizer, device):
+    total = 0.0
+    for images, labels in loader:
+        optimizer.zero_grad()
+        loss = model(images.to(device), labels.to(device)).sum()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    return total
+"""
+"""TL201 in row 11, with an unsafe fix."""
 TIMEOUT_S = 120
 """How long anybody waits for what never comes."""
 

@@ -17,22 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from editor_client import Client, Json, applied
+from editor_client import TRAIN, Client, Json, applied
 
-SCRIPT = """\
-import torch
-
-
-def train(model, loader, optimizer, device):
-    total = 0.0
-    for images, labels in loader:
-        optimizer.zero_grad()
-        loss = model(images.to(device), labels.to(device)).sum()
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-    return total
-"""
+CLEAN = TRAIN.replace("loss.item()", "loss.detach()")
 
 
 class Recorded(Client):
@@ -85,16 +72,15 @@ def session(client: Recorded, folder: Path) -> bool:
     client.capabilities = {"workspace": {"workspaceEdit": {"documentChanges": True}}}
     client.begin(folder)
     client.say("open")
-    uri = client.open(folder / "train.py", SCRIPT)
+    uri = client.open(folder / "train.py", CLEAN)
     client.until(uri, [])
     client.say("edit: somebody reads the loss on every step")
-    slow = SCRIPT.replace("loss.detach()", "loss.item()")
-    client.change(uri, slow)
+    client.change(uri, TRAIN)
     (found,) = client.found(uri)
     client.say("quick-fix")
     action, *_ = client.actions(uri, found["range"], "quickfix")
     (change,) = action["edit"]["documentChanges"]
-    client.change(uri, applied(slow, change["edits"]))
+    client.change(uri, applied(TRAIN, change["edits"]))
     left = client.found(uri)
     client.say("close")
     client.close(uri)

@@ -114,7 +114,7 @@ def _main_function(module: Module) -> cst.FunctionDef | None:
     assert guard is not None
     for function in module.tree.body:
         if isinstance(function, cst.FunctionDef) and function.name.value == "main":
-            calls = [node for node in module.within(guard.body) if isinstance(node, cst.Call)]
+            calls = module.calls_within(guard.body)
             if any(":main" in module.resolve(call.func) for call in calls):
                 return function
     return None

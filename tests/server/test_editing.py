@@ -10,26 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.editor_client import Client, applied
+from benchmarks.editor_client import TRAIN, Client, applied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TRAIN = """\
-import torch
-
-
-def train(model, loader, optimizer, device):
-    total = 0.0
-    for images, labels in loader:
-        optimizer.zero_grad()
-        loss = model(images.to(device), labels.to(device)).sum()
-        loss.backward()
-        optimizer.step()
-        total += loss.item()
-    return total
-"""
-"""TL201 in row 11, with an unsafe fix."""
 SAFE = """\
 import numpy as np
 import torch

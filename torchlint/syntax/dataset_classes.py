@@ -133,7 +133,7 @@ def _reachable(
     yield function
     if depth >= _DEEPEST:
         return
-    for call in _calls(function, module):
+    for call in module.calls_within(function.body):
         name = dotted_text(call.func)
         called = methods.get(name[5:]) if name.startswith("self.") else None
         if called is None:
@@ -142,17 +142,13 @@ def _reachable(
             yield from _reachable(called, methods, module, depth + 1)
 
 
-def _calls(function: Function, module: Module) -> list[cst.Call]:
-    return [node for node in module.within(function.body) if type(node) is cst.Call]
-
-
 def _work(
     functions: list[Function], methods: dict[str, Function], module: Module
 ) -> Dataset | None:
     """The first thing among these functions that costs time for each sample."""
     optional: Dataset | None = None
     for function in functions:
-        for call in _calls(function, module):
+        for call in module.calls_within(function.body):
             spelled = _spelled(call)
             reason = f"`{function.name.value}` calls `{spelled}`"
             if _reads(call, spelled, module):
@@ -201,7 +197,7 @@ def _optional_parameter(spelled: str, methods: dict[str, Function], module: Modu
 
 def _only_indexes(getitem: Function, module: Module) -> bool:
     """Whether a sample is only picked out of what lies in memory."""
-    return all(_light(call, module) for call in _calls(getitem, module))
+    return all(_light(call, module) for call in module.calls_within(getitem.body))
 
 
 def _light(call: cst.Call, module: Module) -> bool:

@@ -138,6 +138,10 @@ class Module:
         """`node` and all that it is made of, in source order."""
         return self._nodes.within(node)
 
+    def calls_within(self, node: cst.CSTNode) -> list[cst.Call]:
+        """The calls among them."""
+        return [each for each in self.within(node) if type(each) is cst.Call]
+
     def statement(self, node: cst.CSTNode) -> cst.BaseStatement | None:
         """The line or compound statement that holds `node`."""
         if isinstance(node, cst.BaseStatement):

@@ -32,7 +32,8 @@ _CHANGES = frozenset({"append", "extend", "update", "add", "setdefault", "pop", 
 
 def puts_on_device(class_: cst.ClassDef, functions: list[Function], module: Module) -> bool:
     """Whether samples are put on the GPU, or kept there."""
-    if any(_moves(call, module) for function in functions for call in _calls(function, module)):
+    calls = (call for function in functions for call in module.calls_within(function.body))
+    if any(_moves(call, module) for call in calls):
         return True
     for bindings in module.values.attributes.get(class_, {}).values():
         for binding in bindings:
@@ -117,7 +118,3 @@ def _is_local(binding: Binding, module: Module, depth: int) -> bool:
     if binding.how is How.ASSIGNMENT and binding.value is not None:
         return holds_local_function(binding.value, module, depth + 1)
     return False
-
-
-def _calls(function: Function, module: Module) -> list[cst.Call]:
-    return [node for node in module.within(function.body) if type(node) is cst.Call]
