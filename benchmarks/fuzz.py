@@ -28,7 +28,7 @@ from hypothesis.errors import HypothesisWarning
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.fuzz.cases import KINDS, Case, hold, write
 from tests.fuzz.programs import fixtures
-from torchlint.lint.debug import VARIABLE
+from torchlint.debug import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

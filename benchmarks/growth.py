@@ -15,8 +15,8 @@ from pathlib import Path
 
 import libcst as cst
 
-from torchlint.config import NEWEST_TORCH, Selection
-from torchlint.lint.engine import Target, check
+from torchlint.config.settings import NEWEST_TORCH, Selection
+from torchlint.engine.check import Target, check
 
 
 def check_file(path: str) -> None:

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from torchlint.verify.probe import events
-from torchlint.verify.probe.measure import Meter
-from torchlint.verify.probe.settings import MEASURE, Anchor, Settings
+from torchlint.runtime.probe.settings import MEASURE, Anchor, Settings
+from torchlint.runtime.probe.steps import events
+from torchlint.runtime.probe.steps.measure import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,11 +25,11 @@ from pathlib import Path
 
 import nbformat
 
-from torchlint.config import NEWEST_TORCH, Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.fixer import apply, fix_targets
-from torchlint.lint.tiers import Wanted, choose
-from torchlint.project.notebook import Notebook
+from torchlint.config.settings import NEWEST_TORCH, Selection
+from torchlint.engine.check import Target, check
+from torchlint.engine.tiers import Wanted, choose
+from torchlint.fixes.fixer import apply, fix_targets
+from torchlint.notebooks.document import Notebook
 
 WANTED = Wanted(hints=True)
 

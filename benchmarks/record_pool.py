@@ -16,23 +16,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchlint.verify import sandbox
+from torchlint.runtime import sandbox
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.probe.settings import MEASURE, SURVEY
+from torchlint.runtime.workspace import Workspace
 from torchlint.verify.changes import Changes
 from torchlint.verify.errors import VerifyError
-from torchlint.verify.failures import Failed
 from torchlint.verify.jobs import Jobs
+from torchlint.verify.judge.stats import Sample, pair_values
+from torchlint.verify.measure.rotation import rotate
+from torchlint.verify.measure.surveying import survey
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant
-from torchlint.verify.probe.settings import MEASURE, SURVEY
 from torchlint.verify.request import Request, script
-from torchlint.verify.rotation import rotate
-from torchlint.verify.stats import Sample, pair_values
-from torchlint.verify.surveying import survey
-from torchlint.verify.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.verify.rotation import Block
+    from torchlint.verify.measure.rotation import Block
 
     Pair = tuple[tuple[Block, ...], tuple[Block, ...]]
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from torchlint.lint.registry import all_rules
+from torchlint.ruleapi.registry import all_rules
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

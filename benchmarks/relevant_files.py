@@ -6,8 +6,8 @@ Usage: relevant_files.py TREE MENTION_LIST GATE_LIST    writes two lists, one pa
 import sys
 from pathlib import Path
 
-from torchlint.lint.gate import wanted_by
-from torchlint.lint.registry import all_rules
+from torchlint.engine.gate import wanted_by
+from torchlint.ruleapi.registry import all_rules
 
 tree, mention_list, gate_list = map(Path, sys.argv[1:])
 rules = list(all_rules().values())

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torchlint.lint.registry import all_rules
+from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Report, Target, check
-from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Position, Tier
-from torchlint.project.source import Source
-from torchlint.syntax.module import Module
-from torchlint.syntax.parse import parse
+from torchlint.analysis.module import Module
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Report, Target, check
+from torchlint.files.reading import Source
+from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Tier
+from torchlint.source.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

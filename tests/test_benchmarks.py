@@ -137,7 +137,7 @@ def outcome(name: str, **environment: object) -> object:
 
 
 def test_every_rule_with_a_training_script_is_verified(evidence: ModuleType) -> None:
-    from torchlint.lint.registry import all_rules
+    from torchlint.ruleapi.registry import all_rules
 
     rules = all_rules().values()
     fixable = {rule.name for rule in rules if rule.fix and not rule.about_comments}

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from tests.markdown_blocks import Block, Shell, agrees, blocks, commands, reader, replay
-from torchlint.config import ConfigError, Settings
-from torchlint.config_keys import KEYS, from_table
+from torchlint.config.keys import KEYS, from_table
+from torchlint.config.settings import ConfigError, Settings
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -57,11 +57,6 @@ def test_the_command_is_installed() -> None:
     assert callable(entry.load())
 
 
-def test_built_in_rules_come_through_the_plugin_door() -> None:
-    entries = metadata.entry_points(group="torchlint.rules")
-    assert ("builtin", "torchlint.rules") in {(entry.name, entry.value) for entry in entries}
-
-
 def test_types_are_shipped() -> None:
     assert (Path(torchlint.__file__).parent / "py.typed").is_file()
     assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"]["torchlint"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.config import DEFAULT_EXCLUDE, Settings, tool_table
-from torchlint.config_keys import from_table
-from torchlint.lint.registry import all_rules
+from torchlint.config.keys import from_table
+from torchlint.config.settings import DEFAULT_EXCLUDE, Settings, tool_table
+from torchlint.ruleapi.registry import all_rules
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -16,8 +16,8 @@ import click
 import pytest
 
 from torchlint.cli import torchlint
-from torchlint.config_keys import KEYS
-from torchlint.lint.registry import all_rules
+from torchlint.config.keys import KEYS
+from torchlint.ruleapi.registry import all_rules
 
 pytest.importorskip("material")
 ROOT = Path(__file__).parents[1]

@@ -20,8 +20,8 @@ from typing import Final
 import click
 
 from torchlint.cli import COMPLETES, torchlint
-from torchlint.lint.debug import VARIABLE
-from torchlint.report.terminal import visible
+from torchlint.debug import VARIABLE
+from torchlint.report.terminal.safe_text import visible
 
 TROUBLE: Final = 2
 INTERRUPTED: Final = 130
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _complete() -> int:
-    from torchlint.cli.completing import complete
+    from torchlint.cli.completions import complete
 
     return complete(os.environ[COMPLETES])
 

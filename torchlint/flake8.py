@@ -10,13 +10,13 @@ import io
 import tokenize
 from typing import TYPE_CHECKING
 
-from torchlint.lint.gate import mentions_torch
+from torchlint.engine.gate import mentions_torch
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator, Sequence
 
-    from torchlint.lint.finding import Position
+    from torchlint.finding import Position
 
 TROUBLE = "TL000"
 """The code of what is no finding: settings that cannot be used, a file that cannot be parsed."""
@@ -46,10 +46,10 @@ class Checker:
 
 
 def _reported(data: bytes, filename: str) -> Iterator[Reported]:
-    from torchlint.config import ConfigError
-    from torchlint.lint.engine import check
-    from torchlint.lint.targets import Wishes, plan_text
-    from torchlint.lint.tiers import Wanted, choose
+    from torchlint.config.settings import ConfigError
+    from torchlint.engine.check import check
+    from torchlint.engine.targets import Wishes, plan_text
+    from torchlint.engine.tiers import Wanted, choose
 
     try:
         plan = plan_text(data, filename, Wishes())
@@ -66,7 +66,7 @@ def _reported(data: bytes, filename: str) -> Iterator[Reported]:
 
 
 def _line(position: Position | None, code: str, message: str) -> Reported:
-    from torchlint.report.terminal import visible
+    from torchlint.report.terminal.safe_text import visible
 
     row, column = (position.row, position.column - 1) if position else (1, 0)
     return row, column, f"{code} {visible(message)}", Checker

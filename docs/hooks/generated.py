@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from torchlint.cli import torchlint
-from torchlint.config import Settings
-from torchlint.config_keys import KEYS
-from torchlint.lint.registry import all_rules
+from torchlint.config.keys import KEYS
+from torchlint.config.settings import Settings
+from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.lint.rule import Rule
+    from torchlint.ruleapi.rule import Rule
 
 FAMILIES: Final = {
     "data": "Loading data",

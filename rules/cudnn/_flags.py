@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax.literals import UNKNOWN
-from torchlint.syntax.names import dotted_text
+from torchlint.analysis.literals import UNKNOWN
+from torchlint.analysis.names import dotted_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
 
 _CUDNN = "torch.backends.cudnn"
 _DETERMINISTIC_CALLS = frozenset(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.finding import Applicability, Fix
-from torchlint.syntax import edits
-from torchlint.syntax.names import How, dotted_text
+from torchlint.analysis import edits
+from torchlint.analysis.names import How, dotted_text
+from torchlint.finding import Applicability, Fix
 
 if TYPE_CHECKING:
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
 
 _CUDNN = "torch.backends.cudnn"
 _GOES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")

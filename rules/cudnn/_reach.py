@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.calls import CALL_DEPTH
-from torchlint.lint.index import Key
-from torchlint.syntax.names import How, dotted_text
+from torchlint.analysis.names import How, dotted_text
+from torchlint.project.calls import CALL_DEPTH
+from torchlint.project.symbols import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.lint.join import Project
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.project.project import Project
 
 _Definition = cst.FunctionDef | cst.ClassDef
 

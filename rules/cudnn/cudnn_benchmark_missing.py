@@ -53,9 +53,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.index import Key
-from torchlint.lint.rule import Applicability, Fact, Rule, Tier, Waiting, without_fix
-from torchlint.syntax.torch_api import CONVOLUTIONS
+from torchlint.analysis.torch_api import CONVOLUTIONS
+from torchlint.project.symbols import Key
+from torchlint.ruleapi.rule import Applicability, Fact, Rule, Tier, Waiting, without_fix
 
 from ._flags import Choice, choices
 from ._placement import start_of, switch_on
@@ -64,10 +64,10 @@ from ._reach import leads_to_training, reach_of, training_functions
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.join import Project
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.finding import Finding
+    from torchlint.project.project import Project
+    from torchlint.ruleapi.rule import Said
 
 _CODE = r"(?m)^[^#\n\"']*"
 _TRAINS = r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler"

@@ -49,25 +49,34 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Applicability, Fact, Finding, Fix, Rule, Tier, Waiting, without_fix
-from torchlint.syntax import edits
-from torchlint.syntax.dataset_classes import Cost, Dataset, dataset_class
-from torchlint.syntax.datasets import dataset_of
-from torchlint.syntax.loaders import (
+from torchlint.analysis import edits
+from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
+from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.loaders import (
     Loader,
     forwarding_loader,
     is_left_alone,
     loader_without_workers,
     runs_when_imported,
 )
-from torchlint.syntax.worker_processes import holds_local_function
+from torchlint.analysis.loading.worker_processes import holds_local_function
+from torchlint.ruleapi.rule import (
+    Applicability,
+    Fact,
+    Finding,
+    Fix,
+    Rule,
+    Tier,
+    Waiting,
+    without_fix,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.lint.join import Project
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.project.project import Project
+    from torchlint.ruleapi.rule import Said
 
 _SILENT = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
 _FIXED = "Load with four workers; random numbers drawn in the dataset will differ"

@@ -58,10 +58,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Applicability, Edit, Finding, Fix, Rule, Tier
-from torchlint.syntax import edits
-from torchlint.syntax.array_evidence import is_parameter, looks_like_array
-from torchlint.syntax.array_sharing import (
+from torchlint.analysis import edits
+from torchlint.analysis.arrays.array_evidence import is_parameter, looks_like_array
+from torchlint.analysis.arrays.array_sharing import (
     array_is_written,
     comes_from_environment,
     has_an_axis,
@@ -70,9 +69,7 @@ from torchlint.syntax.array_sharing import (
     is_resized,
     tensor_is_written,
 )
-from torchlint.syntax.batches import runs_per_batch
-from torchlint.syntax.kinds import ARRAYS, Kind, Value
-from torchlint.syntax.tensor_constructors import (
+from torchlint.analysis.arrays.tensor_constructors import (
     Constructor,
     Copy,
     Place,
@@ -82,11 +79,14 @@ from torchlint.syntax.tensor_constructors import (
     tensor_constructor,
     torch_module,
 )
+from torchlint.analysis.training.batches import runs_per_batch
+from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
+from torchlint.ruleapi.rule import Applicability, Edit, Finding, Fix, Rule, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
 
 _NOT_NUMBERS = ("object", "str")
 

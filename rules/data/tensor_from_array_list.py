@@ -44,23 +44,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Applicability, Edit, Finding, Fix, Rule
-from torchlint.syntax import edits
-from torchlint.syntax.array_lists import elements_of
-from torchlint.syntax.kinds import ARRAYS, TENSORS, Kind
-from torchlint.syntax.literals import argument, literal
-from torchlint.syntax.names import How
-from torchlint.syntax.tensor_constructors import (
+from torchlint.analysis import edits
+from torchlint.analysis.arrays.array_lists import elements_of
+from torchlint.analysis.arrays.tensor_constructors import (
     Constructor,
     Place,
     tensor_constructor,
     torch_module,
 )
+from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.names import How
+from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
+from torchlint.ruleapi.rule import Applicability, Edit, Finding, Fix, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
 
 
 # What a pattern begins with as it stands is looked for far quicker than a choice.

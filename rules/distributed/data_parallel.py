@@ -60,15 +60,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Rule, Tier, Waiting
+from torchlint.ruleapi.rule import Rule, Tier, Waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.join import Project
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.finding import Finding
+    from torchlint.project.project import Project
+    from torchlint.ruleapi.rule import Said
 
 rule = Rule(
     code="TL601",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.syntax.literals import UNKNOWN
-from torchlint.syntax.torch_api import CONVOLUTIONS, LINEAR
+from torchlint.analysis.literals import UNKNOWN
+from torchlint.analysis.torch_api import CONVOLUTIONS, LINEAR
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from torchlint.syntax.layers import Layers
+    from torchlint.analysis.layers.layers import Layers
 
 
 def has_bias(call: cst.Call, layers: Layers) -> bool:

@@ -58,17 +58,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
-from torchlint.syntax.bias_initialization import bias_uses
-from torchlint.syntax.edits import add_argument, replace
-from torchlint.syntax.module_order import Branch, ModuleOrder
-from torchlint.syntax.names import How
-from torchlint.syntax.normalization import (
+from torchlint.analysis.edits import add_argument, replace
+from torchlint.analysis.layers.bias_initialization import bias_uses
+from torchlint.analysis.layers.module_order import Branch, ModuleOrder
+from torchlint.analysis.layers.normalization import (
     freezes_norms,
     is_batch_norm,
     is_group_norm_per_channel,
     is_instance_norm,
 )
+from torchlint.analysis.names import How
+from torchlint.ruleapi.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
 
 from ._bias import argument_of_bias, has_bias, is_linear, same_features
 from ._constructed import may_have_biased_layer
@@ -76,11 +76,11 @@ from ._constructed import may_have_biased_layer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.join import Project
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.chain import Step
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.layers.chain import Step
+    from torchlint.analysis.module import Module
+    from torchlint.finding import Finding
+    from torchlint.project.project import Project
+    from torchlint.ruleapi.rule import Said
 
 
 def _writes(asks: str, kind: str) -> str:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax.kinds import Kind
-from torchlint.syntax.names import How
+from torchlint.analysis.names import How
+from torchlint.analysis.values.kinds import Kind
 
 if TYPE_CHECKING:
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
 
 _TORCH = ("torch.", "torchvision.", "lightning.", "timm.", "transformers.", "accelerate.")
 

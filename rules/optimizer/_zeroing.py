@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.syntax.gradients import asks_for_none, is_grad_of
-from torchlint.syntax.names import dotted_text
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
 
 _NO_EFFECT = frozenset({"detach_", "requires_grad_"})
 

@@ -44,9 +44,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Applicability, Fix, Rule
-from torchlint.syntax import edits, gradients
-from torchlint.syntax.names import dotted_text
+from torchlint.analysis import edits
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training import gradients
+from torchlint.ruleapi.rule import Applicability, Fix, Rule
 
 from ._receiver import is_torchs
 from ._zeroing import sounds_like_parameters, zeroes_each
@@ -54,8 +55,8 @@ from ._zeroing import sounds_like_parameters, zeroes_each
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.ruleapi.rule import Said
 
 rule = Rule(
     code="TL402",

@@ -47,16 +47,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Applicability, Fix, Rule
-from torchlint.syntax import edits, gradients
+from torchlint.analysis import edits
+from torchlint.analysis.training import gradients
+from torchlint.ruleapi.rule import Applicability, Fix, Rule
 
 from ._receiver import is_torchs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.ruleapi.rule import Said
 
 rule = Rule(
     code="TL401",

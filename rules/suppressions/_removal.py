@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.lint.rule import Edit
-from torchlint.syntax.places import line_start, next_line
+from torchlint.analysis.surroundings import line_start, next_line
+from torchlint.ruleapi.rule import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from torchlint.lint.comments import Comment
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.suppressions.comments import Comment
 
 
 def without_comment(comment: Comment, module: Module) -> Edit:

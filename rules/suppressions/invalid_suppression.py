@@ -42,15 +42,15 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from torchlint.lint.comments import WORDS
-from torchlint.lint.rule import Rule
+from torchlint.ruleapi.rule import Rule
+from torchlint.suppressions.comments import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.lint.comments import Comment
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.suppress import Suppressions
+    from torchlint.finding import Finding
+    from torchlint.suppressions.comments import Comment
+    from torchlint.suppressions.suppressions import Suppressions
 
 rule = Rule(
     code="TL003",

@@ -35,13 +35,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.lint.rule import Rule
+from torchlint.ruleapi.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.suppress import Suppressions
+    from torchlint.finding import Finding
+    from torchlint.suppressions.suppressions import Suppressions
 
 rule = Rule(
     code="TL002",

@@ -41,16 +41,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.lint.rule import Applicability, Fix, Rule
+from torchlint.ruleapi.rule import Applicability, Fix, Rule
 
 from ._removal import without_comment, without_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.comments import Comment, Name
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.suppress import Suppressions
+    from torchlint.finding import Finding
+    from torchlint.suppressions.comments import Comment, Name
+    from torchlint.suppressions.suppressions import Suppressions
 
 rule = Rule(
     code="TL001",

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.finding import Applicability, Fix
-from torchlint.syntax import edits
-from torchlint.syntax.guards import Guard
-from torchlint.syntax.kinds import Kind
-from torchlint.syntax.literals import UNKNOWN
+from torchlint.analysis import edits
+from torchlint.analysis.literals import UNKNOWN
+from torchlint.analysis.training.guards import Guard
+from torchlint.analysis.values.kinds import Kind
+from torchlint.finding import Applicability, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.syntax.literals import Literal
-    from torchlint.syntax.loops import Loop
-    from torchlint.syntax.module import Module
-    from torchlint.syntax.names import Scope
-    from torchlint.syntax.syncs import Sync
+    from torchlint.analysis.literals import Literal
+    from torchlint.analysis.module import Module
+    from torchlint.analysis.names import Scope
+    from torchlint.analysis.training.loops import Loop
+    from torchlint.analysis.training.syncs import Sync
 
 Answer = tuple[Fix | None, str | None]
 _NOT_A_SUM = (

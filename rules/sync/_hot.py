@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.lint.finding import Tier
-from torchlint.lint.join import SyncNeeds
-from torchlint.lint.rule import Waiting
-from torchlint.syntax.guards import Guard
-from torchlint.syntax.syncs import operand_of
+from torchlint.analysis.training.guards import Guard
+from torchlint.analysis.training.syncs import operand_of
+from torchlint.finding import Tier
+from torchlint.project.project import SyncNeeds
+from torchlint.ruleapi.rule import Waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.lint.finding import Finding, Fix
-    from torchlint.lint.join import Project
-    from torchlint.lint.rule import Rule
-    from torchlint.syntax.module import Module
-    from torchlint.syntax.syncs import Sync
+    from torchlint.analysis.module import Module
+    from torchlint.analysis.training.syncs import Sync
+    from torchlint.finding import Finding, Fix
+    from torchlint.project.project import Project
+    from torchlint.ruleapi.rule import Rule
 
 TRAINS = (
     r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler|"

@@ -53,21 +53,21 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.finding import Tier
-from torchlint.lint.rule import Rule, Waiting
-from torchlint.syntax.consumers import consumer, is_action, is_stored, needs_host_tensor
-from torchlint.syntax.names import dotted_text
-from torchlint.syntax.syncs import Sync, sync_of
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.consumers import consumer, is_action, is_stored, needs_host_tensor
+from torchlint.analysis.training.syncs import Sync, sync_of
+from torchlint.finding import Tier
+from torchlint.ruleapi.rule import Rule, Waiting
 
 from ._hot import TRAINS, report, settle_hot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.join import Project
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.finding import Finding
+    from torchlint.project.project import Project
+    from torchlint.ruleapi.rule import Said
 
 rule = Rule(
     code="TL202",

@@ -59,9 +59,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.lint.rule import Applicability, Rule, Waiting
-from torchlint.syntax.consumers import decides_on_the_host, is_action
-from torchlint.syntax.syncs import Sync, sync_of
+from torchlint.analysis.training.consumers import decides_on_the_host, is_action
+from torchlint.analysis.training.syncs import Sync, sync_of
+from torchlint.ruleapi.rule import Applicability, Rule, Waiting
 
 from ._accumulator import sum_on_device
 from ._hot import TRAINS, report, settle_hot
@@ -69,10 +69,10 @@ from ._hot import TRAINS, report, settle_hot
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.join import Project
-    from torchlint.lint.rule import Said
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
+    from torchlint.finding import Finding
+    from torchlint.project.project import Project
+    from torchlint.ruleapi.rule import Said
 
 rule = Rule(
     code="TL201",

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import torchlint.lint.fixer  # Or it would keep the `check` that a test puts in place.
+import torchlint.fixes.fixer  # Or it would keep the `check` that a test puts in place.
 from torchlint.__main__ import run
-from torchlint.lint import engine, registry
-from torchlint.lint.engine import Report, Target
-from torchlint.lint.finding import Applicability, Diagnostic, Finding
-from torchlint.lint.rule import Rule
+from torchlint.engine import check as engine
+from torchlint.engine.check import Report, Target
+from torchlint.finding import Applicability, Diagnostic, Finding
+from torchlint.ruleapi import registry
+from torchlint.ruleapi.rule import Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.lint.store import Store
-    from torchlint.project.workers import Pool
+    from torchlint.memory.store import Store
+    from torchlint.workers.pool import Pool
 
 
 @dataclass

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from torchlint.cli import baseline, baselining
-from torchlint.lint.finding import Diagnostic, Finding, Position, Tier
+from torchlint.cli import baseline_options as baselining
+from torchlint.cli.commands import baseline
+from torchlint.finding import Diagnostic, Finding, Position, Tier
 
 MakeFinding = Callable[..., Finding]
 Run = Callable[..., Any]

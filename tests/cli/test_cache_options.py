@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.project.cache import TAG, Cache
+from torchlint.memory.cache import TAG, Cache
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.lint.finding import Applicability, Diagnostic, Finding, Position, Tier
-from torchlint.project import source
+from torchlint.files import reading as source
+from torchlint.finding import Applicability, Diagnostic, Finding, Position, Tier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -230,8 +230,8 @@ def test_colour_is_forced_by_the_environment(
 def test_the_counter_is_cleared_before_an_error_is_shown(
     torchlint: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from torchlint.lint import engine
-    from torchlint.report.progress import Progress
+    from torchlint.engine import check as engine
+    from torchlint.report.terminal.progress import Progress
 
     cleared: list[bool] = []
     monkeypatch.setattr(Progress, "clear", lambda self: cleared.append(True))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.cli import completing
+from torchlint.cli import completions as completing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -53,7 +53,7 @@ def test_each_value_comes_with_its_place(torchlint: Run, project: Path) -> None:
 
 
 def test_a_key_that_settings_get_shows_by_itself(torchlint: Run, project: Path) -> None:
-    from torchlint.config import Settings
+    from torchlint.config.settings import Settings
 
     keys = {field.replace("_", "-") for field in Settings._fields} - {"root", "source"}
     assert keys == set(said(torchlint)["settings"])

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.lint import fixer
-from torchlint.lint.finding import Applicability, Diagnostic, Finding
-from torchlint.lint.fixer import FixedFile, FixReport
+from torchlint.finding import Applicability, Diagnostic, Finding
+from torchlint.fixes import fixer
+from torchlint.fixes.fixer import FixedFile, FixReport
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.lint.engine import Target
-    from torchlint.lint.tiers import Wanted
+    from torchlint.engine.check import Target
+    from torchlint.engine.tiers import Wanted
 
 MakeFinding = Callable[..., Finding]
 Run = Callable[..., Any]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.project import safe_path
+from torchlint.workers import safe_path
 
 if TYPE_CHECKING:
     from pathlib import Path

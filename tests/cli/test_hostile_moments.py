@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.lint import fixer
+from torchlint.fixes import fixer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import pytest
 
 from torchlint import __version__
 from torchlint.cli import torchlint as group
-from torchlint.cli.check import command
+from torchlint.cli.commands.check import command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_debug_lets_the_exception_through(torchlint: Run, monkeypatch: pytest.Mo
 def test_debug_shows_the_traceback_of_a_rule_that_crashes(here: Path) -> None:
     (here / "a.py").write_text("import torch\nmodel = torch.nn.DataParallel(model)\n")
     code = (
-        "import sys; from torchlint.__main__ import main; from torchlint.lint.rule import Rule; "
+        "import sys; from torchlint.__main__ import main; from torchlint.ruleapi.rule import Rule; "
         "Rule.finding = lambda *words, **options: 1 / 0; main()"
     )
     said = {}

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from torchlint.lint.finding import Diagnostic, Finding, Position
+from torchlint.finding import Diagnostic, Finding, Position
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,7 +210,7 @@ def test_a_report_that_cannot_be_written_is_an_error(
 def test_a_check_that_fails_leaves_the_last_report(
     torchlint: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from torchlint.lint import engine
+    from torchlint.engine import check as engine
 
     def crash(*_args: object, **_options: object) -> None:
         raise ZeroDivisionError("x")
@@ -249,6 +249,6 @@ def test_a_text_report_imports_no_other_format(here: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     modules = done.stdout.splitlines()[-1].split()
-    assert "torchlint.report.text" in modules
+    assert "torchlint.report.formats.text" in modules
     others = [f"torchlint.report.{each}" for each in (*STARTS, "places", "hunks") if each != "text"]
     assert not set(others) & set(modules)

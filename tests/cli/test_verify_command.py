@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from torchlint.project.source import SourceError
-from torchlint.verify import needs, session
+from torchlint.files.reading import SourceError
+from torchlint.verify import missing_packages as needs
+from torchlint.verify import session
 from torchlint.verify.plan import DeclaredPlan
 from torchlint.verify.result import (
     Agreement,
@@ -261,7 +262,7 @@ def test_a_result_is_printed_although_its_report_cannot_be_written(
     def full(path: str, data: bytes) -> None:
         raise SourceError(path, "Cannot write the file: No space left on device.", kind="write")
 
-    monkeypatch.setattr("torchlint.project.writing.write_report", full)
+    monkeypatch.setattr("torchlint.files.writing.write_report", full)
     outcome = torchlint("verify", "train.py", "--json", "out.json")
     assert outcome.code == 2
     assert "CONFIRMED" in outcome.text

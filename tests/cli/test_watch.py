@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.lint import engine
-from torchlint.project import watching
+from torchlint.engine import check as engine
+from torchlint.files import watching
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from tests.fuzz.programs import tampered, training
 from tests.fuzz.properties import assert_nothing_crashed
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.store import Store
-from torchlint.project.cache import Cache
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.memory.cache import Cache
+from torchlint.memory.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from torchlint.lint.engine import Report
+    from torchlint.engine.check import Report
 
     Damage = Callable[[Random, Path], None]
 

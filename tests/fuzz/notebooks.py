@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.fuzz.programs import odd, tampered
 from tests.fuzz.properties import assert_nothing_crashed, said
-from torchlint.config import Selection
-from torchlint.lint.engine import Target
-from torchlint.lint.fixer import apply, fix_targets
-from torchlint.lint.tiers import Wanted
-from torchlint.project.notebook import Notebook
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target
+from torchlint.engine.tiers import Wanted
+from torchlint.fixes.fixer import apply, fix_targets
+from torchlint.notebooks.document import Notebook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,21 +20,21 @@ from hypothesis import strategies as st
 
 from tests.fuzz.contents import contents
 from torchlint.__main__ import run
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.finding import Applicability
-from torchlint.lint.fixer import apply, fix_targets
-from torchlint.lint.tiers import Wanted
-from torchlint.project.source import SourceError, decode
-from torchlint.syntax.deep import with_deep_stack
-from torchlint.syntax.parse import parse
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.engine.tiers import Wanted
+from torchlint.files.reading import SourceError, decode
+from torchlint.finding import Applicability
+from torchlint.fixes.fixer import apply, fix_targets
+from torchlint.source.deep_stack import with_deep_stack
+from torchlint.source.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from torchlint.lint.finding import Diagnostic, Edit, Finding, Position
-    from torchlint.lint.fixer import FixedFile, FixReport
+    from torchlint.finding import Diagnostic, Edit, Finding, Position
+    from torchlint.fixes.fixer import FixedFile, FixReport
 
 _FILE: Final = "train.py"
 _CRASHED: Final = frozenset({"rule", "fix", "worker", "write"})

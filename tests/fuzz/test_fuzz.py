@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.fuzz.cases import KINDS, Case, hold
 from tests.fuzz.programs import fixtures
-from torchlint.lint.debug import VARIABLE
+from torchlint.debug import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

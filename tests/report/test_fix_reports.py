@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from torchlint.lint.finding import Applicability, Finding
-from torchlint.report import diff, fixes
-from torchlint.report.terminal import Paint
+from torchlint.finding import Applicability, Finding
+from torchlint.report import fixes
+from torchlint.report.terminal import diff
+from torchlint.report.terminal.safe_text import Paint
 
 MakeFinding = Callable[..., Finding]
 

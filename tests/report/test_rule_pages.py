@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from torchlint.lint.finding import Applicability, Tier
-from torchlint.lint.rule import Rule
+from torchlint.finding import Applicability, Tier
 from torchlint.report import rules
+from torchlint.ruleapi.rule import Rule
 
 if TYPE_CHECKING:
     import pytest

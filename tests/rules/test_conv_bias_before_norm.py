@@ -8,10 +8,10 @@ from textwrap import dedent, indent
 import pytest
 from torchlint.rules.model.conv_bias_before_norm import rule
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.finding import Finding, Tier
-from torchlint.lint.fixer import fix_targets
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.finding import Finding, Tier
+from torchlint.fixes.fixer import fix_targets
 
 HEADER = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n"
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "conv-bias-before-norm"

@@ -7,10 +7,10 @@ from textwrap import dedent
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.finding import Applicability, Finding, Tier
-from torchlint.lint.fixer import fix_targets
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.finding import Applicability, Finding, Tier
+from torchlint.fixes.fixer import fix_targets
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "cudnn-benchmark-missing"
 ONLY = Selection(select=("TL301",), ignore=())

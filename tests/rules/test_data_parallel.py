@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.finding import Finding, Tier
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.finding import Finding, Tier
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "data-parallel"
 ONLY = Selection(select=("TL601",), ignore=())

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.finding import Tier
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.finding import Tier
 
 if TYPE_CHECKING:
-    from torchlint.lint.finding import Finding
+    from torchlint.finding import Finding
 
 ONLY = Selection(select=("TL202",), ignore=())
 HEADER = """\

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
 
 
 def messages(text: str) -> list[str]:

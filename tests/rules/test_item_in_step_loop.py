@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.finding import Applicability, Tier
-from torchlint.lint.fixer import fix_targets
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.finding import Applicability, Tier
+from torchlint.fixes.fixer import fix_targets
 
 if TYPE_CHECKING:
-    from torchlint.lint.finding import Finding
+    from torchlint.finding import Finding
 
 ONLY = Selection(select=("TL201",), ignore=())
 HEADER = """\

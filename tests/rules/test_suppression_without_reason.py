@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
 
 RULES = ("TL002",)
 

@@ -7,11 +7,11 @@ from textwrap import dedent
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.finding import Applicability, Finding, Tier
-from torchlint.lint.fixer import fix_targets
-from torchlint.lint.tiers import Wanted
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.engine.tiers import Wanted
+from torchlint.finding import Applicability, Finding, Tier
+from torchlint.fixes.fixer import fix_targets
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "tensor-copies-numpy"
 ONLY = Selection(select=("TL105",), ignore=())

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check
-from torchlint.lint.fixer import fix_targets
-from torchlint.lint.registry import all_rules
-from torchlint.lint.tiers import Wanted
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check
+from torchlint.engine.tiers import Wanted
+from torchlint.fixes.fixer import fix_targets
+from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.rule import Rule
+    from torchlint.finding import Finding
+    from torchlint.ruleapi.rule import Rule
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 EVERYTHING = Wanted(hints=True, pedantic=True)

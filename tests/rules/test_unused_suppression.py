@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import libcst as cst
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint import mapping, run
-from torchlint.lint.engine import Target, check
-from torchlint.lint.fixer import fix_targets
-from torchlint.lint.registry import all_rules
-from torchlint.lint.rule import Rule
+from torchlint.config.settings import Selection
+from torchlint.engine import map_file as mapping
+from torchlint.engine import project_findings as run
+from torchlint.engine.check import Target, check
+from torchlint.fixes.fixer import fix_targets
+from torchlint.ruleapi.registry import all_rules
+from torchlint.ruleapi.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.syntax.module import Module
+    from torchlint.analysis.module import Module
 
 LOOP = """\
 import torch

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import torchlint
-from torchlint.verify import sandbox as sandboxes
-from torchlint.verify.probe import settings as settings_file
-from torchlint.verify.probe.settings import VARIABLE, Settings
-from torchlint.verify.sandbox import OVERLAYFS, REDIRECT
-from torchlint.verify.side_effects import collect
+from torchlint.runtime import sandbox as sandboxes
+from torchlint.runtime.probe import settings as settings_file
+from torchlint.runtime.probe.settings import VARIABLE, Settings
+from torchlint.runtime.sandbox import OVERLAYFS, REDIRECT
+from torchlint.runtime.side_effects import collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +33,8 @@ BOTH = pytest.mark.parametrize("sandbox", [REDIRECT, OVERLAYFS])
 _RUNNER = f"""
 import sys
 sys.path[0] = {str(Path(torchlint.__file__).parents[1])!r}
-from torchlint.verify.probe import shield
-from torchlint.verify.probe.settings import read
+from torchlint.runtime.probe.world import shield
+from torchlint.runtime.probe.settings import read
 settings = read(sys.argv[1])
 del sys.path[0]
 shield.install(settings)

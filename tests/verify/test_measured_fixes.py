@@ -7,15 +7,15 @@ from textwrap import dedent
 
 import pytest
 
-from torchlint.config import Selection
-from torchlint.lint.engine import Target, check, digest_of
-from torchlint.lint.finding import Applicability
-from torchlint.lint.registry import all_rules
-from torchlint.lint.targets import Wishes, plan
-from torchlint.lint.tiers import Wanted
+from torchlint.config.settings import Selection
+from torchlint.engine.check import Target, check, digest_of
+from torchlint.engine.targets import Wishes, plan
+from torchlint.engine.tiers import Wanted
+from torchlint.finding import Applicability
+from torchlint.ruleapi.registry import all_rules
 from torchlint.verify import fixes as fixes_module
+from torchlint.verify.fix_lines import places_after, places_before
 from torchlint.verify.fixes import Fixes, find_fixes
-from torchlint.verify.places import places_after, places_before
 
 TRAIN = """\
 import torch
@@ -162,7 +162,7 @@ def test_an_overlapping_fix_is_left_out_with_a_reason(make_finding, collector_fo
 
 
 def test_a_fix_that_does_not_parse_is_left_out_with_a_reason(make_finding, collector_for):
-    from torchlint.lint.finding import Edit, Fix, Position
+    from torchlint.finding import Edit, Fix, Position
 
     broken = Fix(Applicability.SAFE, "", (Edit(Position(1, 1), Position(1, 1), "("),))
     finding = make_finding(row=1)
@@ -209,7 +209,7 @@ def test_places_are_numbered_by_finding(fixes_in):
 
 
 def test_an_import_that_is_all_of_a_fix_is_watched(make_finding, collector_for):
-    from torchlint.lint.finding import Edit, Fix, Position
+    from torchlint.finding import Edit, Fix, Position
 
     top = Position(1, 1)
     finding = make_finding(row=3)
@@ -221,7 +221,7 @@ def test_an_import_that_is_all_of_a_fix_is_watched(make_finding, collector_for):
 
 
 def test_an_added_import_does_not_count_as_executed(make_finding, collector_for):
-    from torchlint.lint.finding import Edit, Fix, Position
+    from torchlint.finding import Edit, Fix, Position
 
     top, last = Position(1, 1), Position(3, 1)
     edits = (Edit(top, top, "import torch\n"), Edit(last, Position(3, 5), "pass"))

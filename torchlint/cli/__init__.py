@@ -13,15 +13,15 @@ from torchlint.cli.command import Command, show_version
 COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to ask what may follow."""
 _COMMANDS: Final = {
-    "baseline": "torchlint.cli.baseline",
-    "check": "torchlint.cli.check",
-    "clean": "torchlint.cli.clean",
-    "completion": "torchlint.cli.completion",
-    "config": "torchlint.cli.config",
-    "fix": "torchlint.cli.fix",
-    "rule": "torchlint.cli.rule",
-    "server": "torchlint.cli.server",
-    "verify": "torchlint.cli.verify",
+    "baseline": "torchlint.cli.commands.baseline",
+    "check": "torchlint.cli.commands.check",
+    "clean": "torchlint.cli.commands.clean",
+    "completion": "torchlint.cli.commands.completion",
+    "config": "torchlint.cli.commands.config",
+    "fix": "torchlint.cli.commands.fix",
+    "rule": "torchlint.cli.commands.rule",
+    "server": "torchlint.cli.commands.server",
+    "verify": "torchlint.cli.commands.verify",
 }
 
 
@@ -45,7 +45,7 @@ class LazyGroup(Command, click.Group):
         if args and args[0] not in _COMMANDS and os.path.lexists(args[0]):
             ctx.fail(f"`{args[0]}` is a path; write `torchlint check {args[0]}`.")
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from torchlint.config import nearest
+            from torchlint.config.settings import nearest
 
             hint = nearest(args[0], _COMMANDS, f"; the commands are {', '.join(_COMMANDS)}")
             ctx.fail(f"There is no command `{args[0]}`{hint}.")

@@ -56,7 +56,7 @@ class Choice(_Choice):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            from torchlint.config import nearest
+            from torchlint.config.settings import nearest
 
             hint = nearest(str(value), [str(each) for each in self.choices])
             self.fail(f"{error.message.rstrip('.')}{hint}.", param, ctx)

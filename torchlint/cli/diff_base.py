@@ -9,9 +9,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.lint.engine import Target
-    from torchlint.lint.tiers import Shown
-    from torchlint.project.changes import Changes
+    from torchlint.changes.changed_lines import Changes
+    from torchlint.engine.check import Target
+    from torchlint.engine.tiers import Shown
 
 
 def changes_since(revision: str) -> Changes:
@@ -20,8 +20,8 @@ def changes_since(revision: str) -> Changes:
     Raises:
         click.ClickException: git cannot tell.
     """
-    from torchlint.project.changes import Changes
-    from torchlint.project.git import GitError
+    from torchlint.changes.changed_lines import Changes
+    from torchlint.changes.git import GitError
 
     try:
         return Changes(revision)
@@ -37,9 +37,9 @@ def narrow(shown: Shown, targets: Sequence[Target], changes: Changes) -> tuple[S
     Raises:
         click.ClickException: git cannot tell.
     """
-    from torchlint.lint.tiers import Shown
-    from torchlint.lint.touched import files_of, is_touched
-    from torchlint.project.git import GitError
+    from torchlint.changes.git import GitError
+    from torchlint.changes.touched_findings import files_of, is_touched
+    from torchlint.engine.tiers import Shown
     from torchlint.report.summary import unchanged
 
     data = {target.path: target.data for target in targets}

@@ -10,15 +10,15 @@ import click
 
 from torchlint.cli.options import output_format
 from torchlint.cli.output import must_be_writable, paint_for, print_lines, write_report
-from torchlint.report.terminal import Paint, width_of
+from torchlint.report.terminal.safe_text import Paint, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from torchlint.lint.engine import Target
-    from torchlint.lint.finding import Diagnostic
-    from torchlint.lint.tiers import Shown
-    from torchlint.report.excerpt import Excerpts
+    from torchlint.engine.check import Target
+    from torchlint.engine.tiers import Shown
+    from torchlint.finding import Diagnostic
+    from torchlint.report.terminal.excerpt import Excerpts
 
     Command = Callable[..., None]
 
@@ -54,7 +54,7 @@ class Checked:
     @property
     def excerpts(self) -> Excerpts:
         """The lines of the files."""
-        from torchlint.report.excerpt import Excerpts
+        from torchlint.report.terminal.excerpt import Excerpts
 
         texts = {each.path: each.data for each in self._targets if each.data is not None}
         return Excerpts(texts)
@@ -119,7 +119,7 @@ def report(
 
 
 def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
-    from torchlint.report import statistics
+    from torchlint.report.formats import statistics
 
     if chosen == "json":
         yield statistics.render_json(checked.findings)
@@ -132,7 +132,7 @@ def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
 def _text(checked: Checked, paint: Paint) -> Iterator[str]:
     # Finding nothing is the common case and needs none of what renders findings.
     if checked.findings or checked.shown.hidden_hints:
-        from torchlint.report import text
+        from torchlint.report.formats import text
 
         look = text.Look(paint, checked.width, checked.fixes)
         yield from text.render(checked.shown, checked.excerpts, look)
@@ -140,58 +140,60 @@ def _text(checked: Checked, paint: Paint) -> Iterator[str]:
 
 
 def _concise(checked: Checked, paint: Paint) -> Iterator[str]:
-    from torchlint.report import concise
+    from torchlint.report.formats import concise
 
     return concise.render(checked.findings, paint)
 
 
 def _grouped(checked: Checked, paint: Paint) -> Iterator[str]:
-    from torchlint.report import grouped
+    from torchlint.report.formats import grouped
 
     yield from grouped.render(checked.shown, paint)
     yield checked.sentence
 
 
 def _json(checked: Checked, _paint: Paint) -> Iterator[str]:
-    from torchlint.report import json
+    from torchlint.report.formats import json
 
     return json.render(checked.findings)
 
 
 def _github(checked: Checked, _paint: Paint) -> Iterator[str]:
-    from torchlint.report import github
+    from torchlint.report.formats import github
 
     return github.render(checked.findings, checked.diagnostics)
 
 
 def _gitlab(checked: Checked, _paint: Paint) -> Iterator[str]:
-    from torchlint.report import gitlab, places
+    from torchlint.report.formats import gitlab
+    from torchlint.report.formats import locations as places
 
     return gitlab.render(checked.findings, checked.diagnostics, places.repository_root())
 
 
 def _sarif(checked: Checked, _paint: Paint) -> Iterator[str]:
-    from torchlint.lint.registry import all_rules
-    from torchlint.report import places, sarif
+    from torchlint.report.formats import locations as places
+    from torchlint.report.formats import sarif
+    from torchlint.ruleapi.registry import all_rules
 
     root = places.repository_root()
     return sarif.render(checked.findings, checked.diagnostics, all_rules(), root)
 
 
 def _junit(checked: Checked, _paint: Paint) -> Iterator[str]:
-    from torchlint.report import junit
+    from torchlint.report.formats import junit
 
     return junit.render(checked.findings, checked.diagnostics)
 
 
 def _rdjson(checked: Checked, _paint: Paint) -> Iterator[str]:
-    from torchlint.report import rdjson
+    from torchlint.report.formats import rdjson
 
     return rdjson.render(checked.findings, checked.diagnostics, checked.excerpts)
 
 
 def _html(checked: Checked, _paint: Paint) -> Iterator[str]:
-    from torchlint.report import html
+    from torchlint.report.formats import html
 
     return html.render(checked.shown, checked.diagnostics, checked.excerpts, checked.sentence)
 

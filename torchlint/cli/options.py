@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli.command import Choice, Count
-from torchlint.config import ConfigError, normalised, parse_torch
-from torchlint.lint.store import Store
-from torchlint.lint.targets import Plan, Wishes, plan, plan_text, rule_names
-from torchlint.project.cache import VARIABLE, Cache, default_root, refusal
-from torchlint.project.source import most_bytes
-from torchlint.project.workers import BACKENDS, Pool
-from torchlint.report.terminal import visible
+from torchlint.config.settings import ConfigError, normalised, parse_torch
+from torchlint.engine.targets import Plan, Wishes, plan, plan_text, rule_names
+from torchlint.files.reading import most_bytes
+from torchlint.memory.cache import VARIABLE, Cache, default_root, refusal
+from torchlint.memory.store import Store
+from torchlint.report.terminal.safe_text import visible
+from torchlint.workers.pool import BACKENDS, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -259,7 +259,7 @@ def connected_pool(words: Words, backend: str | None, address: str | None) -> It
             raise click.UsageError("--cluster needs --backend.")
         yield pool
         return
-    from torchlint.project.clusters import ClusterError, connected
+    from torchlint.workers.clusters import ClusterError, connected
 
     with ExitStack() as stack:
         try:
@@ -302,7 +302,7 @@ def cache_opener(cache_dir: str | None, *, no_cache: bool = False) -> Callable[[
     root = cache_root(cache_dir)
 
     def open_cache() -> Cache:
-        from torchlint.lint.generation import generation
+        from torchlint.memory.cache_key import generation
 
         cache = Cache(root, generation(root))
         cache.sweep()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.report.terminal import Paint, wants_colour
+from torchlint.report.terminal.safe_text import Paint, wants_colour
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TextIO
 
-    from torchlint.lint.finding import Diagnostic
+    from torchlint.finding import Diagnostic
 
 
 def asked_colour() -> bool | None:
@@ -55,8 +55,8 @@ def write_report(output_file: str, text: str) -> None:
     Raises:
         click.ClickException: the file cannot be written.
     """
-    from torchlint.project import writing
-    from torchlint.project.source import SourceError
+    from torchlint.files import writing
+    from torchlint.files.reading import SourceError
 
     try:
         writing.write_report(output_file, text.encode("utf-8", "backslashreplace"))
@@ -68,7 +68,7 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
     """`path:row:column: error: message` for each, on standard error."""
     found = list(diagnostics)
     if found:
-        from torchlint.report.concise import diagnostic_line
+        from torchlint.report.formats.concise import diagnostic_line
 
         paint = paint_for(sys.stderr)
         print_lines((diagnostic_line(each, paint) for each in found), err=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from torchlint.report.terminal import plural, visible, visible_path
+from torchlint.report.terminal.safe_text import plural, visible, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from torchlint.lint.baseline import Comparison, Entry, Key
+    from torchlint.baselines.known_findings import Comparison, Entry, Key
 
 
 def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:

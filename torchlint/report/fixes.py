@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from torchlint.lint.finding import Applicability
-from torchlint.report.terminal import Paint, plural, visible, visible_path
+from torchlint.finding import Applicability
+from torchlint.report.terminal.safe_text import Paint, plural, visible, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.fixer import FixedFile
+    from torchlint.finding import Finding
+    from torchlint.fixes.fixer import FixedFile
 
 
 def withheld(findings: Iterable[Finding], paint: Paint) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from torchlint.report.terminal import visible
+from torchlint.report.terminal.safe_text import visible
 
 
 def markup(text: str) -> str:

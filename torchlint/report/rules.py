@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.report.terminal import visible
+from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.lint.rule import Rule
+    from torchlint.ruleapi.rule import Rule
 
 
 def table(rules: Sequence[Rule]) -> Iterator[str]:

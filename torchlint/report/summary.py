@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from torchlint.lint.finding import Applicability, Tier
-from torchlint.report.terminal import plural
+from torchlint.finding import Applicability, Tier
+from torchlint.report.terminal.safe_text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.lint.finding import Finding
+    from torchlint.finding import Finding
 
 
 def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.project.source import NOTEBOOK, SourceError, decode
+from torchlint.files.reading import NOTEBOOK, SourceError, decode
 
 if TYPE_CHECKING:
-    from torchlint.lint.finding import Finding
+    from torchlint.finding import Finding
 
 
 class Cell(NamedTuple):

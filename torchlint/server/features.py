@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from torchlint.lint.debug import debugging
-from torchlint.lint.registry import all_rules
+from torchlint.debug import debugging
 from torchlint.report import rules
+from torchlint.ruleapi.registry import all_rules
 from torchlint.server.buffers import Buffer
-from torchlint.server.places import changed as changed_text
 from torchlint.server.render import FIX_ALL
 from torchlint.server.server import Server, path_of
+from torchlint.server.text_positions import changed as changed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from torchlint.project.cache import Cache
+    from torchlint.memory.cache import Cache
     from torchlint.server.settings import Options
 
 WATCHED: Final = (

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from torchlint.config import ConfigError
-from torchlint.lint.engine import Known, digest_of
-from torchlint.lint.gate import mentions_torch
-from torchlint.lint.targets import plan, plan_text
-from torchlint.project.discover import shown_path
-from torchlint.project.source import SourceError, most_bytes
-from torchlint.report.terminal import visible_path
+from torchlint.config.settings import ConfigError
+from torchlint.engine.check import Known, digest_of
+from torchlint.engine.gate import mentions_torch
+from torchlint.engine.targets import plan, plan_text
+from torchlint.files.discover import shown_path
+from torchlint.files.reading import SourceError, most_bytes
+from torchlint.report.terminal.safe_text import visible_path
 from torchlint.server.buffers import data_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from torchlint.lint.engine import Target
-    from torchlint.lint.targets import Wishes
+    from torchlint.engine.check import Target
+    from torchlint.engine.targets import Wishes
     from torchlint.server.buffers import Buffer
     from torchlint.server.memory import Memory
 

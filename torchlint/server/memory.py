@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.lint.store import Store
+from torchlint.memory.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.lint.answers import Answers
-    from torchlint.lint.engine import Depth, Known
-    from torchlint.lint.mapping import MapResult
-    from torchlint.project.cache import Cache
+    from torchlint.engine.check import Depth, Known
+    from torchlint.engine.map_file import MapResult
+    from torchlint.memory.cache import Cache
+    from torchlint.project.answers import Answers
 
     Key = tuple[object, ...]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from torchlint.lint.notebooks import cells_of
+from torchlint.notebooks.module import cells_of
 from torchlint.server.buffers import Buffer, Cell
-from torchlint.server.places import changed
+from torchlint.server.text_positions import changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,26 +5,26 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from torchlint.lint.again import findings_again
-from torchlint.lint.engine import Depth
-from torchlint.lint.mapper import Mapper
-from torchlint.lint.run import findings_of
-from torchlint.lint.tiers import choose
-from torchlint.project.workers import Pool
+from torchlint.engine.check import Depth
+from torchlint.engine.map_project import Mapper
+from torchlint.engine.project_findings import findings_of
+from torchlint.engine.reuse_join import findings_again
+from torchlint.engine.tiers import choose
 from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files
-from torchlint.server.places import moved_along
+from torchlint.server.text_positions import moved_along
+from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torchlint.lint.engine import Known
-    from torchlint.lint.finding import Finding
-    from torchlint.lint.joined import Joined
-    from torchlint.lint.mapping import MapResult
-    from torchlint.lint.store import Said
-    from torchlint.lint.targets import Wishes
-    from torchlint.lint.tiers import Wanted
+    from torchlint.engine.check import Known
+    from torchlint.engine.map_file import MapResult
+    from torchlint.engine.targets import Wishes
+    from torchlint.engine.tiers import Wanted
+    from torchlint.finding import Finding
+    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.store import Said
     from torchlint.server.buffers import Buffer
     from torchlint.server.memory import Memory
 

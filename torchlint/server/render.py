@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lsprotocol import types
 from pygls import uris
 
-from torchlint.lint.add_ignores import edits_that_silence
-from torchlint.lint.finding import Applicability, Edit, Finding, Fix, Tier
-from torchlint.lint.notebooks import cells_of, in_cells
-from torchlint.lint.soundness import what_is_wrong
-from torchlint.lint.splice import that_fit, with_fixes
-from torchlint.project.cells import Borders
-from torchlint.project.source import NOTEBOOK, Source
-from torchlint.report.terminal import visible
+from torchlint.files.reading import NOTEBOOK, Source
+from torchlint.finding import Applicability, Edit, Finding, Fix, Tier
+from torchlint.fixes.add_ignores import edits_that_silence
+from torchlint.fixes.splice import that_fit, with_fixes
+from torchlint.notebooks.cells import Borders
+from torchlint.notebooks.module import cells_of, in_cells
+from torchlint.report.terminal.safe_text import visible
 from torchlint.server.buffers import Cell, data_of
-from torchlint.server.places import Places, overlap
+from torchlint.server.text_positions import Places, overlap
+from torchlint.source.syntax_errors import what_is_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from torchlint.lint.finding import Position, Related
+    from torchlint.finding import Position, Related
     from torchlint.server.buffers import Outcome
 
 FIX_ALL: Final = "source.fixAll.torchlint"

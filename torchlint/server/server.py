@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
 import torchlint
-from torchlint.report.terminal import visible
+from torchlint.report.terminal.safe_text import visible
 from torchlint.server.notebooks import SYNC, OpenNotebook
 from torchlint.server.render import Shown, uri_of
 from torchlint.server.settings import ClientSettings, read, section
@@ -24,7 +24,7 @@ from torchlint.server.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from torchlint.project.cache import Cache
+    from torchlint.memory.cache import Cache
     from torchlint.server.buffers import Buffer, Outcome
     from torchlint.server.settings import Options
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from torchlint.config import normalised, parse_torch
-from torchlint.lint.targets import Wishes
-from torchlint.lint.tiers import Wanted
-from torchlint.report.terminal import visible
+from torchlint.config.settings import normalised, parse_torch
+from torchlint.engine.targets import Wishes
+from torchlint.engine.tiers import Wanted
+from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,18 +7,18 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-from torchlint.lint.debug import debugging
+from torchlint.debug import debugging
 from torchlint.server.buffers import Outcome
 from torchlint.server.memory import Interrupted, Memory
 from torchlint.server.project import Project
 from torchlint.server.settings import ClientSettings, Options
-from torchlint.syntax.reparse import TREES, Trees
+from torchlint.source.reparse import TREES, Trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Protocol
 
-    from torchlint.project.cache import Cache
+    from torchlint.memory.cache import Cache
     from torchlint.server.buffers import Buffer
 
     class Listener(Protocol):
@@ -249,6 +249,6 @@ def _end() -> None:
 
 def _warm_up() -> None:
     """What the first check would import."""
-    from torchlint.lint.registry import all_rules
+    from torchlint.ruleapi.registry import all_rules
 
     all_rules()

@@ -6,18 +6,18 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.lint.diffs import unified
-from torchlint.project.source import SourceError, read_bytes
+from torchlint.files.diffs import unified
+from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.errors import VerifyError
+from torchlint.verify.fix_lines import places_after, places_before
 from torchlint.verify.patches import patched
-from torchlint.verify.places import places_after, places_before
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from torchlint.verify.fix_lines import Watched
     from torchlint.verify.fixes import Fixes
-    from torchlint.verify.places import Watched
     from torchlint.verify.request import Program
 
 

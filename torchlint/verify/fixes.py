@@ -6,22 +6,22 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.lint.diffs import unified
-from torchlint.lint.engine import check, digest_of
-from torchlint.lint.finding import Applicability
-from torchlint.lint.fixer import FixedFile, made
-from torchlint.lint.splice import that_fit
-from torchlint.lint.tiers import Wanted, choose
-from torchlint.project.source import SourceError, decode, encode, read_bytes
+from torchlint.engine.check import check, digest_of
+from torchlint.engine.tiers import Wanted, choose
+from torchlint.files.diffs import unified
+from torchlint.files.reading import SourceError, decode, encode, read_bytes
+from torchlint.finding import Applicability
+from torchlint.fixes.fixer import FixedFile, made
+from torchlint.fixes.splice import that_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from torchlint.lint.engine import Target
-    from torchlint.lint.finding import Diagnostic, Finding
-    from torchlint.lint.rule import Rule
-    from torchlint.project.source import Source
-    from torchlint.project.workers import Pool
+    from torchlint.engine.check import Target
+    from torchlint.files.reading import Source
+    from torchlint.finding import Diagnostic, Finding
+    from torchlint.ruleapi.rule import Rule
+    from torchlint.workers.pool import Pool
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from torchlint.verify.launch import Job, malloc_settings
-from torchlint.verify.probe.settings import Settings
+from torchlint.runtime.launch import Job, malloc_settings
+from torchlint.runtime.probe.settings import Settings
 
 if TYPE_CHECKING:
+    from torchlint.runtime.launch import Workspace
     from torchlint.verify.changes import Changes
-    from torchlint.verify.launch import Workspace
     from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
 

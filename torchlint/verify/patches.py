@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from typing import Final
 
-from torchlint.project.source import SourceError, read_bytes
+from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.errors import VerifyError
 
 _HEADER: Final = re.compile(rb'^(---|\+\+\+) ("?)([^\t\n"]+)\2')

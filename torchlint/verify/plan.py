@@ -12,8 +12,8 @@ from torchlint.verify.result import DeclaredPlan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from torchlint.verify.measure.surveying import Survey
     from torchlint.verify.request import Request
-    from torchlint.verify.surveying import Survey
 
 ORIGINAL: Final = "original"
 AGAIN: Final = "original again"

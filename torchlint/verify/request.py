@@ -8,9 +8,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import Final
 
-from torchlint.project.source import NOTEBOOK
+from torchlint.files.reading import NOTEBOOK
 from torchlint.verify.errors import VerifyError
-from torchlint.verify.stats import Design
+from torchlint.verify.judge.stats import Design
 
 _MARKERS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
-from torchlint.verify import sandbox as sandboxes
-from torchlint.verify.comparing import Recorder
-from torchlint.verify.environment import environment
+from torchlint.runtime import sandbox as sandboxes
+from torchlint.runtime.launch import Failed, Workspace
 from torchlint.verify.errors import VerifyError
+from torchlint.verify.first_look import Looker
 from torchlint.verify.fixes import Fixes
 from torchlint.verify.jobs import Jobs, processors
-from torchlint.verify.judging import Judge, conclusion, fix_results
-from torchlint.verify.ladder import Ladder
-from torchlint.verify.launch import Failed, Workspace
-from torchlint.verify.looking import Looker
-from torchlint.verify.numerics import compare
+from torchlint.verify.judge.judging import Judge, conclusion, fix_results
+from torchlint.verify.machine import environment
+from torchlint.verify.measure.ladder import Ladder
+from torchlint.verify.numbers.comparing import Recorder
+from torchlint.verify.numbers.numerics import compare
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, room_for_runs, rotations
 from torchlint.verify.result import Lanes, Result
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from torchlint.verify.changes import Changes
-    from torchlint.verify.looking import FirstLook
+    from torchlint.verify.first_look import FirstLook
     from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
     from torchlint.verify.result import Comparison, DeclaredPlan, FixResult, Noise, Numerics
@@ -132,7 +132,7 @@ class _Session:
         self._found.summary, self._found.code = message, code
 
     def result(self) -> Result:
-        from torchlint.verify.side_effects import collect
+        from torchlint.runtime.side_effects import collect
 
         found = self._found
         seen = found.look.original if found.look else None

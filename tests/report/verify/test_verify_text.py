@@ -17,8 +17,8 @@ from tests.report.verify.sample_results import (
     result,
     rich,
 )
-from torchlint.report.columns import taken
-from torchlint.report.terminal import Paint
+from torchlint.report.terminal.columns import taken
+from torchlint.report.terminal.safe_text import Paint
 from torchlint.report.verify.figures import TIMES
 from torchlint.report.verify.text import LINES, render
 from torchlint.verify.result import (

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.terminal import plural, visible
+from torchlint.report.terminal.safe_text import plural, visible
 from torchlint.report.verify import charts, figures, losses, reasons, words
 from torchlint.report.verify.json import document
 from torchlint.verify.result import Agreement, Verdict

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.terminal import visible
+from torchlint.report.terminal.safe_text import visible
 from torchlint.report.verify.figures import duration
 from torchlint.report.verify.words import plan as plan_words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.terminal import plural
+from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import difference
 from torchlint.report.verify.words import agreement
 from torchlint.verify.result import Agreement, Verdict

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.columns import clipped, cut_left, joined, padded, taken, wrapped
-from torchlint.report.terminal import plural, visible
+from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
+from torchlint.report.terminal.safe_text import plural, visible
 from torchlint.report.verify import words
 from torchlint.report.verify.figures import (
     before_and_after,
@@ -20,7 +20,7 @@ from torchlint.verify.result import Agreement, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from torchlint.report.terminal import Paint
+    from torchlint.report.terminal.safe_text import Paint
     from torchlint.verify.result import Comparison, FixResult, Result
 
     Items = list[list[str]]

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.terminal import plural
+from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import (
     TIMES,
     UNKNOWN,

@@ -1,0 +1,91 @@
+"""Which files are worth parsing, and what their bytes show before that."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchlint.engine.gate import UNCOMMENTED, matches, mentions_torch, wanted_by
+from torchlint.ruleapi.rule import Rule
+
+
+def rule(code: str = "TL901", **rest: object) -> Rule:
+    return Rule(code=code, name=code.lower(), family="test", summary="", **rest)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("data", "mentions"),
+    [
+        (b"import torch\n", True),
+        (b"from pytorch_lightning import Trainer\n", True),
+        (b"import lightning as L\n", True),
+        (b"from accelerate import Accelerator\n", True),
+        (b"import numpy\n", False),
+        (b"", False),
+        (b"\xff\xfe\x00torch", True),
+    ],
+)
+def test_only_files_that_mention_torch_matter(data: bytes, mentions: bool) -> None:
+    assert mentions_torch(data) is mentions
+
+
+class TestWanted:
+    def test_a_rule_wants_a_file_in_which_each_of_its_triggers_matches(self) -> None:
+        both = rule(triggers=(r"DataLoader\b", r"\bnet\w*"))
+        assert wanted_by(b"DataLoader(x); network", [both]) == ["TL901"]
+        assert wanted_by(b"DataLoader(x)", [both]) == []
+        assert wanted_by(b"DataLoaders; network", [both]) == []
+
+    def test_a_rule_without_triggers_wants_nothing(self) -> None:
+        assert wanted_by(b"anything", [rule()]) == []
+
+    def test_a_rule_may_look_once_more(self) -> None:
+        narrow = rule(triggers=("a",))
+        narrow.narrow(lambda data: b"b" in data)
+        assert wanted_by(b"a", [narrow]) == []
+        assert wanted_by(b"ab", [narrow]) == ["TL901"]
+
+    def test_a_woken_file_is_wanted_for_less(self) -> None:
+        sleepy = rule(triggers=(r"backward\(",), wakes=(r"\.item\(\)", "loss"))
+        assert wanted_by(b"loss.item()", [sleepy]) == []
+        assert wanted_by(b"loss.item()", [sleepy], woken=True) == ["TL901"]
+        assert wanted_by(b"x.item()", [sleepy], woken=True) == []
+        assert wanted_by(b"loss.item()", [rule(triggers=("backward",))], woken=True) == []
+
+    def test_codes_keep_the_order_of_the_rules(self) -> None:
+        rules = [rule("TL902", triggers=("a",)), rule("TL901", triggers=("a",))]
+        assert wanted_by(b"a", rules) == ["TL902", "TL901"]
+
+
+class TestMatches:
+    @pytest.mark.parametrize(
+        ("pattern", "text", "found"),
+        [
+            (r"DataLoader\b", "x = DataLoader(y)", True),
+            (r"DataLoader\b", "x = DataLoaders(y)", False),
+            (r"backward\(|training_step", "def training_step(self):", True),
+            (r"\w*(?:opt|solver)\w*\.step\(", "my_solver.step()", True),
+            (r"\w*(?:opt|solver)\w*\.step\(", "env.step()", False),
+            (r"^import", "x\nimport", False),
+            (r"(?m)^import", "x\nimport", True),
+        ],
+    )
+    def test_a_pattern_is_an_ordinary_regular_expression(
+        self, pattern: str, text: str, found: bool
+    ) -> None:
+        assert matches(pattern, text.encode()) is found
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("x.cuda()", True),
+            ("# x.cuda()", False),
+            ("y = 1  # x.cuda()", False),
+            ("# x.cuda()\nx.cuda()", True),
+            ("x.cuda()  # to the GPU", True),
+            ("# to the GPU\ny = x.cuda()", True),
+            ("# x.cuda() x.cuda()\n# x.cuda()", False),
+            ("# x.cuda() x.cuda()\ny = x.cuda()", True),
+        ],
+    )
+    def test_a_pattern_may_leave_comments_out(self, text: str, found: bool) -> None:
+        assert matches(UNCOMMENTED + r"\.cuda\(", text.encode()) is found

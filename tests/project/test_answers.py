@@ -1,0 +1,36 @@
+"""Answers to questions about texts, in two bits each."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchlint.project.answers import Answers, questions_of
+
+
+@given(st.dictionaries(st.text(max_size=3), st.booleans()))
+def test_each_answer_is_given_back(known: dict[str, bool]) -> None:
+    answers = Answers(known)
+    assert answers.as_dict() == known
+    assert {question: answers.get(question) for question in known} == known
+    assert questions_of(answers.asked) == known.keys()
+    assert not answers.news
+
+
+def test_what_was_not_asked_has_no_answer() -> None:
+    answers = Answers({"asked of another file": False})
+    other = Answers()
+    assert other.get("asked of another file") is None
+    assert other.get("never asked") is None
+    other.note("asked here", answer=True)
+    assert answers.get("asked here") is None
+    assert other.as_dict() == {"asked here": True}
+
+
+def test_files_that_were_asked_the_same_have_the_same_set() -> None:
+    first, second = Answers(), Answers()
+    for question in ("a", "b"):
+        first.note(question, answer=True)
+    for question in ("b", "a"):
+        second.note(question, answer=False)
+    assert first.asked == second.asked

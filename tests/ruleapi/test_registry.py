@@ -1,0 +1,21 @@
+"""Where rules come from."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_checkout_that_is_not_installed_has_the_built_in_rules() -> None:
+    # -S -E: no site-packages of an installed torchlint; what it needs is put back by hand.
+    needed = repr([path for path in sys.path if path.endswith("-packages")])
+    code = (
+        f"import sys; sys.path[:0] = [{str(ROOT)!r}]; sys.path += {needed}; "
+        "from torchlint.ruleapi.registry import all_rules; print(*all_rules())"
+    )
+    words = [sys.executable, "-S", "-E", "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "TL201" in done.stdout.split()

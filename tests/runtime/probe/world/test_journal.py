@@ -1,0 +1,155 @@
+"""The journal: what Python can see of what goes past the shield."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from shielded import run_shielded, write_files
+
+from torchlint.runtime.probe.world.journal import JOURNAL, Journal, is_local
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_connections_are_listed_by_name_and_those_to_this_machine_are_not(tmp_path: Path) -> None:
+    script = """
+        import socket
+        def connect(address, kind=socket.SOCK_STREAM, family=socket.AF_INET):
+            with socket.socket(family, kind) as wire:
+                wire.setblocking(False)
+                try:
+                    wire.connect_ex(address)
+                except OSError:
+                    pass
+        connect(("192.0.2.1", 80))
+        connect(("192.0.2.1", 80))
+        connect(("192.0.2.2", 53), socket.SOCK_DGRAM)
+        connect(("127.0.0.1", 9))
+        connect(("localhost", 9))
+        connect("nowhere", family=socket.AF_UNIX)
+        try:
+            socket.getaddrinfo("data.example.invalid", 443)
+        except OSError:
+            pass
+        connect(("192.0.2.3", 443))
+    """
+    run = run_shielded(write_files(tmp_path / "project", {"train.py": script}), "train.py")
+    assert run.lines == []
+    assert run.effects(kept=True) == {
+        ("connect", "192.0.2.1:80"),
+        ("connect", "data.example.invalid:443"),
+    }
+
+
+def test_what_goes_past_the_redirection_is_listed_as_kept(tmp_path: Path) -> None:
+    """Into another folder that was there before, so that the project stays as it is."""
+    script = """
+        import os, posix, sys
+        out = sys.argv[1]
+        posix.close(posix.open(out + "/old", posix.O_WRONLY))
+        posix.close(posix.open(out + "/new", posix.O_WRONLY | posix.O_CREAT))
+        posix.close(posix.open(out + "/old", posix.O_RDONLY))
+        posix.mkdir(out + "/folder")
+        posix.rename(out + "/new", out + "/newer")
+        folder = posix.open(out, posix.O_RDONLY)
+        posix.unlink("old", dir_fd=folder)
+        os.chdir(out)
+        posix.mkdir("relative")
+    """
+    project = write_files(tmp_path / "project", {"train.py": script})
+    out = write_files(tmp_path / "out", {"old": "old"})
+    run = run_shielded(project, "train.py", argv=[str(out)])
+    assert run.lines == []
+    assert run.effects(kept=True) == {
+        ("write", str(out / "old")),
+        ("create", str(out / "new")),
+        ("mkdir", str(out / "folder")),
+        ("delete", str(out / "new")),
+        ("create", str(out / "newer")),
+        ("delete", str(out / "old")),
+        ("mkdir", str(out / "relative")),
+    }
+
+
+def test_what_the_shield_itself_does_is_not_listed(tmp_path: Path) -> None:
+    script = """
+        import os, shutil, tempfile, threading
+        os.makedirs("a/b")
+        with tempfile.NamedTemporaryFile(dir=".") as stream:
+            stream.write(b"x")
+        open("opened", "w", opener=lambda path, flags: os.open(path, flags)).close()
+        os.rename("a", "c")
+        shutil.rmtree("data")
+        thread = threading.Thread(target=lambda: open("t", "w").close())
+        thread.start(), thread.join()
+    """
+    files = {"train.py": script, "data/x": "x"}
+    run = run_shielded(write_files(tmp_path / "project", files), "train.py")
+    assert run.lines == []
+    assert run.effects(kept=True) == set()
+
+
+def test_an_entry_is_written_once_a_process_and_forked_processes_write_theirs(
+    tmp_path: Path,
+) -> None:
+    script = """
+        import os, subprocess
+        for _ in range(3):
+            subprocess.run(["true"])
+        if os.fork() == 0:
+            os.closerange(3, 100)
+            subprocess.run(["true"])
+            subprocess.run(["true", "child"])
+            os._exit(0)
+        os.wait()
+    """
+    run = run_shielded(write_files(tmp_path / "project", {"train.py": script}), "train.py")
+    assert run.lines == []
+    lines = (run.scratch / JOURNAL).read_text().splitlines()
+    assert [json.loads(line)["what"] for line in lines] == ["true", "true child"]
+
+
+def test_a_script_that_ends_is_not_disturbed(tmp_path: Path) -> None:
+    script = """
+        import atexit, os, subprocess, threading
+        class Late:
+            def __del__(self):
+                try:
+                    open("late", "w").close()
+                except NameError:
+                    pass
+        late = Late()
+        atexit.register(lambda: subprocess.run(["true"]))
+        threading.Thread(target=lambda: [open("x", "w").close() for _ in range(200)], daemon=True).start()
+        print("done")
+    """
+    run = run_shielded(write_files(tmp_path / "project", {"train.py": script}), "train.py")
+    assert run.lines == ["done"]
+    assert "journal" not in run.stderr
+
+
+def test_a_script_that_makes_up_names_for_ever_does_not_fill_the_disk(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path))
+    for number in range(5000):
+        journal.note("process", f"program {number}", kept=True)
+    assert len((tmp_path / JOURNAL).read_text().splitlines()) == 1000
+
+
+def test_names_that_are_no_text_are_written_down(tmp_path: Path) -> None:
+    Journal(str(tmp_path)).note("write", os.fsdecode(b"/\xff\n"), kept=True)
+    (line,) = (tmp_path / JOURNAL).read_text().splitlines()
+    assert json.loads(line)["what"] == "/\udcff\n"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost", "", None, b"::1"])
+def test_this_machine_is_local(host: object) -> None:
+    assert is_local(host)
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "huggingface.co", "2001:db8::1", b"10.0.0.1"])
+def test_another_machine_is_not(host: object) -> None:
+    assert not is_local(host)

@@ -1,0 +1,266 @@
+"""The parent's end of the socket."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.runtime import channel as channels
+from torchlint.runtime.channel import GONE, Channel
+from torchlint.runtime.messages import MalformedError, Message, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Call = Callable[[], "Caller"]
+
+HELLO = {"type": "hello", "pid": 7, "rank": 1, "world": 2, "role": "main"}
+CHILD = {**HELLO, "role": "child"}
+
+
+class Caller:
+    """A process that calls, as far as the channel can tell."""
+
+    def __init__(self, path: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(10)
+        self.socket.connect(path)
+
+    def say(self, message: object) -> None:
+        self.raw(json.dumps(message).encode() + b"\n")
+
+    def raw(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def told(self) -> list[object]:
+        """Everything that has been sent to it until now."""
+        self.socket.setblocking(False)
+        try:
+            return [json.loads(line) for line in self.socket.recv(1 << 16).splitlines()]
+        except BlockingIOError:
+            return []
+
+
+@pytest.fixture
+def path() -> Iterator[str]:
+    folder = tempfile.mkdtemp(prefix="t")
+    yield str(Path(folder, "s"))
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def channel(path: str) -> Iterator[Channel]:
+    with Channel(path) as made:
+        yield made
+
+
+@pytest.fixture
+def call(channel: Channel, path: str) -> Iterator[Call]:
+    made: list[Caller] = []
+
+    def connect() -> Caller:
+        made.append(Caller(path))
+        return made[-1]
+
+    yield connect
+    for caller in made:
+        caller.socket.close()
+
+
+def heard(channel: Channel) -> list[tuple[int, str]]:
+    """Position of the peer and type of every message until now."""
+    found = []
+    while (message := channel.receive(0)) is not None:
+        found.append((channel.peers.index(message[0]), message[1].type))
+    return found
+
+
+def test_every_connection_is_heard(channel: Channel, call: Call) -> None:
+    first, second = call(), call()
+    second.say(HELLO)
+    assert heard(channel) == [(1, "hello")]
+    first.say(HELLO)
+    second.say({"type": "ready"})
+    assert sorted(heard(channel)) == [(0, "hello"), (1, "ready")]
+
+
+def test_what_a_process_says_about_itself_is_kept(channel: Channel, call: Call) -> None:
+    call().say({"type": "hello", "pid": 7, "rank": 1, "world": 2, "role": "child", "torch": "2.1"})
+    peer, _ = channel.receive(5)
+    assert (peer.pid, peer.rank, peer.world, peer.main) == (7, 1, 2, False)
+    assert peer.greeting.text("torch") == "2.1"
+
+
+def test_lines_arrive_whole_however_they_were_cut(channel: Channel, call: Call) -> None:
+    caller = call()
+    caller.say(HELLO)
+    line = b'{"type": "record", "text": "' + "ä".encode() * 300_000 + b'"}\n{"type": "re'
+    sent = 0
+    found = []
+    caller.socket.setblocking(False)
+    while sent < len(line):
+        try:
+            sent += caller.socket.send(line[sent : sent + 99_991])
+        except BlockingIOError:
+            found += heard(channel)
+    found += heard(channel)
+    assert found == [(0, "hello"), (0, "record")]
+    caller.raw(b'ady"}\n')
+    assert heard(channel) == [(0, "ready")]
+
+
+def test_a_line_may_end_together_with_the_next(channel: Channel, call: Call) -> None:
+    caller = call()
+    caller.say(HELLO)
+    caller.raw(b'{"type": "block", "text": "' + b"x" * 1000)
+    assert heard(channel) == [(0, "hello")]
+    caller.raw(b'"}\n{"type": "ready"}\n')
+    assert heard(channel) == [(0, "block"), (0, "ready")]
+
+
+def test_a_main_process_waits_until_it_is_started(channel: Channel, call: Call) -> None:
+    caller = call()
+    caller.say(HELLO)
+    peer, _ = channel.receive(5)
+    assert caller.told() == []
+    channel.start(peer)
+    channel.start(peer)
+    assert caller.told() == [{"type": "start"}]
+
+
+def test_a_child_of_the_script_starts_at_once(channel: Channel, call: Call) -> None:
+    caller = call()
+    caller.say(CHILD)
+    heard(channel)
+    assert caller.told() == [{"type": "start"}]
+
+
+def test_nothing_is_heard_for_as_long_as_wanted(channel: Channel, call: Call) -> None:
+    call().say(HELLO)
+    heard(channel)
+    assert channel.receive(0.01) is None
+
+
+def test_a_closed_connection_is_a_last_message(channel: Channel, call: Call) -> None:
+    caller = call()
+    caller.say(HELLO)
+    caller.say({"type": "ended"})
+    caller.socket.close()
+    assert heard(channel) == [(0, "hello"), (0, "ended"), (0, GONE)]
+    assert channel.peers[0].gone
+
+
+def test_who_leaves_without_a_word_was_nobody(channel: Channel, call: Call) -> None:
+    call().socket.close()
+    assert heard(channel) == []
+
+
+def test_speaking_to_one_that_has_gone_is_no_error(channel: Channel, call: Call) -> None:
+    caller = call()
+    caller.say(HELLO)
+    heard(channel)
+    caller.socket.close()
+    channel.send(channel.peers[0], "turn", settle=1, steps=2)
+    assert heard(channel) == [(0, GONE)]
+    channel.send(channel.peers[0], "turn", settle=1, steps=2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"no json\n",
+        b"[1]\n",
+        b'{"kind": "hello"}\n',
+        b'{"type": 3}\n',
+        b"\xff\xfe\n",
+        b"[" * 100_000 + b"\n",
+        b"\n",
+        b'{"type": "ready", "pid": 7}\n',  # before hello
+        b'{"type": "hello", "pid": "7"}\n',
+        b'{"type": "hello", "pid": 7, "rank": 1.5}\n',
+    ],
+)
+def test_what_is_no_message_is_refused(channel: Channel, call: Call, line: bytes) -> None:
+    call().raw(line)
+    with pytest.raises(MalformedError):
+        channel.receive(5)
+
+
+def test_a_line_without_an_end_is_refused(
+    channel: Channel, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channels, "_LONGEST_LINE", 1000)
+    caller = call()
+    caller.say(HELLO)
+    heard(channel)
+    caller.raw(b"x" * 900)
+    assert heard(channel) == []
+    caller.raw(b"x" * 900)
+    with pytest.raises(MalformedError, match="without an end"):
+        heard(channel)
+
+
+def test_a_path_too_long_for_a_socket_leaves_nothing_open() -> None:
+    with pytest.raises(OSError, match="too long"):
+        Channel("/tmp/" + "x" * 200)
+
+
+# parts of messages --------------------------------------------------------------------------
+
+
+def message(**values: object) -> Message:
+    return decode(json.dumps({"type": "block", **values}).encode())
+
+
+def test_parts_are_read_as_what_they_are() -> None:
+    found = message(a=1, b=1.5, c="x", d=True, e=[1, 2.5], f=["x"], g={"h": 2})
+    assert (found.integer("a"), found.number("a"), found.number("b")) == (1, 1.0, 1.5)
+    assert (found.text("c"), found.flag("d"), found.numbers("e")) == ("x", True, (1.0, 2.5))
+    assert (found.texts("f"), found.integers("e")) == (("x",), (1, 2))
+    assert found.part("g").integer("h") == 2
+
+
+def test_what_is_missing_is_none_where_that_is_allowed() -> None:
+    found = message(a=None)
+    assert found.text_or_none("a") is found.number_or_none("b") is found.flag_or_none("c") is None
+    assert found.part("d") is None
+    assert (found.numbers("e"), found.texts("f"), found.integer("g", 4)) == ((), (), 4)
+    assert found.text("h", "x") == "x"
+
+
+@pytest.mark.parametrize(
+    ("reader", "value"),
+    [
+        ("text", None),
+        ("text", 1),
+        ("text_or_none", 1),
+        ("number", "1"),
+        ("number", None),
+        ("number", True),
+        ("number", float("nan")),
+        ("number", float("inf")),
+        ("number", 10**400),
+        ("number_or_none", "1"),
+        ("integer", 1.0),
+        ("integer", True),
+        ("integer", None),
+        ("flag", 1),
+        ("flag", None),
+        ("flag_or_none", "true"),
+        ("numbers", 1),
+        ("numbers", [1, "2"]),
+        ("numbers", [float("nan")]),
+        ("texts", "abc"),
+        ("texts", [1]),
+        ("part", [1]),
+    ],
+)
+def test_parts_of_another_type_are_refused(reader: str, value: object) -> None:
+    with pytest.raises(MalformedError, match="block: a is"):
+        getattr(message(a=value), reader)("a")

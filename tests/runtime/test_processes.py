@@ -1,0 +1,346 @@
+"""The processes of a run, and what becomes of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from torchlint.runtime import processes
+from torchlint.runtime import temporary_folders as folders
+from torchlint.runtime.launch import Workspace
+from torchlint.runtime.probe.settings import VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.scenes import WaitsUntil
+    from torchlint.runtime.processes import Tree
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify needs POSIX")
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a subreaper")
+
+PREAMBLE = """
+import os, signal, subprocess, sys, time
+
+def note() -> None:
+    descriptor = os.open(os.environ.get("PIDS") or sys.argv[1], os.O_WRONLY | os.O_APPEND)
+    os.write(descriptor, b"%d\\n" % os.getpid())
+    os.close(descriptor)
+
+def linger() -> None:
+    note()
+    while True:
+        time.sleep(100)
+"""
+
+ALONE = "linger()"
+WORKERS = """
+for _ in range(2):
+    if os.fork() == 0:
+        linger()
+linger()
+"""
+OWN_GROUP = """
+if os.fork() == 0:
+    os.setpgid(0, 0)
+    linger()
+linger()
+"""
+OWN_SESSION = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        linger()
+    linger()
+linger()
+"""
+DAEMON = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        linger()
+    os._exit(0)
+os.wait()
+linger()
+"""
+DAEMON_OF_A_DAEMON = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            linger()
+        os._exit(0)
+    os.wait()
+    os._exit(0)
+os.wait()
+linger()
+"""
+WITHOUT_ENVIRONMENT = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        pids = os.environ["PIDS"]
+        os.execve(sys.executable, [sys.executable, __file__, pids, "daemon"], {})
+    os._exit(0)
+os.wait()
+linger()
+"""
+STOPPED_WORKER = """
+if os.fork() == 0:
+    note()
+    os.kill(os.getpid(), signal.SIGSTOP)
+linger()
+"""
+DEAF = """
+for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+    signal.signal(each, signal.SIG_IGN)
+if os.fork() == 0:
+    linger()
+linger()
+"""
+LEADER_GONE = """
+if os.fork() == 0:
+    linger()
+"""
+
+SHAPES = {
+    "alone": (ALONE, 1),
+    "workers": (WORKERS, 3),
+    "own group": (OWN_GROUP, 2),
+    "own session": (OWN_SESSION, 3),
+    "daemon": (DAEMON, 2),
+    "daemon of a daemon": (DAEMON_OF_A_DAEMON, 2),
+    "stopped worker": (STOPPED_WORKER, 2),
+    "deaf": (DEAF, 2),
+    "leader gone": (LEADER_GONE, 1),
+}
+
+
+class Grove:
+    """Starts trees of processes that write themselves down."""
+
+    def __init__(self, folder: str, waits_until: WaitsUntil) -> None:
+        self.folder = folder
+        self.pids = os.path.join(folder, "pids")
+        self._waits_until = waits_until
+        open(self.pids, "w").close()
+
+    def plant(self, workspace: Workspace, body: str, grown: int) -> Tree:
+        """Start a script, and wait until so many processes linger."""
+        script = os.path.join(self.folder, "script.py")
+        with open(script, "w") as stream:
+            stream.write(PREAMBLE + 'if "daemon" in sys.argv:\n    linger()\n' + dedent(body))
+        mark = os.path.join(workspace.folder("run"), "settings.json")
+        already = len(self.noted())
+        tree = workspace.start(
+            lambda: subprocess.Popen(
+                [sys.executable, script],
+                env={**os.environ, "PIDS": self.pids, VARIABLE: mark},
+                start_new_session=True,
+            ),
+            mark,
+        )
+        assert self._waits_until(lambda: len(self.noted()) == already + grown)
+        return tree
+
+    def noted(self) -> list[int]:
+        with open(self.pids) as stream:
+            return [int(line) for line in stream]
+
+    def states(self) -> set[str]:
+        return {psutil.Process(pid).status() for pid in self.noted()}
+
+    def left(self) -> list[int]:
+        """Dead ones that nobody has reaped count too."""
+        return [pid for pid in self.noted() if psutil.pid_exists(pid)]
+
+
+@pytest.fixture
+def grove(tmp_path: Path, waits_until: WaitsUntil) -> Iterator[Grove]:
+    made = Grove(str(tmp_path), waits_until)
+    yield made
+    for pid in made.left():
+        psutil.Process(pid).kill()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with Workspace(str(tmp_path)) as made:
+        yield made
+
+
+@linux
+@pytest.mark.parametrize(("body", "grown"), SHAPES.values(), ids=SHAPES)
+def test_nothing_of_a_run_is_left(
+    grove: Grove, workspace: Workspace, body: str, grown: int
+) -> None:
+    tree = grove.plant(workspace, body, grown)
+    workspace.end(tree)
+    assert grove.left() == []
+
+
+@linux
+@pytest.mark.parametrize(
+    ("body", "grown"), [*SHAPES.values(), (WITHOUT_ENVIRONMENT, 2)], ids=[*SHAPES, "no environment"]
+)
+def test_nothing_is_left_after_the_workspace(
+    grove: Grove, tmp_path: Path, body: str, grown: int
+) -> None:
+    with Workspace(str(tmp_path)) as workspace:
+        grove.plant(workspace, body, grown)
+    assert grove.left() == []
+    assert not os.path.exists(workspace.root)
+
+
+@linux
+@pytest.mark.parametrize("shape", [each for each in SHAPES if each != "stopped worker"])
+def test_freeze_stops_all_and_thaw_lets_them_go_on(
+    grove: Grove, workspace: Workspace, waits_until: WaitsUntil, shape: str
+) -> None:
+    tree = grove.plant(workspace, *SHAPES[shape])
+    for _ in range(2):
+        tree.freeze()
+        assert waits_until(lambda: grove.states() == {psutil.STATUS_STOPPED})
+        tree.thaw()
+        assert waits_until(lambda: grove.states() == {psutil.STATUS_SLEEPING})
+
+
+@linux
+def test_a_frozen_run_can_be_ended(grove: Grove, workspace: Workspace) -> None:
+    tree = grove.plant(workspace, *SHAPES["own session"])
+    tree.freeze()
+    workspace.end(tree)
+    assert grove.left() == []
+
+
+@linux
+def test_a_process_that_goes_on_in_its_child_again_and_again_is_ended(
+    grove: Grove, tmp_path: Path
+) -> None:
+    before = processes.children()
+    body = """
+    if os.fork() == 0:
+        os.setsid()
+        note()
+        while True:
+            if os.fork():
+                os._exit(0)
+    linger()
+    """
+    with Workspace(str(tmp_path)) as workspace:
+        grove.plant(workspace, body, 2)
+    assert processes.children() == before
+
+
+@linux
+def test_runs_do_not_touch_one_another(
+    grove: Grove, workspace: Workspace, waits_until: WaitsUntil
+) -> None:
+    first = grove.plant(workspace, *SHAPES["daemon"])
+    others = set(grove.noted())
+    second = grove.plant(workspace, *SHAPES["daemon"])
+    first_pids = {each.pid for each in first.look()}
+    assert first_pids == others
+    second.freeze()
+    assert waits_until(
+        lambda: {psutil.Process(each.pid).status() for each in second.look()} == {"stopped"}
+    )
+    assert {psutil.Process(pid).status() for pid in others} == {"sleeping"}
+    workspace.end(second)
+    assert set(grove.left()) == others
+
+
+def test_a_child_in_the_session_of_this_process_is_not_swept_away() -> None:
+    before = processes.children()
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert processes.sweep(before)
+    assert child.poll() is None
+    child.communicate(b"\n")
+    assert child.returncode == 0
+
+
+def test_other_children_of_this_process_live_on(grove: Grove, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    before = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    with Workspace(str(tmp_path)) as workspace:
+        inside = subprocess.Popen(command, stdin=subprocess.PIPE)
+        grove.plant(workspace, *SHAPES["workers"])
+    for process in (before, inside):
+        assert process.poll() is None
+        process.communicate()
+        assert process.returncode == 0
+
+
+@linux
+def test_this_process_is_a_subreaper_only_inside(tmp_path: Path) -> None:
+    assert processes.set_subreaper(False) is False
+    with Workspace(str(tmp_path)):
+        assert processes.set_subreaper(True) is True
+    assert processes.set_subreaper(False) is False
+
+
+def test_what_cannot_be_ended_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_PATIENCE_S", 0.0)
+    assert processes._until_none_is_left(lambda: False) is False
+
+
+# folders ------------------------------------------------------------------------------------
+
+
+def test_folders_without_permissions_are_removed(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "work" / "work").mkdir(parents=True)
+    (top / "work" / "file").touch()
+    (top / "work" / "work").chmod(0)
+    (top / "work").chmod(0)
+    assert folders.remove(str(top))
+    assert not top.exists()
+
+
+def test_what_a_link_leads_to_is_left_alone(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").touch()
+    outside.chmod(0o500)
+    (tmp_path / "top").mkdir()
+    (tmp_path / "top" / "link").symlink_to(outside)
+    assert folders.remove(str(tmp_path / "top"))
+    assert (outside / "file").exists()
+    assert outside.stat().st_mode & 0o777 == 0o500
+
+
+def test_a_folder_is_short_enough_for_a_socket(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 80)
+    deep.mkdir()
+    folder = folders.create(str(deep))
+    try:
+        assert len(folder) <= folders._LONGEST
+        assert list(deep.iterdir()) == []
+    finally:
+        folders.remove(folder)
+
+
+def test_only_this_user_can_enter(tmp_path: Path) -> None:
+    folder = folders.create("/tmp")
+    try:
+        assert os.stat(folder).st_mode & 0o777 == 0o700
+    finally:
+        folders.remove(folder)
+
+
+def test_each_run_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    with Workspace() as workspace:
+        names = ["original", "original", "../../etc", "", "only TL101:a/b.py"]
+        made = [workspace.folder(name) for name in names]
+        assert len(set(made)) == len(made)
+        assert all(os.path.dirname(path) == workspace.root for path in made)
+        assert workspace.folders() == tuple(made)
+        assert len({workspace.socket() for _ in range(3)}) == 3

@@ -1,0 +1,101 @@
+"""Runs that write down what they compute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.runtime.launch import Failed
+from torchlint.runtime.probe.settings import RECORD
+from torchlint.verify.numbers.recording import record, record_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.scenes import Scene
+    from torchlint.runtime.launch import Job
+
+RECORDS = 'link.send(type="record", losses=[1.0], of=settings["variant"])\nlink.wait()'
+
+
+def test_the_record_comes_as_it_is(scene: Scene) -> None:
+    with scene.workspace() as workspace:
+        found = record(scene.job(RECORDS, mode=RECORD), workspace, timeout_s=20)
+    assert found == {"type": "record", "losses": [1.0], "of": "original"}
+
+
+def test_the_first_ranks_record_counts(scene: Scene) -> None:
+    body = """
+    import os, time
+    if os.environ["RANK"] == "0":
+        while open(os.environ["FAKE_LOG"]).read().count("sent") == 0:
+            time.sleep(0.01)
+    link.send(type="record", rank=os.environ["RANK"])
+    log("sent")
+    link.wait()
+    """
+    with scene.workspace() as workspace:
+        found = record(scene.job(body, nproc=2, mode=RECORD), workspace, timeout_s=20)
+    assert found["rank"] == "0"
+
+
+@pytest.mark.parametrize(("body", "status"), [("link.end()", "finished"), ("1 / 0", "crashed")])
+def test_no_record_is_a_failure(scene: Scene, body: str, status: str) -> None:
+    with pytest.raises(Failed) as raised, scene.workspace() as workspace:
+        record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
+    assert raised.value.status == status
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 9])
+def test_records_come_in_the_order_of_their_jobs(scene: Scene, at_once: int) -> None:
+    names = ["a", "b", "c", "d"]
+    jobs = [scene.job("link.end()" if name == "b" else RECORDS, name) for name in names]
+    with scene.workspace() as workspace:
+        found = record_all(jobs, workspace, timeout_s=20, at_once=at_once)
+    assert [each if isinstance(each, Failed) else each["of"] for each in found] == [
+        "a",
+        found[1],
+        "c",
+        "d",
+    ]
+    assert isinstance(found[1], Failed)
+    assert found[1].variant == "b"
+
+
+def test_some_run_side_by_side(scene: Scene) -> None:
+    body = """
+    import os, time
+    while open(os.environ["FAKE_LOG"]).read().count("start") < 2:
+        time.sleep(0.01)
+    link.send(type="record")
+    link.wait()
+    """
+    jobs = [scene.job(body, name) for name in "ab"]
+    with scene.workspace() as workspace:
+        found = record_all(jobs, workspace, timeout_s=20, at_once=2)
+    assert found == [{"type": "record"}] * 2
+
+
+def test_ctrl_c_ends_them_all(scene: Scene) -> None:
+    body = """
+    import os, signal, time
+    while open(os.environ["FAKE_LOG"]).read().count("start") < 2:
+        time.sleep(0.01)
+    if settings["variant"] == "b":
+        os.kill(os.getppid(), signal.SIGINT)
+    link.wait()
+    """
+    jobs = [scene.job(body, name) for name in "abcd"]
+    with pytest.raises(KeyboardInterrupt), scene.workspace() as workspace:
+        record_all(jobs, workspace, timeout_s=1000, at_once=2)
+    assert scene.left() == []
+
+
+def test_an_end_in_the_middle_stops_those_that_run(scene: Scene) -> None:
+    def jobs() -> Iterator[Job]:
+        yield scene.job("link.wait()")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), scene.workspace() as workspace:
+        record_all(jobs(), workspace, timeout_s=1000, at_once=2)

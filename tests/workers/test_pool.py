@@ -1,0 +1,119 @@
+"""Sharing work among processes: every item is answered for, whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.workers import pool as workers
+from torchlint.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Answers = dict[int, "tuple[int, int] | None"]
+
+
+def square(items: list[int]) -> list[tuple[int, int]]:
+    """Each item squared, and the process that did it."""
+    return [(item * item, os.getpid()) for item in items]
+
+
+def square_unless_deadly(items: list[int]) -> list[tuple[int, int]]:
+    if any(item % 100 == 13 for item in items):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(items)
+
+
+def deaf(items: list[int]) -> list[tuple[int, int]]:
+    """Whether the process was started without an ear for Ctrl-C."""
+    if any(item % 100 == 13 for item in items):
+        os.kill(os.getpid(), signal.SIGKILL)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    return [(int(signal.SIGINT in blocked), os.getpid()) for _ in items]
+
+
+def one(_item: int) -> int:
+    return 1
+
+
+@pytest.fixture(autouse=True)
+def anything_is_worth_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)  # Python 3.10 starts no process where modules lie
+    monkeypatch.setattr(workers, "_WORTH_PROCESSES", 0)
+
+
+def mapped(
+    items: list[int],
+    jobs: int = 2,
+    work: Callable[[list[int]], list[tuple[int, int]]] = square,
+) -> Answers:
+    answers = list(Pool(jobs).map(work, items, weigh=one))
+    assert len(answers) == len(items)
+    return dict(answers)
+
+
+def processes(answers: Answers) -> set[int]:
+    return {answer[1] for answer in answers.values() if answer is not None}
+
+
+def test_every_item_is_answered_once_by_other_processes() -> None:
+    answers = mapped(list(range(40)))
+    assert {item: answer[0] for item, answer in answers.items() if answer} == {
+        item: item * item for item in range(40)
+    }
+    assert os.getpid() not in processes(answers)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+def test_items_that_kill_their_process_are_left_out_and_the_others_are_not() -> None:
+    answers = mapped(list(range(130)), work=square_unless_deadly)
+    assert {item for item, answer in answers.items() if answer is None} == {13, 113}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signal masks")
+def test_processes_never_hear_an_interrupt_and_this_one_always_does() -> None:
+    answers = dict(Pool(2).map(deaf, range(40), weigh=one))
+    assert {answer[0] for answer in answers.values() if answer} == {1}
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+@pytest.mark.parametrize(("count", "jobs"), [(40, 1), (1, 2), (0, 2)])
+def test_one_job_or_one_item_needs_no_other_process(count: int, jobs: int) -> None:
+    assert processes(mapped(list(range(count)), jobs)) <= {os.getpid()}
+
+
+def test_little_work_needs_no_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_WORTH_PROCESSES", 1000)
+    assert processes(mapped(list(range(40)))) == {os.getpid()}
+
+
+def test_processes_that_are_there_get_little_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool(2)
+    monkeypatch.setattr(workers, "_WORTH_WAKING", 10)
+    for least, elsewhere in ((1000, False), (40, True), (1000, True)):
+        monkeypatch.setattr(workers, "_WORTH_PROCESSES", least)
+        found = processes(dict(pool.map(square, range(40), weigh=one)))
+        assert (os.getpid() not in found) is elsewhere
+
+
+def test_shares_are_of_about_equal_weight() -> None:
+    shares = workers._shares([90, 10, 20, 30, 30], int, 2)
+    assert sorted(sum(share) for share in shares) == [90, 90]
+    assert len(workers._shares([1, 2], int, 8)) == 2
+
+
+def test_shares_hold_no_more_than_a_process_should(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_LARGEST_SHARE", 10)
+    seen: list[int] = []
+
+    def work(items: list[int]) -> list[int]:
+        seen.append(len(items))
+        return items
+
+    assert len(list(Pool().map(work, range(400), weigh=one))) == 400
+    assert max(seen) <= 10

@@ -1,0 +1,58 @@
+"""Lists of arrays, and what people build them from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.names import How
+from torchlint.analysis.occurrences import methods_called_on
+from torchlint.analysis.values.kinds import NO_VALUE, UNKNOWN_VALUE, Value
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+
+_COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp)
+
+
+def elements_of(node: cst.BaseExpression, module: Module) -> Value:
+    """What each element of a list, tuple or comprehension is; `Kind.NOTHING` for anything else.
+
+    A name stands for the list it was set to and all that was appended to it.
+    """
+    if isinstance(node, (cst.List, cst.Tuple)):
+        found = NO_VALUE
+        for element in node.elements:
+            starred = isinstance(element, cst.StarredElement)
+            found |= UNKNOWN_VALUE if starred else module.value(element.value)
+        return found
+    if isinstance(node, _COMPREHENSIONS):
+        return module.value(node.elt)
+    if isinstance(node, cst.Name):
+        return _elements_of_name(node, module)
+    return NO_VALUE
+
+
+def _elements_of_name(node: cst.Name, module: Module) -> Value:
+    found = NO_VALUE
+    for binding in module.flow.reaching(node):
+        if binding.how is not How.ASSIGNMENT or binding.value is None:
+            return NO_VALUE
+        if isinstance(binding.value, cst.Name):
+            return NO_VALUE
+        found |= elements_of(binding.value, module)
+    for call in methods_called_on(node, module):
+        if module.function(call) is module.function(node):
+            found |= _grown(call, module)
+    return found
+
+
+def _grown(call: cst.Call, module: Module) -> Value:
+    """What a method call adds to a list."""
+    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    if method == "append" and len(call.args) == 1:
+        return module.value(call.args[0].value)
+    if method in ("extend", "insert"):
+        return UNKNOWN_VALUE
+    return NO_VALUE

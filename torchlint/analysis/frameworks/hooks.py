@@ -1,0 +1,61 @@
+"""Functions that a training engine is told to call on each step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.literals import literal
+from torchlint.analysis.names import dotted_text
+
+if TYPE_CHECKING:
+    from torchlint.source.tree import Tree
+
+
+def registered_hooks(tree: Tree) -> frozenset[str]:
+    """Names of the functions given to `engine.hooks["on_forward"]` of torchnet, or to ignite's
+    `Events.ITERATION_COMPLETED` by `add_event_handler` or `@engine.on`."""
+    return frozenset({*_torchnet(tree), *_ignite_handlers(tree), *_ignite_decorated(tree)})
+
+
+def _torchnet(tree: Tree) -> set[str]:
+    found = set()
+    for assign in tree.nodes(cst.Assign):
+        target = assign.targets[0].target
+        if isinstance(target, cst.Subscript) and dotted_text(target.value).endswith("hooks"):
+            key = target.slice[0].slice
+            name = literal(key.value) if isinstance(key, cst.Index) else None
+            if name in frameworks.ENGINE_HOOKS and isinstance(assign.value, cst.Name):
+                found.add(assign.value.value)
+    return found
+
+
+def _ignite_handlers(tree: Tree) -> set[str]:
+    found = set()
+    for call in tree.nodes(cst.Call):
+        if _ends(call.func, "add_event_handler") and len(call.args) > 1:
+            event, handler = call.args[0].value, call.args[1].value
+            if _is_iteration_event(event) and isinstance(handler, cst.Name):
+                found.add(handler.value)
+    return found
+
+
+def _ignite_decorated(tree: Tree) -> set[str]:
+    found = set()
+    for decorator in tree.nodes(cst.Decorator):
+        call = decorator.decorator
+        if isinstance(call, cst.Call) and call.args and _ends(call.func, "on"):
+            owner = tree.parent(decorator)
+            if _is_iteration_event(call.args[0].value) and isinstance(owner, cst.FunctionDef):
+                found.add(owner.name.value)
+    return found
+
+
+def _ends(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value == name
+
+
+def _is_iteration_event(event: cst.CSTNode) -> bool:
+    return dotted_text(event).rpartition(".")[2] in frameworks.ITERATION_EVENTS

@@ -1,0 +1,282 @@
+"""Which layers an expression stands for, and in what order a container runs them."""
+
+from __future__ import annotations
+
+from functools import cached_property, reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.layers.chain import NO_LAYERS, Chain, Layer, Step, unknown
+from torchlint.analysis.layers.layer_items import LayerItems, method
+from torchlint.analysis.layers.layer_lists import LayerLists
+from torchlint.analysis.names import Binding, How, dotted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.analysis.module import Module
+
+_PASSED_ON = ("torch.nn.Identity", "torch.nn.Sequential")
+_PAIRS = ("collections.OrderedDict", "typing.OrderedDict", "builtins.dict")
+
+
+class Layers:
+    """Reads containers and list building in one file, and keeps what follows what.
+
+    `steps` has, for the constructor call of each layer, where its output goes; `placed` the
+    expressions that put the layer into containers.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.lists = LayerLists(self)
+        self.items = LayerItems(module, self.lists)
+        self.steps: dict[cst.Call, dict[Step, None]] = {}
+        self.placed: dict[cst.Call, dict[cst.CSTNode, None]] = {}
+        self._chains: dict[cst.CSTNode, Chain] = {}
+        self._sequences: dict[cst.CSTNode, Chain] = {}
+
+    # what stands where ---------------------------------------------------------------------
+
+    def constructor(self, call: cst.Call) -> tuple[str, ...]:
+        """The dotted names that a call constructs; empty unless each candidate is known."""
+        root: cst.BaseExpression = call.func
+        while type(root) is cst.Attribute:
+            root = root.value
+        if type(root) is not cst.Name:
+            return ()
+        for binding in self.module.names.lookup(root):
+            if binding.dotted is None and not self._known_alias(binding):
+                return ()
+        return self.module.resolve(call.func)
+
+    def _known_alias(self, binding: Binding) -> bool:
+        value = binding.value
+        if binding.how is not How.ASSIGNMENT or value is None:
+            return False
+        if isinstance(value, cst.IfExp):
+            return all(self.module.resolve(side) for side in (value.body, value.orelse))
+        return isinstance(value, (cst.Name, cst.Attribute)) and bool(self.module.resolve(value))
+
+    def is_one_of(self, call: cst.Call, names: Iterable[str]) -> bool:
+        """Whether a call constructs one of these, whatever alias stands for."""
+        found = self.constructor(call)
+        return bool(found) and set(found).issubset(names)
+
+    def join(self, chains: Iterable[Chain]) -> Chain:
+        """Runs chains one after the other and notes what follows what."""
+        whole = NO_LAYERS
+        for chain in chains:
+            for before in whole.last:
+                self.note(before.call, [Step(after.call, after.place) for after in chain.first])
+            whole = Chain(
+                whole.first + chain.first if whole.empty else whole.first,
+                chain.last + whole.last if chain.empty else chain.last,
+                whole.empty and chain.empty,
+            )
+        return whole
+
+    def repeat(self, chain: Chain) -> Chain:
+        self.join([chain, chain])
+        return chain
+
+    def note(self, call: cst.Call | None, steps: Iterable[Step]) -> None:
+        if call is not None:
+            self.steps.setdefault(call, {}).update(dict.fromkeys(steps))
+
+    def element(self, node: cst.CSTNode) -> Chain:
+        """The chain of an element of an ordered container."""
+        if isinstance(node, cst.Tuple) and len(node.elements) == 2:
+            node = node.elements[1].value  # ("conv1", nn.Conv2d(…)) in an OrderedDict
+        chain = self.chain(node)
+        for layer in chain.first + chain.last:
+            if layer.call is not None and layer.place is node:
+                self.placed.setdefault(layer.call, {})[node] = None
+        return chain
+
+    # modules -------------------------------------------------------------------------------
+
+    def chain(self, node: cst.CSTNode) -> Chain:
+        """What runs when the module that an expression stands for is called."""
+        known = self._chains.get(node)
+        if known is None:
+            self._chains[node] = unknown(node)  # a module that is part of itself
+            known = self._chains[node] = self._chain(node)
+        return known
+
+    def _chain(self, node: cst.CSTNode) -> Chain:
+        if isinstance(node, cst.Call):
+            return self._constructed(node)
+        if isinstance(node, cst.IfExp):
+            return self.chain(node.body) | self.chain(node.orelse)
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            grown = self.lists.state(node)
+            if grown is not None:
+                return grown
+        if isinstance(node, cst.Name):
+            found = [self._bound(binding, node) for binding in self.module.flow.reaching(node)]
+            return reduce(or_, found) if found else unknown(node)
+        if isinstance(node, cst.Attribute):
+            values = self.items.attribute(node)
+            found = [self._moved(self.chain(value), value, node) for value in values or ()]
+            return reduce(or_, found) if found else unknown(node)
+        if isinstance(node, cst.Subscript):
+            items = self.items.items(node.value)
+            found = [self.chain(item) for item in items or ()]
+            return reduce(or_, found) if found else unknown(node)
+        return unknown(node)
+
+    def _constructed(self, call: cst.Call) -> Chain:
+        if self.is_one_of(call, _PASSED_ON):
+            if self.module.calls(call, "torch.nn.Sequential"):
+                if self._is_run_by_hand(call):
+                    return unknown(call)
+                return self.join(map(self._argument, call.args))
+            return NO_LAYERS
+        function = self.definition(call)
+        if function is not None:
+            return self._result(function, call, as_list=False)
+        layer = Layer(call if self.constructor(call) else None, call)
+        return Chain((layer,), (layer,))
+
+    def parent_call(self, call: cst.Call) -> Chain | None:
+        """The chain of `super().__init__(conv, norm)` in a subclass of `nn.Sequential`."""
+        func = call.func
+        if not (isinstance(func, cst.Attribute) and func.attr.value == "__init__"):
+            return None
+        if not (isinstance(func.value, cst.Call) and dotted_text(func.value.func) == "super"):
+            return None
+        class_ = self.module.class_(call)
+        if class_ is None or not self.items.is_sequential(class_):
+            return None
+        return self.join(map(self._argument, call.args))
+
+    def _is_run_by_hand(self, call: cst.Call) -> bool:
+        assign = self.module.parent(call)
+        if isinstance(assign, cst.Assign):
+            return self.items.runs_by_hand(assign.targets[0].target)
+        return self.items.given_to_a_loop(call)
+
+    def _argument(self, arg: cst.Arg) -> Chain:
+        value = arg.value
+        if arg.star == "*":
+            return self.sequence(value)
+        if isinstance(value, cst.Call) and self.module.calls(value, *_PAIRS):
+            return self.sequence(value)
+        if isinstance(value, (cst.Name, cst.Attribute)) and self.lists.state(value) is not None:
+            return self.sequence(value)
+        return self.element(value)
+
+    def _bound(self, binding: Binding, node: cst.Name) -> Chain:
+        value = binding.value
+        if value is None:
+            return unknown(node)
+        if binding.how is How.ITERATION:
+            items = self.items.iterated(value, binding.path)
+            found = [self.chain(item) for item in items or ()]
+            return reduce(or_, found) if found else unknown(node)
+        if binding.how is not How.ASSIGNMENT or binding.path:
+            return unknown(node)
+        return self._moved(self.chain(value), value, node)
+
+    @staticmethod
+    def _moved(chain: Chain, value: cst.CSTNode, node: cst.CSTNode) -> Chain:
+        """A layer that got a name stands where the name does."""
+
+        def move(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+            return tuple(Layer(each.call, node) if each.place is value else each for each in layers)
+
+        return Chain(move(chain.first), move(chain.last), chain.empty)
+
+    # functions -----------------------------------------------------------------------------
+
+    def definition(self, call: cst.Call) -> cst.FunctionDef | None:
+        """The function or method of this file that a call runs."""
+        func = call.func
+        if isinstance(func, cst.Name):
+            bindings = self.module.names.lookup(func)
+            node = bindings[0].node if len(bindings) == 1 else None
+            return node if isinstance(node, cst.FunctionDef) else None
+        if isinstance(func, cst.Attribute) and dotted_text(func.value) == "self":
+            class_ = self.module.class_(call)
+            return method(class_, func.attr.value) if class_ is not None else None
+        return None
+
+    def _result(self, function: cst.FunctionDef, call: cst.Call, *, as_list: bool) -> Chain:
+        """What a function returns. Its last layer is not followed out of the function, since
+        other callers may put something else behind it."""
+        read = self.sequence if as_list else self.chain
+        found = [read(node.value) for node in self._returns.get(function, ()) if node.value]
+        if not found:
+            return unknown(call)
+        chain = reduce(or_, found)
+        return Chain(chain.first, (Layer(None, call),), chain.empty)
+
+    @cached_property
+    def _returns(self) -> dict[cst.FunctionDef | None, list[cst.Return]]:
+        found: dict[cst.FunctionDef | None, list[cst.Return]] = {}
+        for node in self.module.nodes(cst.Return):
+            found.setdefault(self.module.function(node), []).append(node)
+        return found
+
+    # lists ---------------------------------------------------------------------------------
+
+    def sequence(self, node: cst.CSTNode) -> Chain:
+        """What runs when the layers of a list run in its order."""
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            grown = self.lists.state(node)
+            if grown is not None:
+                return grown
+        known = self._sequences.get(node)
+        if known is None:
+            self._sequences[node] = unknown(node)  # a list that is part of itself
+            known = self._sequences[node] = self._sequence(node)
+        return known
+
+    def _sequence(self, node: cst.CSTNode) -> Chain:
+        if isinstance(node, (cst.List, cst.Tuple)):
+            return self.join(map(self._item, node.elements))
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return self.repeat(self.element(node.elt))
+        if isinstance(node, cst.IfExp):
+            return self.sequence(node.body) | self.sequence(node.orelse)
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+            return self.join([self.sequence(node.left), self.sequence(node.right)])
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
+            return self.repeat(self.sequence(node.left))
+        if isinstance(node, cst.Dict):
+            return self.join(self.element(each.value) for each in node.elements)
+        if isinstance(node, cst.Call):
+            return self._called_sequence(node)
+        values: list[cst.BaseExpression] | None = None
+        if isinstance(node, cst.Name):
+            bindings = self.module.flow.reaching(node)
+            values = [each.value for each in bindings if each.how is How.ASSIGNMENT and each.value]
+            values = values if len(values) == len(bindings) else None
+        elif isinstance(node, cst.Attribute):
+            values = self.items.attribute(node)
+        found = [self.sequence(value) for value in values or ()]
+        return reduce(or_, found) if found else unknown(node)
+
+    def _item(self, element: cst.BaseElement) -> Chain:
+        if isinstance(element, cst.StarredElement):
+            return self.sequence(element.value)
+        return self.element(element.value)
+
+    def _called_sequence(self, call: cst.Call) -> Chain:
+        if self.module.calls(call, *_PAIRS) or self.module.calls(
+            call, "builtins.list", "builtins.tuple"
+        ):
+            chains = [
+                self.sequence(arg.value) if arg.keyword is None else self.element(arg.value)
+                for arg in call.args
+            ]
+            return self.join(chains)
+        if self.is_one_of(call, ("torch.nn.Sequential",)):
+            return self.chain(call)
+        if self.module.calls(call, "torch.nn.ModuleList"):
+            return self.join(self.sequence(arg.value) for arg in call.args)
+        function = self.definition(call)
+        return self._result(function, call, as_list=True) if function else unknown(call)

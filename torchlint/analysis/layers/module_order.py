@@ -1,0 +1,265 @@
+"""What the output of each layer goes into: in containers, and in the calls of `forward`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.layers.chain import Chain, Step
+from torchlint.analysis.layers.layer_items import UNORDERED
+from torchlint.analysis.layers.layer_lists import GROW
+from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.reads import Reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.module import Module
+
+Branch = cst.If | cst.IfExp
+_REWRITTEN = ("weight_norm", "spectral_norm", "parametriz", "prune", "remove_bias")
+
+
+class ModuleOrder:
+    """Reads a whole file. Call order counts, never the order of attributes in `__init__`."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.layers = Layers(module)
+        self.reads = Reads(module)
+        self.calls: dict[cst.Call, dict[cst.Call, None]] = defaultdict(dict)
+        """For each layer, the calls in `forward` whose value is its output."""
+        self.inputs: dict[cst.Call, dict[cst.Call, None]] = defaultdict(dict)
+        """For each layer, the calls in `forward` whose argument is its input."""
+        self._read_containers()
+        self._read_calls()
+
+    def steps(self, layer: cst.Call) -> list[Step]:
+        """Where the output of a layer goes, in source order; [] if nobody sees it go anywhere."""
+        found = self.layers.steps.get(layer, ())
+        return sorted(found, key=lambda step: self.module.order(step.place))
+
+    # containers ----------------------------------------------------------------------------
+
+    def _read_containers(self) -> None:
+        module = self.module
+        for call in module.nodes(cst.Call):
+            if module.calls(call, "torch.nn.Sequential"):
+                self.layers.chain(call)
+            elif module.calls(call, *UNORDERED):
+                assign = module.parent(call)
+                target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+                if target is not None and self.layers.items.runs_in_order(target):
+                    self.layers.sequence(call)
+            else:
+                self.layers.parent_call(call)
+        for node in module.nodes(cst.List):
+            made_here = any(isinstance(element.value, cst.Call) for element in node.elements)
+            if made_here and isinstance(module.parent(node), cst.Return):
+                self.layers.sequence(node)
+        for owner, name in self.layers.lists.grown:
+            self.layers.lists.grow(owner, name)
+
+    # calls in forward ------------------------------------------------------------------------
+
+    def _read_calls(self) -> None:
+        for call in self.module.nodes(cst.Call):
+            function = self.module.function(call)
+            if function is None or function.name.value == "__init__":
+                continue
+            if self.module.class_(call) is None or self._in_plain_loop(call):
+                continue
+            chain = self._called(call.func)
+            if chain is None:
+                continue
+            for start in chain.first:
+                if start.call is not None:
+                    self.inputs[start.call][call] = None
+            steps: list[Step] | None = None
+            for end in chain.last:
+                if end.call is not None:
+                    steps = list(self._steps_from(call)) if steps is None else steps
+                    self.calls[end.call][call] = None
+                    self.layers.note(end.call, steps)
+
+    def _called(self, func: cst.BaseExpression) -> Chain | None:
+        """The chain of a module held by `self` or by a name that came from `self`."""
+        if not isinstance(func, (cst.Attribute, cst.Name, cst.Subscript)):
+            return None
+        return self.layers.chain(func)
+
+    def _in_plain_loop(self, call: cst.Call) -> bool:
+        loop = self.module.enclosing(call, cst.For)
+        return loop is not None and self.layers.items.is_plain_loop(loop)
+
+    def _steps_from(self, call: cst.Call) -> Iterator[Step]:
+        """Where the value of a call goes."""
+        parent = self.module.parent(call)
+        if isinstance(parent, (cst.Assign, cst.AnnAssign)):
+            name = _single_name(parent)
+            uses = self.reads.of(parent, name) if name is not None else []
+            for use in uses:
+                yield from self._steps_into(use)
+            if not uses:
+                yield Step(None, call, called=True)
+        else:
+            yield from self._steps_into(call)
+
+    def _steps_into(self, value: cst.BaseExpression) -> Iterator[Step]:
+        """What is done with a value: it is the input of a known layer, or anything else."""
+        arg = self.module.parent(value)
+        call = self.module.parent(arg) if isinstance(arg, cst.Arg) else None
+        chain = None
+        if isinstance(call, cst.Call):
+            chain = self._called(call.func)
+        if chain is None or not chain.first or not isinstance(call, cst.Call):
+            yield Step(None, value, called=True)
+            return
+        for layer in chain.first:
+            yield Step(layer.call, call, called=True)
+
+    # how often a layer runs --------------------------------------------------------------------
+
+    def runs_once(self, layer: cst.Call) -> bool:
+        """Whether a layer has one place in the model, or one per branch, and nobody rewrites it."""
+        held = self._holders(layer)
+        if held is None:
+            return False
+        places = list(self.layers.placed.get(layer, ()))
+        calls = list(self.calls.get(layer, ()))
+        if held and places and calls:
+            return False
+        return self._exclusive(places) and self._exclusive(calls)
+
+    def passed_to(self, layer: cst.Call) -> str | None:
+        """The function that is given the layer, as in `init_layer(self.conv1)`; None if none is."""
+        for use in self._holders(layer) or ():
+            arg = self.module.parent(use)
+            call = self.module.parent(arg) if isinstance(arg, cst.Arg) else None
+            if isinstance(call, cst.Call) and isinstance(self.module.parent(call), cst.Expr):
+                name = dotted_text(call.func)
+                if name.rpartition(".")[2] not in GROW:
+                    return name
+        return None
+
+    def _holders(self, layer: cst.Call) -> list[cst.BaseExpression] | None:
+        """The uses of the name that a layer is assigned to; None if one of them hides the layer
+        from view or rewrites it."""
+        assign = self.module.parent(layer)
+        if isinstance(assign, cst.IfExp):
+            assign = self.module.parent(assign)
+        if not isinstance(assign, (cst.Assign, cst.AnnAssign)):
+            return []
+        target = assign.target if isinstance(assign, cst.AnnAssign) else assign.targets[0].target
+        if isinstance(assign, cst.Assign) and len(assign.targets) > 1:
+            return None
+        uses: list[cst.BaseExpression] = []
+        if isinstance(target, cst.Name):
+            uses += self.reads.of(assign, target.value)
+        elif isinstance(target, cst.Attribute):
+            uses += self._self_uses.get((self.module.class_(layer), dotted_text(target)), [])
+        return None if any(self._hides(use) for use in uses) else uses
+
+    @cached_property
+    def _self_uses(self) -> dict[tuple[cst.ClassDef | None, str], list[cst.Attribute]]:
+        found: dict[tuple[cst.ClassDef | None, str], list[cst.Attribute]] = defaultdict(list)
+        for node in self.module.nodes(cst.Attribute):
+            if isinstance(node.value, cst.Name) and node.value.value == "self":
+                found[self.module.class_(node), dotted_text(node)].append(node)
+        return found
+
+    def _hides(self, use: cst.BaseExpression) -> bool:
+        """Whether a use of a layer may run it, replace it or change its bias unseen."""
+        parent = self.module.parent(use)
+        if isinstance(parent, cst.Attribute):
+            return parent.attr.value.startswith("register_")  # a hook sees the output
+        if isinstance(parent, (cst.AssignTarget, cst.AnnAssign, cst.Comparison)):
+            return False
+        if isinstance(parent, (cst.ComparisonTarget, cst.Element, cst.Subscript, cst.If)):
+            return False
+        if isinstance(parent, cst.Call):
+            return parent.func is not use
+        if isinstance(parent, cst.Assign):
+            return _single_name(parent) is None  # conv = self.conv
+        if not isinstance(parent, cst.Arg):
+            return True
+        call = self.module.parent(parent)
+        if not isinstance(call, cst.Call):
+            return True
+        callee = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+        name = callee.value if isinstance(callee, cst.Name) else ""
+        if any(word in name for word in _REWRITTEN):
+            return True
+        return not (
+            isinstance(self.module.parent(call), cst.Expr)
+            or self.module.calls(call, "torch.nn.Sequential", *UNORDERED)
+            or self.module.calls(call, "builtins.isinstance", "builtins.hasattr", "builtins.print")
+        )
+
+    def _exclusive(self, nodes: list[cst.CSTNode] | list[cst.Call]) -> bool:
+        """Whether at most one of the nodes can run: they lie in different arms of an `if`."""
+        return all(
+            self._in_other_arm(one, other)
+            for index, one in enumerate(nodes)
+            for other in nodes[:index]
+        )
+
+    def _in_other_arm(self, one: cst.CSTNode, other: cst.CSTNode) -> bool:
+        parts: dict[cst.CSTNode, cst.CSTNode] = {}
+        part = one
+        for above in self.module.ancestors(one):
+            parts[above] = part
+            part = above
+        part = other
+        for above in self.module.ancestors(other):
+            if above in parts:
+                return isinstance(above, Branch) and above.test not in (part, parts[above])
+            part = above
+        return False
+
+    # subclasses --------------------------------------------------------------------------------
+
+    def overrides(self, class_: cst.ClassDef | None, methods: set[str]) -> bool:
+        """Whether a subclass in this file has its own version of one of the methods."""
+        name = f":{self.module.qualified_name(class_)}"
+        return not self._overridden.get(name, set()).isdisjoint(methods)
+
+    @cached_property
+    def _overridden(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for class_ in self.module.nodes(cst.ClassDef):
+            own = {
+                each.name.value for each in class_.body.body if isinstance(each, cst.FunctionDef)
+            }
+            for base in self.module.values.class_bases(class_):
+                found[base] |= own
+        return found
+
+    # conditions --------------------------------------------------------------------------------
+
+    def conditions(self, layer: cst.Call, step: Step) -> list[Branch]:
+        """The branches, innermost first, on which it depends that `step` follows `layer`."""
+        place: cst.CSTNode | None = step.after if step.called else step.place
+        around = set(self.module.ancestors(layer))
+        if place is None:
+            return []
+        return [
+            above
+            for above in self.module.ancestors(place)
+            if isinstance(above, Branch) and above not in around
+        ]
+
+    def is_in_body(self, node: cst.CSTNode, branch: Branch) -> bool:
+        """Whether `node` lies where the test of `branch` is true."""
+        return node is branch.body or branch.body in self.module.ancestors(node)
+
+
+def _single_name(assign: cst.Assign | cst.AnnAssign) -> str | None:
+    target = assign.target if isinstance(assign, cst.AnnAssign) else assign.targets[0].target
+    if isinstance(assign, cst.Assign) and len(assign.targets) > 1:
+        return None
+    return target.value if isinstance(target, cst.Name) else None

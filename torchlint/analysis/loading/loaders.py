@@ -1,0 +1,254 @@
+"""Calls that build a `DataLoader`: how many workers, of which dataset, and who reads it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.keyword_dicts import spelled_out
+from torchlint.analysis.literals import argument, has_star_args, literal
+from torchlint.analysis.names import How
+from torchlint.analysis.occurrences import calls_spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.module import Module
+
+LOADER = "torch.utils.data.DataLoader"
+_WORKERS = 5
+_ON_PURPOSE = re.compile(
+    r"^[^#]*#.*(?:debug|windows|\bmac\b|macos|hdf5|h5py|fork|pickl|deadlock|hang|determin|"
+    r"main process|single process)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loader:
+    """A call that builds a loader which loads in the training process.
+
+    `zero` is the literal 0 that says so, if there is one; `dataset` and `collate` are what the
+    call passes for them. `imported` is the dotted name of a class of another file: whether that
+    is a loader is still open.
+    """
+
+    call: cst.Call
+    dataset: cst.BaseExpression
+    zero: cst.BaseExpression | None
+    collate: cst.BaseExpression | None
+    imported: str = ""
+
+
+def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
+    """The call as a loader that has `num_workers` missing or literally 0.
+
+    None if it is no loader, or where `*args` or `**kwargs` may bring workers.
+    """
+    kind = _kind(call, module)
+    if kind is None or has_star_args(call):
+        return None
+    extra = spelled_out(call, module)
+    if extra is None:
+        return None
+    given = argument(call, "num_workers", kind.position)
+    passed = [*extra.get("num_workers", ()), *([given] if given is not None else [])]
+    if any(not _is_zero(each) for each in passed):
+        return None
+    dataset = argument(call, "dataset", 0)
+    if dataset is None:
+        return None
+    collate = argument(call, "collate_fn", 6) or next(iter(extra.get("collate_fn", ())), None)
+    zero = passed[0] if passed else None
+    return Loader(call, dataset, zero, collate, kind.imported)
+
+
+def _is_zero(node: cst.BaseExpression) -> bool:
+    return literal(node) == 0
+
+
+# which calls build loaders -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A class whose objects are loaders: DataLoader, or one of the project that hands its
+    arguments on. `position` is where it takes `num_workers`, None if only by keyword."""
+
+    position: int | None
+    imported: str = ""
+
+
+def _kind(call: cst.Call, module: Module) -> _Kind | None:
+    for name in module.resolve(call.func):
+        if name == LOADER:
+            return _Kind(_WORKERS)
+        if name.startswith(":"):
+            class_ = module.values.own_class(name)
+            return None if class_ is None else _subclass(class_, module)
+        if name.endswith("DataLoader") and not name.startswith("torch."):
+            return _Kind(None, imported=name)
+    return None
+
+
+def _subclass(class_: cst.ClassDef, module: Module) -> _Kind | None:
+    if LOADER not in module.values.class_bases(class_):
+        return None
+    init = _initializer(class_, module)
+    if init is None:
+        return _Kind(_WORKERS)
+    names = [param.name.value for param in init.params.params][1:]
+    if "num_workers" in names:
+        default = init.params.params[names.index("num_workers") + 1].default
+        if default is not None and not _is_zero(default):
+            return None
+        return _Kind(names.index("num_workers"))
+    return _Kind(None) if _hands_on(init, module) else None
+
+
+def forwarding_loader(class_: cst.ClassDef, module: Module) -> bool:
+    """Whether a class is a DataLoader that takes `num_workers` and has none by default."""
+    return _subclass(class_, module) is not None
+
+
+def _initializer(class_: cst.ClassDef, module: Module) -> cst.FunctionDef | None:
+    for owner in (class_, *module.values.own_bases(class_)):
+        for statement in getattr(owner.body, "body", ()):
+            if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
+                return statement
+    return None
+
+
+def _hands_on(init: cst.FunctionDef, module: Module) -> bool:
+    """Whether `__init__` passes its keyword arguments to the DataLoader, and no workers."""
+    for node in module.within(init.body):
+        if isinstance(node, cst.Call) and _calls_initializer(node):
+            starred = any(arg.star == "**" for arg in node.args)
+            return starred and argument(node, "num_workers") is None
+    return False
+
+
+def _calls_initializer(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value == "__init__"
+
+
+# who reads the loader ----------------------------------------------------------------------
+
+
+def is_left_alone(loader: Loader, module: Module) -> bool:
+    """Whether workers would not pay, or the author wants none: a loader that is read once, a
+    batch that is the whole dataset, a comment beside the 0."""
+    return (
+        _read_once(loader.call, module)
+        or _whole_dataset(loader, module)
+        or (loader.zero is not None and _has_reason(loader, module))
+    )
+
+
+def _read_once(call: cst.Call, module: Module) -> bool:
+    """`next(iter(DataLoader(…)))` outside loops, also by way of a name."""
+    if _is_next_iter(call, module):
+        return next(iter(module.loops.loops_around(call)), None) is None
+    uses = list(uses_of(call, module))
+    return bool(uses) and all(
+        _is_next_iter(use, module) and next(iter(module.loops.loops_around(use)), None) is None
+        for use in uses
+    )
+
+
+def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
+    inner = _argument_of(node, module)
+    outer = _argument_of(inner, module) if inner is not None else None
+    return (
+        inner is not None
+        and outer is not None
+        and module.calls(inner, "builtins.iter")
+        and module.calls(outer, "builtins.next")
+    )
+
+
+def _argument_of(node: cst.CSTNode, module: Module) -> cst.Call | None:
+    arg = module.parent(node)
+    call = module.parent(arg) if isinstance(arg, cst.Arg) else None
+    return call if isinstance(call, cst.Call) else None
+
+
+def uses_of(call: cst.Call, module: Module) -> Iterator[cst.Name]:
+    """The reads of the name that a loader is assigned to; nothing if it has none."""
+    statement = module.parent(call)
+    if not isinstance(statement, cst.Assign):
+        return
+    names = {
+        target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
+    }
+    for node in (each for name in sorted(names) for each in module.spelled(name, near=call)):
+        if isinstance(module.parent(node), cst.AssignTarget):
+            continue
+        if isinstance(module.parent(node), (cst.Arg, cst.Attribute)) and _is_label(node, module):
+            continue
+        if any(binding.node is statement for binding in module.flow.reaching(node)):
+            yield node
+
+
+def _is_label(node: cst.Name, module: Module) -> bool:
+    """Whether a name is a keyword or an attribute, not a variable."""
+    parent = module.parent(node)
+    return (isinstance(parent, cst.Arg) and parent.keyword is node) or (
+        isinstance(parent, cst.Attribute) and parent.attr is node
+    )
+
+
+def _whole_dataset(loader: Loader, module: Module) -> bool:
+    size = argument(loader.call, "batch_size", 1)
+    if isinstance(size, cst.Name):
+        bindings = module.flow.reaching(size)
+        if len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT:
+            size = bindings[0].value
+    return isinstance(size, cst.Call) and module.calls(size, "builtins.len")
+
+
+def _has_reason(loader: Loader, module: Module) -> bool:
+    """Whether a comment on the lines of the call, or right above, says why there are none."""
+    first, last = module.span(loader.call)
+    lines = module.text.splitlines()
+    above = lines[first.row - 2] if first.row > 1 else ""
+    here = lines[first.row - 1 : last.row]
+    if above.lstrip().startswith("#"):
+        here = [above, *here]
+    return any(_ON_PURPOSE.search(line) for line in here)
+
+
+# import time -------------------------------------------------------------------------------
+
+
+def runs_when_imported(loader: Loader, module: Module) -> bool:
+    """Whether a worker process that imports this file anew would come upon the loop over the
+    loader: there is no `if __name__ == "__main__"` before it."""
+    if module.has_main_guard:
+        return False
+    function = module.function(loader.call)
+    if function is not None:
+        return _runs_at_import(function, module, set())
+    return any(
+        _runs_at_import(module.function(use), module, set()) for use in uses_of(loader.call, module)
+    )
+
+
+def _runs_at_import(
+    function: cst.FunctionDef | None, module: Module, seen: set[cst.FunctionDef]
+) -> bool:
+    """Whether a function is called at the top level, directly or through other functions."""
+    if function is None:
+        return True
+    if function in seen:
+        return False
+    seen.add(function)
+    class_ = module.class_(function)
+    made = class_ is not None and function.name.value == "__init__"
+    name = class_.name.value if class_ is not None and made else function.name.value
+    return any(
+        _runs_at_import(module.function(call), module, seen) for call in calls_spelled(name, module)
+    )

@@ -1,0 +1,120 @@
+"""What keeps a dataset out of worker processes: handles, generators, local functions, writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.values.kinds import Kind
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+
+Function = cst.FunctionDef
+_DEEPEST = 2
+_HANDLES = {
+    "h5py.File": "an open HDF5 file",
+    "sqlite3.connect": "a database connection",
+    "lmdb.open": "an open LMDB environment",
+    "builtins.open": "an open file",
+    "zipfile.ZipFile": "an open archive",
+    "tarfile.open": "an open archive",
+    "numpy.random.default_rng": "a random generator, which draws the same in every worker",
+    "numpy.random.RandomState": "a random generator, which draws the same in every worker",
+    "torch.Generator": "a random generator, which draws the same in every worker",
+    "random.Random": "a random generator, which draws the same in every worker",
+}
+_CHANGES = frozenset({"append", "extend", "update", "add", "setdefault", "pop", "clear", "insert"})
+
+
+def puts_on_device(class_: cst.ClassDef, functions: list[Function], module: Module) -> bool:
+    """Whether samples are put on the GPU, or kept there."""
+    calls = (call for function in functions for call in module.calls_within(function.body))
+    if any(_moves(call, module) for call in calls):
+        return True
+    for bindings in module.values.attributes.get(class_, {}).values():
+        for binding in bindings:
+            if isinstance(binding.value, cst.Call) and _moves(binding.value, module):
+                return True
+    return False
+
+
+def _moves(call: cst.Call, module: Module) -> bool:
+    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    if method == "cuda":
+        return True
+    wanted = method == "to" or argument(call, "device") is not None
+    if not wanted or not module.value(call).has(Kind.DEVICE):
+        return False
+    target = argument(call, "device", 0)
+    if target is None:
+        return False
+    if isinstance(literal(target), str):
+        return True
+    words = (node.value for node in module.within(target) if isinstance(node, cst.Name))
+    return any("device" in word or "gpu" in word for word in words)
+
+
+def held_by(class_: cst.ClassDef, init: Function | None, module: Module) -> str:
+    """What `__init__` opens or draws from, which a worker process cannot take over."""
+    if module.function(class_) is not None:
+        return "the class is defined inside a function, so it cannot be sent to a worker process"
+    for name, bindings in module.values.attributes.get(class_, {}).items():
+        for binding in bindings:
+            if module.function(binding.node) is not init:
+                continue
+            if isinstance(binding.value, cst.Call):
+                for target in module.resolve(binding.value.func):
+                    if target in _HANDLES:
+                        return f"`self.{name}` holds {_HANDLES[target]}"
+            if binding.value is not None and holds_local_function(binding.value, module):
+                return f"`self.{name}` holds a local function, which cannot be sent to a worker"
+    return ""
+
+
+def writes_to_self(functions: list[Function], module: Module) -> str:
+    for function in functions:
+        if function.name.value == "__init__":
+            continue
+        for node in module.within(function.body):
+            written = _written_attribute(node)
+            if written:
+                return f"`{function.name.value}` writes to `{written}`, which a worker would lose"
+    return ""
+
+
+def _written_attribute(node: cst.CSTNode) -> str:
+    """`self.cache` if the node changes what the dataset holds."""
+    target: cst.CSTNode | None = None
+    if type(node) is cst.AssignTarget or type(node) is cst.AugAssign:
+        target = node.target
+    elif type(node) is cst.Call and type(node.func) is cst.Attribute:
+        target = node.func.value if node.func.attr.value in _CHANGES else None
+    while type(target) is cst.Subscript:
+        target = target.value
+    text = dotted_text(target)
+    return text if text.startswith("self.") and text.count(".") == 1 else ""
+
+
+def holds_local_function(node: cst.BaseExpression, module: Module, depth: int = 0) -> bool:
+    """Whether an expression contains a lambda or a function defined inside another one."""
+    for inner in module.within(node):
+        if type(inner) is cst.Lambda:
+            return True
+        if type(inner) is not cst.Name or depth > _DEEPEST:
+            continue
+        if any(_is_local(binding, module, depth) for binding in module.flow.reaching(inner)):
+            return True
+    return False
+
+
+def _is_local(binding: Binding, module: Module, depth: int) -> bool:
+    if binding.how is How.DEFINITION and isinstance(binding.node, Function):
+        nested = module.function(binding.node) is not None
+        return nested and module.class_(binding.node) is None
+    if binding.how is How.ASSIGNMENT and binding.value is not None:
+        return holds_local_function(binding.value, module, depth + 1)
+    return False

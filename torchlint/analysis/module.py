@@ -1,0 +1,346 @@
+"""One parsed file, answering in the words of somebody who writes PyTorch."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import libcst as cst
+
+from torchlint.analysis import literals
+from torchlint.analysis.flow import Flow
+from torchlint.analysis.names import Names, dotted_text, qualified_name
+from torchlint.analysis.training.loops import Loops, StepLoop
+from torchlint.analysis.values.values import Values
+from torchlint.files.reading import LineIndex
+from torchlint.source.positions import Positions
+from torchlint.source.reparse import TREES
+from torchlint.source.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.literals import Literal
+    from torchlint.analysis.training.guards import Guard
+    from torchlint.analysis.values.kinds import Value
+    from torchlint.files.reading import Source
+    from torchlint.finding import Position
+
+_N = TypeVar("_N", bound=cst.CSTNode)
+_TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
+_TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
+_ENTRY_IMPORTS = frozenset(
+    {"argparse", "hydra", "click", "fire", "absl", "tyro", "typer", "jsonargparse"}
+)
+
+
+class Module:
+    """A file and everything that rules ask of it; answers are found on demand and kept.
+
+    Args:
+        source: the file's name and text.
+        root: `source.text`, parsed.
+        torch: the oldest torch version that the project supports, as (major, minor).
+    """
+
+    def __init__(self, source: Source, root: cst.Module, torch: tuple[int, int]) -> None:
+        self.path = source.path
+        self.text = source.text
+        self.torch = torch
+        self.tree = root
+        self.newline = root.default_newline
+        self._nodes = Tree(root)
+
+    def release(self) -> None:
+        """Lets go of the tree and all that was found out about it, so that it is freed at once."""
+        values = self.__dict__.pop("values", None)
+        if values is not None:
+            values.release()
+        self.__dict__.clear()
+
+    # structure ---------------------------------------------------------------------------
+
+    def nodes(self, *types: type[_N]) -> list[_N]:
+        """The nodes of exactly these types; in source order if one type is asked for."""
+        return self._nodes.nodes(*types)
+
+    def order(self, node: cst.CSTNode) -> int:
+        """The place of `node` in source order."""
+        return self._nodes.order(node)
+
+    def spelled(self, name: str, near: cst.CSTNode | None = None) -> list[cst.Name]:
+        """Every `Name` node with this word, in source order, whatever it stands for.
+
+        With `near`, only those in the outermost function around that node, if there is one.
+        """
+        around = None if near is None else self._outermost_function(near)
+        return self._spelled.get((around, name), [])
+
+    def uses(self, assign: cst.CSTNode, name: str) -> list[cst.Name]:
+        """The places that may read what an assignment put into a name, in the same function."""
+        function = self.function(assign)
+        if (function, name) not in self._uses:
+            self._uses[function, name] = self.flow.by_assignment(
+                use
+                for use in self.spelled(name, near=assign)
+                if self.function(use) is function and self._in_body(use, function)
+            )
+        return self._uses[function, name].get(assign, [])
+
+    def _in_body(self, node: cst.CSTNode, function: cst.FunctionDef | None) -> bool:
+        return function is None or function.body in self.ancestors(node)
+
+    @cached_property
+    def _uses(
+        self,
+    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode, list[cst.Name]]]:
+        return {}
+
+    @cached_property
+    def _spelled(self) -> dict[tuple[cst.FunctionDef | None, str], list[cst.Name]]:
+        found: dict[tuple[cst.FunctionDef | None, str], list[cst.Name]] = {}
+        outermost: dict[cst.FunctionDef | None, cst.FunctionDef | None] = {None: None}
+        for node in self._nodes.nodes(cst.Name):
+            found.setdefault((None, node.value), []).append(node)
+            inside = self.function(node)
+            if inside is not None and inside not in outermost:
+                outermost[inside] = self._outermost_function(inside)
+            around = outermost[inside]
+            if around is not None:
+                found.setdefault((around, node.value), []).append(node)
+        return found
+
+    def _outermost_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        found = node if isinstance(node, cst.FunctionDef) else self.function(node)
+        while found is not None and (above := self.function(found)) is not None:
+            found = above
+        return found
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """Every dotted name that some call of the file can resolve to."""
+        return frozenset(name for call in self.nodes(cst.Call) for name in self.resolve(call.func))
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._nodes.parent(node)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The parents of `node`, nearest first."""
+        return self._nodes.ancestors(node)
+
+    def enclosing(self, node: cst.CSTNode, *types: type[_N]) -> _N | None:
+        """The nearest ancestor of one of these types."""
+        return self._nodes.enclosing(node, *types)
+
+    def within(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        """`node` and all that it is made of, in source order."""
+        return self._nodes.within(node)
+
+    def calls_within(self, node: cst.CSTNode) -> list[cst.Call]:
+        """The calls among them."""
+        return [each for each in self.within(node) if type(each) is cst.Call]
+
+    def statement(self, node: cst.CSTNode) -> cst.BaseStatement | None:
+        """The line or compound statement that holds `node`."""
+        if isinstance(node, cst.BaseStatement):
+            return node
+        return self._nodes.enclosing(node, cst.BaseStatement)  # type: ignore[type-abstract]
+
+    def small_statement(self, node: cst.CSTNode) -> cst.BaseSmallStatement | None:
+        """The part of a line, between semicolons, that holds `node`."""
+        if isinstance(node, cst.BaseSmallStatement):
+            return node
+        return self._nodes.enclosing(node, cst.BaseSmallStatement)  # type: ignore[type-abstract]
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        return self._nodes.enclosing(node, cst.FunctionDef)
+
+    def class_(self, node: cst.CSTNode) -> cst.ClassDef | None:
+        return self._nodes.enclosing(node, cst.ClassDef)
+
+    def qualified_name(self, node: cst.FunctionDef | cst.ClassDef | None) -> str:
+        """`Trainer.step` for a method; the empty string for the module itself."""
+        return "" if node is None else qualified_name(self._nodes, node)
+
+    # text --------------------------------------------------------------------------------
+
+    @cached_property
+    def _positions(self) -> Positions:
+        trees = TREES.get()
+        known = None if trees is None else trees.positions(self.path, self.tree)
+        return known or Positions(self.tree, self.text)
+
+    @cached_property
+    def _lines(self) -> LineIndex:
+        return LineIndex(self.text)
+
+    def offsets(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Where `node` starts and ends in the text, in characters, without blanks around it."""
+        return self._positions.span(node)
+
+    def position(self, offset: int) -> Position:
+        return self._lines.position(offset)
+
+    def span(self, node: cst.CSTNode) -> tuple[Position, Position]:
+        start, end = self.offsets(node)
+        return self.position(start), self.position(end)
+
+    def source(self, node: cst.CSTNode) -> str:
+        """The text of `node` as it stands in the file."""
+        start, end = self.offsets(node)
+        return self.text[start:end]
+
+    # names, arguments, values ------------------------------------------------------------
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self._nodes)
+
+    @cached_property
+    def values(self) -> Values:
+        return Values(self._nodes, self.names, self.flow)
+
+    @cached_property
+    def flow(self) -> Flow:
+        return Flow(self._nodes, self.names)
+
+    @cached_property
+    def loops(self) -> Loops:
+        return Loops(self._nodes, self.values)
+
+    def resolve(self, node: cst.CSTNode) -> tuple[str, ...]:
+        """Every dotted name an expression can stand for, as in `torch.nn.DataParallel`."""
+        return self.names.resolve(node)
+
+    def calls(self, call: cst.Call, *names: str) -> bool:
+        """Whether the callee can be one of these dotted names."""
+        return any(name in names for name in self.names.resolve(call.func))
+
+    def argument(
+        self, call: cst.Call, keyword: str, position: int | None = None
+    ) -> cst.BaseExpression | None:
+        """The expression passed as `keyword=` or at 0-based `position`."""
+        return literals.argument(call, keyword, position)
+
+    def argument_node(
+        self, call: cst.Call, keyword: str, position: int | None = None
+    ) -> cst.Arg | None:
+        return literals.argument_node(call, keyword, position)
+
+    def has_star_args(self, call: cst.Call) -> bool:
+        return literals.has_star_args(call)
+
+    def has_star_kwargs(self, call: cst.Call) -> bool:
+        return literals.has_star_kwargs(call)
+
+    def literal(self, node: cst.CSTNode | None) -> Literal:
+        """The value of a literal; `literals.UNKNOWN` for anything else."""
+        return literals.literal(node)
+
+    def value(self, node: cst.CSTNode | None) -> Value:
+        """What kind of thing an expression is: see `torchlint.analysis.values.kinds.Kind`."""
+        return self.values.value(node)
+
+    # context -----------------------------------------------------------------------------
+
+    def step_loop(self, node: cst.CSTNode) -> StepLoop | None:
+        """The innermost loop around `node`, in its function, that trains on each round."""
+        return self.loops.step_loop(node)
+
+    def in_evaluation(self, node: cst.CSTNode) -> bool:
+        """Whether the model evaluates where `node` runs: after `.eval()`, in a loop under
+        `torch.no_grad()`, in a function that evaluates.
+
+        Inside a step loop only the loop's own body is looked at.
+        """
+        loop = self.loops.step_loop(node)
+        return self.loops.in_evaluation(node, inside=loop.node if loop else None)
+
+    def guard(self, node: cst.CSTNode) -> Guard:
+        """What keeps `node` from running on each round of its step loop (or each call)."""
+        loop = self.loops.step_loop(node)
+        return self.loops.guard(node, loop.node if loop else None)
+
+    @cached_property
+    def test_like(self) -> bool:
+        """A test, a page of documentation or a build script, by its path or imports."""
+        parts = self.path.replace("\\", "/").split("/")
+        return (
+            not _TEST_PARTS.isdisjoint(parts[:-1])
+            or bool(_TEST_FILE.search("/".join(parts)))
+            or bool(_TEST_IMPORT.search(self.text))
+        )
+
+    @cached_property
+    def has_main_guard(self) -> bool:
+        """`if __name__ == "__main__":` at the top level."""
+        return self.main_guard is not None
+
+    @cached_property
+    def main_guard(self) -> cst.If | None:
+        for statement in self.tree.body:
+            if isinstance(statement, cst.If) and any(
+                isinstance(node, cst.Name) and node.value == "__name__"
+                for node in self.within(statement.test)
+            ):
+                return statement
+        return None
+
+    @cached_property
+    def is_entry(self) -> bool:
+        """A script that somebody starts: a main guard, a command line, or training at top level."""
+        if self.main_guard is not None:
+            return True
+        imported = [
+            dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names
+        ]
+        imported += [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
+        if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in imported):
+            return True
+        return any(self.function(loop) is None for loop in self.loops.step_loops)
+
+    @cached_property
+    def uses_cuda(self) -> bool:
+        """Whether this file shows that it runs on an accelerator."""
+        return any(True for _ in self._cuda_evidence())
+
+    def _cuda_evidence(self) -> Iterator[cst.CSTNode]:
+        for call in self.nodes(cst.Call):
+            method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            if (
+                method == "cuda"
+                or (method == "to" and self._moves_to_device(call))
+                or any(_names_accelerator(name) for name in self.resolve(call.func))
+            ):
+                yield call
+        for text in self.nodes(cst.SimpleString):
+            if text.value.strip("\"'").startswith("cuda"):
+                yield text
+
+    def _moves_to_device(self, call: cst.Call) -> bool:
+        target = literals.argument(call, "device", 0)
+        if target is None or literals.literal(target) == "cpu":
+            return False
+        words = [node.value for node in self.within(target) if isinstance(node, cst.Name)]
+        if not any("dev" in word.lower() or "gpu" in word.lower() for word in words):
+            return False
+        return not self.values.is_cpu(target)
+
+
+_ACCELERATORS = (
+    "accelerate.Accelerator",
+    "lightning.fabric.Fabric",
+    "torch.cuda.",
+    "torch.accelerator.",
+)
+
+
+def _names_accelerator(name: str) -> bool:
+    return name.startswith(_ACCELERATORS) and name not in (
+        "torch.cuda.is_available",
+        "torch.cuda.manual_seed",
+        "torch.cuda.manual_seed_all",
+        "torch.cuda.device_count",
+    )

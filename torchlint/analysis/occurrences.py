@@ -1,0 +1,68 @@
+"""Where in a file a variable, an attribute of `self` or a function occurs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.names import dotted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.module import Module
+
+
+def occurrences(node: cst.BaseExpression, module: Module) -> Iterator[cst.BaseExpression]:
+    """Each place that is written like a name or `self.name`: in the same function for a name,
+    in the same class for an attribute of `self`; else nothing."""
+    if isinstance(node, cst.Name):
+        yield from (each for each in module.spelled(node.value, near=node) if _varies(each, module))
+    elif isinstance(node, cst.Attribute) and dotted_text(node) == f"self.{node.attr.value}":
+        class_ = module.class_(node)
+        for name in module.spelled(node.attr.value):
+            other = module.parent(name)
+            if (
+                isinstance(other, cst.Attribute)
+                and other.attr is name
+                and isinstance(other.value, cst.Name)
+                and other.value.value == "self"
+                and module.class_(other) is class_
+            ):
+                yield other
+
+
+def _varies(node: cst.Name, module: Module) -> bool:
+    """Whether a name is a variable, not a keyword or an attribute."""
+    parent = module.parent(node)
+    return not (isinstance(parent, cst.Arg) and parent.keyword is node) and not (
+        isinstance(parent, cst.Attribute) and parent.attr is node
+    )
+
+
+def calls_spelled(name: str, module: Module) -> Iterator[cst.Call]:
+    """Each call of `name(…)` or `anything.name(…)`, in source order."""
+    for node in module.spelled(name):
+        parent = module.parent(node)
+        func = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
+        call = module.parent(func)
+        if isinstance(call, cst.Call):
+            yield call
+
+
+def methods_called_on(node: cst.BaseExpression, module: Module) -> Iterator[cst.Call]:
+    """Each call of a method of the same variable, or of an item of it: `x[0].fill(0)`."""
+    for each in occurrences(node, module):
+        attribute = module.parent(with_items(each, module))
+        call = module.parent(attribute) if isinstance(attribute, cst.Attribute) else None
+        if isinstance(call, cst.Call) and call.func is attribute:
+            yield call
+
+
+def with_items(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`x[0][1]` for the `x` in it."""
+    parent = module.parent(node)
+    while isinstance(parent, cst.Subscript) and parent.value is node:
+        node, parent = parent, module.parent(parent)
+    return node

@@ -1,0 +1,347 @@
+"""What one file tells the project: its functions, whom they call, and from which loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.names import How, dotted_text, qualified_name
+from torchlint.analysis.training.guards import Guard
+from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, Value
+from torchlint.finding import Position
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+    from torchlint.analysis.training.loops import Loop
+
+_OUTSIDE = (
+    "torch.",
+    "numpy.",
+    "builtins.",
+    "torchvision.",
+    "os.",
+    "math.",
+    "time.",
+    "random.",
+    "sys.",
+    "logging.",
+    "argparse.",
+    "tqdm.",
+    "collections.",
+    "json.",
+    "re.",
+    "cv2.",
+    "PIL.",
+    "scipy.",
+    "sklearn.",
+    "matplotlib.",
+    "pandas.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One argument of a call: its keyword, or `#0` for the first positional one."""
+
+    name: str
+    device: bool
+    host: bool
+    parameters: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call that may lead into the project.
+
+    `target` is a dotted name as `Names.resolve` gives it, `$name` for a parameter, or `self`;
+    `method` is the method called on it, `()` if the object itself is called.
+    `loops` are the indices (`Loops.index`) of the loops around it, innermost first; `quiet` says
+    that within them it is guarded or evaluates, `rare` that the outermost itself is guarded.
+    """
+
+    target: str
+    method: str
+    arguments: tuple[Passed, ...]
+    loops: tuple[int, ...]
+    quiet: bool
+    rare: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSummary:
+    position: Position
+    steps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSummary:
+    """`steps`: does a backward pass or optimizer step outside its own loops; `whole_step`: does
+    both; `trains`: holds a step loop; `hook`: a framework calls it on each step."""
+
+    name: str
+    position: Position
+    parameters: tuple[str, ...]
+    steps: bool
+    whole_step: bool
+    trains: bool
+    hook: bool
+    evaluation: bool
+    calls: tuple[CallSite, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSummary:
+    """`attributes`: what `self.name` holds, as dotted class names or `$parameter` of
+    `__init__`."""
+
+    name: str
+    bases: tuple[str, ...]
+    attributes: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    path: str
+    exports: tuple[tuple[str, str], ...]
+    stars: tuple[str, ...]
+    functions: tuple[FunctionSummary, ...]
+    classes: tuple[ClassSummary, ...]
+    loops: dict[int, LoopSummary]
+    uses_cuda: bool
+    is_entry: bool
+
+
+def summarize(module: Module) -> Summary:
+    """The part of a file that other files' findings may depend on."""
+    return _Summarizer(module).summary()
+
+
+class _Summarizer:
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._loops: dict[int, LoopSummary] = {}
+
+    def summary(self) -> Summary:
+        module = self._module
+        scope = module.names.module
+        exports = {
+            name: binding.dotted
+            for name, bindings in scope.bindings.items()
+            for binding in bindings
+            if binding.how is How.IMPORT and binding.dotted is not None
+        }
+        calls = self._calls()
+        for loop in module.loops.step_loops:
+            self._loop(loop)
+        functions = [self._function(None, calls)]
+        functions += [self._function(node, calls) for node in module.nodes(cst.FunctionDef)]
+        return Summary(
+            path=module.path,
+            exports=tuple(exports.items()),
+            stars=tuple(scope.stars),
+            functions=tuple(functions),
+            classes=tuple(self._class(node) for node in module.nodes(cst.ClassDef)),
+            loops=self._loops,
+            uses_cuda=module.uses_cuda,
+            is_entry=module.is_entry,
+        )
+
+    def _loop(self, loop: Loop) -> int:
+        index = self._module.loops.index(loop)
+        if index not in self._loops:
+            steps = loop in self._module.loops.step_loops
+            self._loops[index] = LoopSummary(self._module.span(loop)[0], steps)
+        return index
+
+    def _function(
+        self,
+        node: cst.FunctionDef | None,
+        calls: dict[cst.FunctionDef | None, list[CallSite]],
+    ) -> FunctionSummary:
+        module, loops = self._module, self._module.loops
+        own = tuple(calls.get(node, ()))
+        if node is None:
+            return FunctionSummary("", Position(1, 1), (), False, False, False, False, False, own)
+        parameters = [
+            *node.params.posonly_params,
+            *node.params.params,
+            *node.params.kwonly_params,
+        ]
+        names = [param.name.value for param in parameters]
+        if names and names[0] in ("self", "cls"):
+            del names[0]
+        if isinstance(node.params.star_kwarg, cst.Param):
+            names.append("**" + node.params.star_kwarg.name.value)
+        stepping = loops.stepping_functions
+        relevant = node in stepping or loops.is_step_hook(node)
+        return FunctionSummary(
+            name=qualified_name(module._nodes, node),
+            position=module.span(node)[0] if relevant else Position(1, 1),
+            parameters=tuple(names),
+            steps=node in stepping,
+            whole_step=stepping.get(node, False),
+            trains=any(module.function(loop) is node for loop in loops.step_loops),
+            hook=loops.is_step_hook(node),
+            evaluation=loops.is_evaluation(node),
+            calls=own,
+        )
+
+    def _class(self, node: cst.ClassDef) -> ClassSummary:
+        module = self._module
+        bases = [name for base in node.bases for name in module.resolve(base.value)]
+        attributes: dict[str, list[str]] = {}
+        for name, bindings in module.values.attributes.get(node, {}).items():
+            for binding in bindings:
+                if binding.path or binding.value is None:
+                    continue
+                value = module.value(binding.value)
+                found = [*value.classes, *self._instantiated(binding.value)]
+                if isinstance(binding.value, cst.Name) and binding.value.value in value.parameters:
+                    found.append("$" + binding.value.value)
+                if found:
+                    attributes.setdefault(name, []).extend(found)
+        return ClassSummary(
+            name=qualified_name(module._nodes, node),
+            bases=tuple(bases),
+            attributes=tuple((name, tuple(found)) for name, found in attributes.items()),
+        )
+
+    def _instantiated(self, node: cst.BaseExpression | None) -> list[str]:
+        """Classes of the project that an expression makes an object of, through `.to(device)`,
+        `DataParallel(…)` and the like."""
+        module = self._module
+        while isinstance(node, cst.Call):
+            names = module.resolve(node.func)
+            inside = [name for name in names if not name.startswith(_OUTSIDE)]
+            if inside:
+                return [
+                    name for name in inside if name.rpartition(".")[2].lstrip(":")[:1].isupper()
+                ]
+            if names and node.args:
+                node = node.args[0].value
+            elif isinstance(node.func, cst.Attribute):
+                node = node.func.value
+            else:
+                return []
+        return []
+
+    # calls -------------------------------------------------------------------------------
+
+    def _calls(self) -> dict[cst.FunctionDef | None, list[CallSite]]:
+        module = self._module
+        found: dict[cst.FunctionDef | None, list[CallSite]] = {}
+        for call in module.nodes(cst.Call):
+            targets = list(self._targets(call))
+            if not targets:
+                continue
+            loops = list(module.loops.loops_around(call))
+            inside = next((loop for loop in loops if loop in module.loops.step_loops), None)
+            outermost = loops[-1] if loops else None
+            quiet = module.loops.guard(
+                call, inside or outermost
+            ) is Guard.PERIODIC or module.loops.in_evaluation(call, inside=inside or outermost)
+            rare = inside is None and module.loops.is_rare(outermost)
+            arguments = self._arguments(call)
+            indices = tuple(self._loop(loop) for loop in loops)
+            for target, method in targets:
+                site = CallSite(target, method, arguments, indices, quiet, rare)
+                found.setdefault(module.function(call), []).append(site)
+        return found
+
+    def _targets(self, call: cst.Call) -> list[tuple[str, str]]:
+        module, func = self._module, call.func
+        names = module.resolve(func)
+        inside = [(name, "") for name in names if not name.startswith(_OUTSIDE)]
+        if isinstance(func, cst.Attribute):
+            method = func.attr.value
+            if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
+                owned = [(name, "()") for name in self._attribute_classes(func)]
+                return [("self", method), *owned]
+            if inside:
+                return inside
+            if names:
+                return []
+            return [(name, method) for name in self._classes(func.value)]
+        if inside or names:
+            return inside
+        if isinstance(func, cst.Name) and func.value == "self":
+            return [("self", "forward")]
+        return [(name, "()") for name in self._classes(func)]
+
+    def _attribute_classes(self, node: cst.Attribute) -> list[str]:
+        return [f"self.{node.attr.value}"] if self._held(node) else []
+
+    def _held(self, node: cst.Attribute) -> bool:
+        class_ = self._module.class_(node)
+        attributes = self._module.values.attributes.get(class_, {}) if class_ else {}
+        return node.attr.value in attributes
+
+    def _classes(self, node: cst.BaseExpression) -> list[str]:
+        """What is known of the class of an object: dotted names, `$parameter`, `self.name`."""
+        module = self._module
+        if isinstance(node, cst.Attribute) and dotted_text(node) == f"self.{node.attr.value}":
+            return [f"self.{node.attr.value}"]
+        value = module.value(node)
+        found = list(value.classes)
+        if isinstance(node, cst.Name):
+            for binding in module.flow.reaching(node):
+                if binding.how is How.PARAMETER:
+                    found.append("$" + node.value)
+                elif binding.how is How.ASSIGNMENT:
+                    found += self._instantiated(binding.value)
+                elif binding.how is How.UNPACKING:
+                    found += self._unpacked_classes(binding.value, binding.path)
+        elif isinstance(node, cst.Call):
+            found += self._instantiated(node)
+        return list(dict.fromkeys(found))
+
+    def _unpacked_classes(
+        self, source: cst.BaseExpression | None, path: tuple[int, ...]
+    ) -> list[str]:
+        """`model, opt = accelerator.prepare(model, opt)` keeps the classes."""
+        if (
+            isinstance(source, cst.Call)
+            and len(path) == 1
+            and path[0] < len(source.args)
+            and isinstance(source.func, cst.Attribute)
+            and source.func.attr.value in ("prepare", "setup")
+        ):
+            return self._classes(source.args[path[0]].value)
+        return []
+
+    def _arguments(self, call: cst.Call) -> tuple[Passed, ...]:
+        passed = []
+        index = 0
+        for arg in call.args:
+            if arg.keyword is not None:
+                name = arg.keyword.value
+            elif arg.star:
+                name = arg.star
+            else:
+                name = f"#{index}"
+                index += 1
+            passed.append(self._passed(name, arg.value))
+        return tuple(passed)
+
+    def _passed(self, name: str, node: cst.BaseExpression) -> Passed:
+        value = self._module.value(node)
+        inner = value.element if value.has(Kind.CONTAINER) and value.element else value
+        return Passed(
+            name=name,
+            device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
+            host=inner.only(ON_HOST),
+            parameters=tuple(sorted(_tensor_parameters(inner))),
+            classes=tuple(self._classes(node))
+            if isinstance(node, (cst.Name, cst.Call, cst.Attribute))
+            else (),
+        )
+
+
+def _tensor_parameters(value: Value) -> frozenset[str]:
+    """The caller's own parameters that a value is made of, if it can be a tensor at all."""
+    if value.has(Kind.PARAMETER | TENSORS):
+        return value.parameters
+    return frozenset()

@@ -1,0 +1,62 @@
+"""Which code runs for each batch or each sample: training steps, datasets, environments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import Guard
+from torchlint.analysis.values.environments import plays_environment
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+
+_PER_SAMPLE = frozenset({"__getitem__", "__getitems__"})
+_COLLATE = re.compile(r"collat", re.IGNORECASE)
+
+
+def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code runs on each training step, for each sample or batch of a dataset, or on
+    each step of an environment; not in evaluation, and not now and then."""
+    function = module.function(node)
+    if function is not None and (function.name.value in _PER_SAMPLE or collates(function, module)):
+        return True
+    if module.guard(node) is Guard.PERIODIC or module.in_evaluation(node):
+        return False
+    if module.step_loop(node) is not None:
+        return True
+    if function is not None:
+        whole_step = module.loops.stepping_functions.get(function, False)
+        if whole_step or module.loops.is_step_hook(function):
+            return True
+    return any(_plays(loop, module) for loop in module.loops.loops_around(node))
+
+
+def collates(function: cst.FunctionDef, module: Module) -> bool:
+    """Whether a function makes batches of samples: by its name, its class's, or because some
+    loader gets it as `collate_fn`."""
+    if _COLLATE.search(function.name.value):
+        return True
+    class_ = module.class_(function)
+    if class_ is not None and function.name.value == "__call__":
+        return bool(_COLLATE.search(class_.name.value))
+    return any(
+        isinstance(arg, cst.Arg)
+        and arg.keyword is word
+        and isinstance(arg.value, cst.Name)
+        and arg.value.value == function.name.value
+        for word in module.spelled("collate_fn")
+        if (arg := module.parent(word)) is not None
+    )
+
+
+def _plays(loop: cst.For | cst.While, module: Module) -> bool:
+    """Whether a loop takes a step of an environment on each round."""
+    return any(
+        isinstance(node, cst.Call)
+        and plays_environment(node, module.values)
+        and next(module.loops.loops_around(node), None) is loop
+        for node in module.within(loop.body)
+    )

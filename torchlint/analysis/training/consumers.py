@@ -1,0 +1,132 @@
+"""What becomes of a value that was read from the device: who takes it, what it decides."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.values.kinds import sounds_like_optimizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.module import Module
+    from torchlint.analysis.training.syncs import Sync
+
+_ACTION_WORDS = re.compile(
+    r"(?:^|_)(?:actions?|acts?|move|next_word|next_token)(?:_(?:t|np|idx|index|id|n|tensor))?\d*$"
+)
+_ACTING_FUNCTIONS = re.compile(r"^(?:\w+_)?(?:act|action|choose|select_action|get_action|explore)$")
+_STORES = frozenset({"push", "add", "insert", "store", "remember", "store_transition", "append"})
+_STORE_WORDS = re.compile(r"buffer|memory|replay|rollout|storage", re.IGNORECASE)
+_HOST_REQUIRED = frozenset(
+    {
+        "torch.nn.utils.rnn.pack_padded_sequence",
+        "torch.utils.data.RandomSampler",
+    }
+)
+_ORDERINGS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+
+
+def is_action(sync: Sync, module: Module) -> bool:
+    """Whether the value drives an environment or a search on the host, which needs it there."""
+    if any(_ACTION_WORDS.search(word) for word in _names(sync.operand, module)):
+        return True
+    function = module.function(sync.call)
+    if function is not None and _ACTING_FUNCTIONS.search(function.name.value):
+        return True
+    if _goes_to_environment(sync.call, module):
+        return True
+    return any(_goes_to_environment(use, module) for use in uses_of_result(sync, module))
+
+
+def is_stored(sync: Sync, module: Module) -> bool:
+    """Whether the value goes into a replay buffer or rollout storage."""
+    call = consumer(sync, module)
+    if call is None or not isinstance(call.func, cst.Attribute):
+        return False
+    owner = dotted_text(call.func.value)
+    return call.func.attr.value in _STORES and bool(_STORE_WORDS.search(owner))
+
+
+def needs_host_tensor(sync: Sync, module: Module) -> bool:
+    """Whether a torch function takes the value that demands it on the host."""
+    call = consumer(sync, module)
+    return call is not None and module.calls(call, *_HOST_REQUIRED)
+
+
+def consumer(sync: Sync, module: Module) -> cst.Call | None:
+    """The call that the value is passed to, if it is an argument as it stands."""
+    node: cst.CSTNode = sync.call
+    parent = module.parent(node)
+    while isinstance(parent, (cst.Attribute, cst.Call, cst.Subscript)):
+        if isinstance(parent, cst.Call) and parent.func is not node:
+            return parent
+        node, parent = parent, module.parent(parent)
+    if isinstance(parent, cst.Arg):
+        owner = module.parent(parent)
+        return owner if isinstance(owner, cst.Call) else None
+    return None
+
+
+def decides_on_the_host(sync: Sync, module: Module) -> bool:
+    """Whether the number ends a loop: `if loss.item() < 1e-3: break`."""
+    uses = [sync.call, *uses_of_result(sync, module)]
+    return any(_stops_on(use, module) for use in uses)
+
+
+def uses_of_result(sync: Sync, module: Module) -> Iterator[cst.Name]:
+    """The uses, in the same function, of the name that the value is assigned to."""
+    statement = module.small_statement(sync.call)
+    if not isinstance(statement, cst.Assign):
+        return
+    targets = {
+        target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
+    }
+    for target in sorted(targets):
+        yield from module.uses(statement, target)
+
+
+def _stops_on(use: cst.CSTNode, module: Module) -> bool:
+    child = use
+    compared = False
+    for above in module.ancestors(use):
+        if isinstance(above, cst.Comparison):
+            compared = any(isinstance(item.operator, _ORDERINGS) for item in above.comparisons)
+        if isinstance(above, cst.While) and child is above.test:
+            return compared
+        if isinstance(above, cst.If):
+            return compared and child is above.test and _breaks(above)
+        if isinstance(above, cst.BaseStatement):
+            return False
+        child = above
+    return False
+
+
+def _breaks(statement: cst.If) -> bool:
+    for line in getattr(statement.body, "body", ()):
+        parts = line.body if isinstance(line, cst.SimpleStatementLine) else [line]
+        if any(isinstance(part, (cst.Break, cst.Return)) for part in parts):
+            return True
+    return False
+
+
+def _goes_to_environment(node: cst.CSTNode, module: Module) -> bool:
+    """Whether `node` is an argument of `env.step(…)`."""
+    for above in module.ancestors(node):
+        if isinstance(above, cst.Call) and isinstance(above.func, cst.Attribute):
+            owner = dotted_text(above.func.value)
+            if above.func.attr.value == "step" and not sounds_like_optimizer(owner):
+                return "sched" not in owner.lower() and "scaler" not in owner.lower()
+        if isinstance(above, cst.BaseSmallStatement):
+            return False
+    return False
+
+
+def _names(node: cst.CSTNode, module: Module) -> Iterator[str]:
+    for inner in module.within(node):
+        if isinstance(inner, cst.Name):
+            yield inner.value

@@ -1,0 +1,111 @@
+"""What keeps code in a step loop from running on every step: the words of a condition."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.source.tree import within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PERIODIC_WORDS = re.compile(
+    r"(?:^|_)(?:log|logs|logging|print|verbose|debug|save|saving|best|every|interval|freq|"
+    r"frequency|first|last|warmup|warmed|eval|evaluate|validate|val|test|plot|display|vis|"
+    r"visuali[sz]e|report|snapshot|checkpoint|ckpt|dump|profile|summary|done)(?:_|\d|$)",
+    re.IGNORECASE,
+)
+_COUNTER_WORDS = re.compile(
+    r"^[ijktnT]$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|idx|index|tick|nimg|"
+    r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w_i$|_idx$|_num$",
+    re.IGNORECASE,
+)
+_RANK_WORDS = re.compile(
+    r"(?:^|_)(?:rank|main_process|is_main|is_master|master|master_process|local_rank|"
+    r"is_rank0|rank_zero|is_global_zero)(?:_|$|\d)",
+    re.IGNORECASE,
+)
+_BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
+
+
+class Guard(Enum):
+    """What keeps code in a step loop from running on every step."""
+
+    NONE = "none"
+    RANK = "rank"
+    """Runs on every step, but in one process only."""
+    PERIODIC = "periodic"
+    """Runs now and then: every so many steps, when logging, when something broke."""
+
+
+def guard_of(test: cst.BaseExpression) -> Guard:
+    """Whether the condition of an `if` holds on few steps, or in one process only."""
+    words = list(_words(test))
+    if any(isinstance(node, cst.Modulo) for node in _operators(test)):
+        return Guard.PERIODIC
+    if any(_BROKEN_WORDS.search(word) for word in words):
+        return Guard.PERIODIC
+    if any(_PERIODIC_WORDS.search(snake(word)) for word in words):
+        return Guard.PERIODIC
+    if any(_RANK_WORDS.search(snake(word)) for word in words):
+        return Guard.RANK
+    if _compares(test) and any(_COUNTER_WORDS.search(snake(word)) for word in words):
+        return Guard.PERIODIC
+    return Guard.NONE
+
+
+def stronger(first: Guard, second: Guard) -> Guard:
+    order = list(Guard)
+    return max(first, second, key=order.index)
+
+
+def skips_most(test: cst.BaseExpression) -> bool:
+    """Whether a condition to `continue` holds on most steps: `step % 100`, `not time_to_log`.
+    One that only skips a warm-up, `step < 500`, leaves the rest of the loop hot."""
+    return any(isinstance(node, cst.Modulo) for node in _operators(test)) or any(
+        isinstance(node, (cst.Not, cst.NotEqual)) for node in within(test)
+    )
+
+
+def leaves_round(body: cst.BaseSuite) -> bool:
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Continue)
+
+
+def _words(test: cst.CSTNode) -> Iterator[str]:
+    for node in within(test):
+        if isinstance(node, cst.Name):
+            yield node.value
+
+
+def _operators(test: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    for node in within(test):
+        if isinstance(node, cst.BinaryOperation):
+            yield node.operator
+
+
+def _compares(test: cst.CSTNode) -> bool:
+    """Whether a condition compares numbers, rather than asking `is None` or `in`."""
+    numeric = (
+        cst.Equal,
+        cst.NotEqual,
+        cst.LessThan,
+        cst.LessThanEqual,
+        cst.GreaterThan,
+        cst.GreaterThanEqual,
+    )
+    return any(
+        isinstance(node, cst.ComparisonTarget) and isinstance(node.operator, numeric)
+        for node in within(test)
+    )
+
+
+def snake(name: str) -> str:
+    """`isMainProcess` → `is_main_process`, so that words can be found in it."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -1,0 +1,377 @@
+"""Which code runs on each training step: step loops, step functions, guards, evaluation."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import (
+    Guard,
+    guard_of,
+    leaves_round,
+    skips_most,
+    snake,
+    stronger,
+)
+from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.values.values import Values
+    from torchlint.source.tree import Tree
+
+Loop = cst.For | cst.While
+LOOPS = (cst.For, cst.While)
+_CALLABLES = (cst.FunctionDef, cst.Lambda)
+_BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
+_UNDER_CONDITIONS = (cst.If, *_BLOCKS)
+
+_EVALUATION_NAME = re.compile(
+    r"(?:^|_)(?:eval|evaluate|evaluation|valid|validate|validation|val|test|testing|infer|"
+    r"inference|predict|prediction|sample|sampling|generate|visuali[sz]e|visuali[sz]ation|"
+    r"translate|benchmark_inference)(?:_|\d|$)"
+)
+_GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepLoop:
+    """A loop that trains on each round, and the call that shows it."""
+
+    node: Loop
+    anchor: cst.Call
+
+
+class Loops:
+    """The context predicates of one file."""
+
+    def __init__(self, tree: Tree, values: Values) -> None:
+        self._tree = tree
+        self._values = values
+
+    # anchors -----------------------------------------------------------------------------
+
+    @cached_property
+    def backward_calls(self) -> list[cst.Call]:
+        """`loss.backward()`, `accelerator.backward(loss)`, `self.manual_backward(loss)`."""
+        found = []
+        for call in self._tree.nodes(cst.Call):
+            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            if (name in ("backward", "manual_backward") and not self._is_super(call)) or (
+                isinstance(call.func, cst.Name) and self._is_loss_scaler(call)
+            ):
+                found.append(call)
+        return found
+
+    @cached_property
+    def optimizer_steps(self) -> list[cst.Call]:
+        """`optimizer.step()`, `scaler.step(optimizer)`."""
+        found = []
+        for call in self._tree.nodes(cst.Call):
+            func = call.func
+            if not isinstance(func, cst.Attribute) or func.attr.value != "step":
+                continue
+            owner = dotted_text(func.value).rpartition(".")[2]
+            if (
+                "scaler" in owner.lower()
+                or sounds_like_optimizer(owner)
+                or self._values.value(func.value).has(Kind.OPTIMIZER)
+            ):
+                found.append(call)
+        return found
+
+    @staticmethod
+    def _is_super(call: cst.Call) -> bool:
+        """`super().backward(…)` and `ctx.backward`: an implementation, not a training step."""
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        return isinstance(owner, cst.Call) and dotted_text(owner.func) == "super"
+
+    @staticmethod
+    def _is_loss_scaler(call: cst.Call) -> bool:
+        """`loss_scaler(loss, optimizer, …)`: timm's scaler object does the backward itself."""
+        name = dotted_text(call.func).lower()
+        return "scaler" in name and any(
+            sounds_like_optimizer(dotted_text(arg.value)) for arg in call.args
+        )
+
+    @cached_property
+    def anchors(self) -> list[cst.Call]:
+        return [*self.backward_calls, *self.optimizer_steps]
+
+    # loops -------------------------------------------------------------------------------
+
+    @cached_property
+    def step_loops(self) -> dict[Loop, StepLoop]:
+        """The loops whose own body does a backward pass or an optimizer step."""
+        found: dict[Loop, StepLoop] = {}
+        for anchor in self.anchors:
+            for loop in self.loops_around(anchor):
+                if self._walks_over(loop, anchor):
+                    continue
+                found.setdefault(loop, StepLoop(loop, anchor))
+                break
+        return found
+
+    @cached_property
+    def _indices(self) -> dict[cst.CSTNode, int]:
+        loops = [*self._tree.nodes(cst.For), *self._tree.nodes(cst.While)]
+        return {loop: index for index, loop in enumerate(loops)}
+
+    def index(self, loop: Loop) -> int:
+        """A number for each loop of the file, the same in every run."""
+        return self._indices[loop]
+
+    def loops_around(self, node: cst.CSTNode) -> Iterator[Loop]:
+        """The loops of the same function that run `node` on each round, innermost first."""
+        child = node
+        for above in self._tree.ancestors(node):
+            kind = above.__class__
+            if kind in _CALLABLES and child is not getattr(above, "params", None):
+                return
+            if (type(above) is cst.For or type(above) is cst.While) and (
+                child is above.body or child is getattr(above, "test", None)
+            ):
+                yield above
+            child = above
+
+    def _walks_over(self, loop: Loop, anchor: cst.Call) -> bool:
+        """`for opt in optimizers: opt.step()` is one step, not a loop of steps."""
+        if not isinstance(loop, cst.For) or not isinstance(anchor.func, cst.Attribute):
+            return False
+        bound = {name.value for name in _target_names(loop.target)}
+        owner = anchor.func.value
+        used = {dotted_text(owner).partition(".")[0]}
+        used |= {dotted_text(arg.value).partition(".")[0] for arg in anchor.args}
+        return bool(bound & used)
+
+    def step_loop(self, node: cst.CSTNode) -> StepLoop | None:
+        """The innermost step loop of the same function around `node`."""
+        for loop in self.loops_around(node):
+            if loop in self.step_loops:
+                return self.step_loops[loop]
+        return None
+
+    # functions ---------------------------------------------------------------------------
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        return self._tree.enclosing(node, cst.FunctionDef)
+
+    @cached_property
+    def stepping_functions(self) -> dict[cst.FunctionDef, bool]:
+        """Functions that do a backward pass or an optimizer step outside any loop of theirs.
+
+        True for those that do both: their body is one training step.
+        """
+        found: dict[cst.FunctionDef, set[str]] = {}
+        for what, anchors in (("back", self.backward_calls), ("step", self.optimizer_steps)):
+            for anchor in anchors:
+                function = self.function(anchor)
+                if function is None or self.is_closure(function):
+                    continue
+                if all(self._walks_over(loop, anchor) for loop in self.loops_around(anchor)):
+                    found.setdefault(function, set()).add(what)
+        return {function: len(what) == 2 for function, what in found.items()}
+
+    @cached_property
+    def _closures(self) -> frozenset[str]:
+        names = set()
+        for step in self.optimizer_steps:
+            names |= {arg.value.value for arg in step.args if isinstance(arg.value, cst.Name)}
+        return frozenset(names)
+
+    def is_closure(self, function: cst.FunctionDef) -> bool:
+        """Whether a function is handed to `optimizer.step(closure)`."""
+        return function.name.value in self._closures or function.name.value == "closure"
+
+    def is_step_hook(self, function: cst.FunctionDef) -> bool:
+        """Whether a training framework calls this function on each step."""
+        class_ = self._tree.enclosing(function, cst.ClassDef)
+        if class_ is not None:
+            bases = self._values.class_bases(class_)
+            if frameworks.is_step_hook(function.name.value, bases):
+                return True
+        return function.name.value in self._values.step_hooks
+
+    # evaluation --------------------------------------------------------------------------
+
+    def in_evaluation(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
+        """Whether the model evaluates where `node` runs: after `.eval()`, in a loop under
+        `torch.no_grad()`, in a function that evaluates.
+
+        With `inside`, only what lies within that loop's body is looked at. Code under `no_grad`
+        outside such a loop is a metric or an update; its caller decides whether it is hot.
+        """
+        child = node
+        looped = False
+        for above in self._tree.ancestors(node):
+            if above is inside:
+                return False
+            kind = above.__class__
+            if kind in LOOPS and child is getattr(above, "body", None):
+                looped = True
+            elif type(above) is cst.With:
+                if looped and any(self.turns_grad_off(item.item) for item in above.items):
+                    return True
+            elif kind in _BLOCKS:
+                if self._after_eval_call(above, child) is True:
+                    return True
+            elif type(above) is cst.FunctionDef:
+                return inside is None and self.is_evaluation(above)
+            child = above
+        return False
+
+    def grad_is_off(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
+        """Whether `node` lies under `torch.no_grad()` within the loop's body, or the function."""
+        for above in self._tree.ancestors(node):
+            if above is inside or isinstance(above, _CALLABLES):
+                return False
+            if isinstance(above, cst.With) and any(
+                self.turns_grad_off(item.item) for item in above.items
+            ):
+                return True
+        return False
+
+    def turns_grad_off(self, node: cst.BaseExpression) -> bool:
+        """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`."""
+        func = node.func if isinstance(node, cst.Call) else node
+        for name in self._values.names.resolve(func):
+            if name in _GRAD_OFF:
+                return True
+            if name == "torch.set_grad_enabled" and isinstance(node, cst.Call):
+                return literal(argument(node, "mode", 0)) is False
+        return False
+
+    def _after_eval_call(self, block: cst.CSTNode, child: cst.CSTNode) -> bool | None:
+        """Whether the last `.eval()` or `.train()` before `child` in its block was `.eval()`."""
+        modes = self._modes.get(block)
+        if modes is None:
+            return None
+        places, states = modes
+        before = bisect_left(places, self._tree.order(child))
+        return states[before - 1] if before else None
+
+    @cached_property
+    def _modes(self) -> dict[cst.CSTNode | None, tuple[list[int], list[bool]]]:
+        """By block: where its statements are that switch a model, and what each switches to."""
+        found: dict[cst.CSTNode | None, tuple[list[int], list[bool]]] = {}
+        for line, mode in self._mode_calls.items():
+            places, states = found.setdefault(self._tree.parent(line), ([], []))
+            places.append(self._tree.order(line))
+            states.append(mode)
+        return found
+
+    @cached_property
+    def _mode_calls(self) -> dict[cst.CSTNode, bool]:
+        """Statements that switch a model: True to evaluation, False to training."""
+        found: dict[cst.CSTNode, bool] = {}
+        for call in self._tree.nodes(cst.Call):
+            if not isinstance(call.func, cst.Attribute):
+                continue
+            name = call.func.attr.value
+            if name not in ("eval", "train"):
+                continue
+            line = self._tree.enclosing(call, cst.SimpleStatementLine)
+            if line is not None:
+                trains = name == "train" and not (
+                    call.args and literal(call.args[0].value) is False
+                )
+                found[line] = not trains
+        return found
+
+    def is_evaluation(self, function: cst.FunctionDef) -> bool:
+        """Whether a function evaluates, by its name, its first statements, or because it goes
+        over a loader with gradients off; never if it does a backward pass."""
+        if function in self._functions_with_anchor:
+            return False
+        grad_off = any(self.turns_grad_off(item.decorator) for item in function.decorators)
+        if grad_off and function in self._functions_over_loaders:
+            return True
+        if frameworks.is_evaluation_hook(function.name.value):
+            return True
+        if _EVALUATION_NAME.search(snake(function.name.value)):
+            return True
+        modes = [
+            self._mode_calls[statement]
+            for statement in getattr(function.body, "body", ())
+            if statement in self._mode_calls
+        ]
+        return bool(modes) and modes[0]
+
+    @cached_property
+    def _functions_with_anchor(self) -> frozenset[cst.FunctionDef | None]:
+        return frozenset(self.function(anchor) for anchor in self.anchors)
+
+    @cached_property
+    def _functions_over_loaders(self) -> frozenset[cst.FunctionDef | None]:
+        return frozenset(
+            self.function(loop)
+            for loop in self._tree.nodes(cst.For)
+            if self._values.iterates_loader(loop)
+        )
+
+    # guards ------------------------------------------------------------------------------
+
+    def guard(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> Guard:
+        """What stands between `node` and the loop (or, without one, the function) around it."""
+        strongest = Guard.NONE
+        child = node
+        step = self.step_loops.get(loop) if isinstance(loop, LOOPS) else None
+        around_step = set(self._tree.ancestors(step.anchor)) if step is not None else set()
+        for above in self._tree.ancestors(node):
+            kind = above.__class__
+            if kind is cst.ExceptHandler:
+                return Guard.PERIODIC
+            if kind in _UNDER_CONDITIONS and child in around_step:
+                pass  # the step itself is under the same condition
+            elif type(above) is cst.If or type(above) is cst.IfExp:
+                if child is above.body:
+                    strongest = stronger(strongest, guard_of(above.test))
+            elif kind in _BLOCKS and self._skipped_before(above, child):
+                return Guard.PERIODIC
+            if strongest is Guard.PERIODIC or above is loop:
+                return strongest
+            if kind in _CALLABLES:
+                is_closure = isinstance(above, cst.FunctionDef) and self.is_closure(above)
+                return Guard.PERIODIC if is_closure else strongest
+            child = above
+        return strongest
+
+    def is_rare(self, loop: Loop | None) -> bool:
+        """Whether a whole loop runs only now and then, each time that its function is called."""
+        return loop is not None and self.guard(loop, None) is Guard.PERIODIC
+
+    def _skipped_before(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:
+        """Whether an earlier `if step % 100: continue` in the block skips `child`."""
+        first = self._first_skips.get(block)
+        return first is not None and first < self._tree.order(child)
+
+    @cached_property
+    def _first_skips(self) -> dict[cst.CSTNode | None, int]:
+        """By block: where its first statement is that skips what follows on most rounds."""
+        found: dict[cst.CSTNode | None, int] = {}
+        for statement in self._tree.nodes(cst.If):
+            if (
+                statement.orelse is None
+                and leaves_round(statement.body)
+                and guard_of(statement.test) is Guard.PERIODIC
+                and skips_most(statement.test)
+            ):
+                found.setdefault(self._tree.parent(statement), self._tree.order(statement))
+        return found
+
+
+def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:
+    if isinstance(target, cst.Name):
+        yield target
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            yield from _target_names(element.value)

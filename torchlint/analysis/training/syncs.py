@@ -1,0 +1,97 @@
+"""Where the host waits for the device: `.item()`, `float(t)`, `.cpu()`, `np.asarray(t)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import argument
+from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+
+_READS = frozenset({"builtins.float", "builtins.int"})
+_ARRAYS_FROM = frozenset({"numpy.asarray", "numpy.array"})
+_COPIES = frozenset({"cpu", "numpy", "tolist"})
+
+
+_UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
+"""Syncs that numbers and arrays can be given to as well."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sync:
+    """One expression that makes the host wait.
+
+    `how` is its spelling, as in `.item()` or `float()`; `operand` the tensor it reads; `scalar`
+    whether it reads one number (`.item()`, `float`, `int`) rather than copies a tensor.
+    """
+
+    call: cst.Call
+    how: str
+    operand: cst.BaseExpression
+    scalar: bool
+
+
+def sync_of(call: cst.Call, module: Module) -> Sync | None:
+    """The call as a sync, if it is spelled like one; what it reads is not yet looked at."""
+    func = call.func
+    if isinstance(func, cst.Attribute):
+        name = func.attr.value
+        if not call.args:
+            if name == "item":
+                return Sync(call, ".item()", func.value, scalar=True)
+            if name in _COPIES:
+                return Sync(call, f".{name}()", func.value, scalar=False)
+        if name == "to":
+            device = argument(call, "device", 0)
+            if device is not None and module.values.is_cpu(device):
+                return Sync(call, '.to("cpu")', func.value, scalar=False)
+    if len(call.args) >= 1 and not call.args[0].star and call.args[0].keyword is None:
+        names = module.resolve(func)
+        operand = call.args[0].value
+        if len(call.args) == 1 and len(names) == 1 and names[0] in _READS:
+            return Sync(call, f"{names[0].rpartition('.')[2]}()", operand, scalar=True)
+        if names and names[0] in _ARRAYS_FROM:
+            return Sync(call, f"np.{names[0].rpartition('.')[2]}()", operand, scalar=False)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What is known of the tensor that a sync reads.
+
+    `sure`: it lies on the device as far as the file shows; otherwise `parameters` names the
+    parameters that decide, and `tensor` says whether it is a tensor at all.
+    """
+
+    sure: bool
+    tensor: bool
+    parameters: tuple[str, ...]
+
+
+def operand_of(sync: Sync, module: Module) -> Operand | None:
+    """What the sync reads, or None if that lives on the host or nobody knows what it is."""
+    value = module.value(sync.operand)
+    if value.has(Kind.MODULE) and not value.has(TENSORS):
+        return None
+    unspelled = sync.how in _UNSPELLED
+    if value.has(Kind.DEVICE):
+        if unspelled and value.has(Kind.HOST):
+            return None
+        return None if value.has(ARRAYS) and not sync.scalar else Operand(True, True, ())
+    if value.has(Kind.LIKELY):
+        return None if unspelled else Operand(True, True, ())
+    return _undecided(value)
+
+
+def _undecided(value: Value) -> Operand | None:
+    parameters = tuple(sorted(value.parameters))
+    if value.has(Kind.PARAMETER) and parameters:
+        return Operand(False, value.has(Kind.TENSOR), parameters)
+    if value.has(Kind.TENSOR) and not value.has(Kind.CPU | Kind.UNKNOWN):
+        return Operand(True, True, ())
+    return None

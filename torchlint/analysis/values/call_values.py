@@ -1,0 +1,455 @@
+"""What kind of value a call returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis import torch_api
+from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.values import array_libraries, array_values, environments
+from torchlint.analysis.values.iteration import is_items
+from torchlint.analysis.values.kinds import (
+    ARRAYS,
+    CPU_VALUE,
+    DEVICE_VALUE,
+    HOST_VALUE,
+    NO_VALUE,
+    TENSORS,
+    UNKNOWN_VALUE,
+    Kind,
+    Value,
+)
+from torchlint.analysis.values.own_code import OwnCode
+
+if TYPE_CHECKING:
+    from torchlint.analysis.values.values import Values
+
+_MODULE_SOURCES = ("torchvision.models.", "torch.nn.", "timm.create_model", "torch.hub.load")
+_MODULE_METHODS = frozenset(
+    "to cuda cpu eval train half float double bfloat16 requires_grad_ apply module".split()
+)
+_MODULE_ANSWERS = frozenset(
+    "parameters named_parameters modules named_modules children state_dict load_state_dict "
+    "zero_grad buffers register_forward_hook add_module named_children train_dataloader".split()
+)
+_HOST_BUILTINS = frozenset(
+    f"builtins.{name}"
+    for name in (
+        "float int bool str len round abs range repr format isinstance hasattr id type hash ord "
+        "chr print input open any all"
+    ).split()
+)
+_COPIED_BUILTINS = frozenset(
+    f"builtins.{name}" for name in ("list", "tuple", "sorted", "reversed", "set", "iter")
+)
+_DTYPES = frozenset(
+    f"torch.{name}"
+    for name in (
+        "float float16 float32 float64 half double bfloat16 int int8 int16 int32 int64 long short "
+        "uint8 bool complex64 complex128 float8_e4m3fn"
+    ).split()
+)
+_COMPUTING_METHODS = frozenset(
+    "values clone sum mean max min abs sqrt reshape transpose flatten squeeze argmax argmin std "
+    "var pow exp log t copy round norm long int float half double cumsum any all sort item_ "
+    "data repeat add mul sub div index_add reduce softmax sigmoid".split()
+)
+"""Methods of tensors and arrays alike: the result is of the caller's kind."""
+_WRAPPERS = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.compile",
+        "torch.jit.script",
+        "copy.deepcopy",
+        "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+    }
+)
+
+
+class CallValues:
+    """The part of value inference that deals with calls."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self.own = OwnCode(values)
+
+    def call(self, node: cst.Call) -> Value:
+        values = self._values
+        for name in values.names.resolve(node.func):
+            known = self._by_name(name, node)
+            if known is not None:
+                return known
+        if isinstance(node.func, cst.Attribute):
+            return self._method(node, node.func)
+        callee = values.value(node.func)
+        if callee.has(Kind.MODULE):
+            return DEVICE_VALUE
+        if array_libraries.interpolates(callee):
+            return Value(Kind.FRESH)
+        return self._unknown_function(node)
+
+    # known names -------------------------------------------------------------------------
+
+    def _by_name(self, name: str, node: cst.Call) -> Value | None:
+        if name.startswith("torch."):
+            return self._torch(name, node)
+        if name.startswith("numpy."):
+            return array_values.numpy_call(name, node, self._values)
+        if name.startswith("builtins."):
+            return self._builtin(name, node)
+        if name.startswith(":"):
+            return self._own(name, node)
+        if name.startswith(_MODULE_SOURCES) or name.endswith(".from_pretrained"):
+            if "okenizer" in name or "Processor" in name or "Config" in name:
+                return UNKNOWN_VALUE
+            return Value(Kind.MODULE)
+        if name.startswith("torchvision.datasets."):
+            return Value(Kind.DATASET)
+        if name.rpartition(".")[2] == "tqdm" or name.startswith("tqdm."):
+            return self._values.value(node.args[0].value) if node.args else UNKNOWN_VALUE
+        array = array_libraries.other_library(name) or environments.made_environment(name)
+        if array is not None:
+            return array
+        if environments.wraps_environment(name) and node.args:
+            return Value(Kind.UNKNOWN, classes=self._values.value(node.args[0].value).classes)
+        if name.startswith(("time.", "os.", "math.", "random.", "json.", "re.")):
+            return HOST_VALUE
+        return None
+
+    def _torch(self, name: str, node: cst.Call) -> Value | None:
+        values = self._values
+        if name in torch_api.CONSTRUCTORS or name in torch_api.CUDA_CONSTRUCTORS:
+            return self._constructor(name, node)
+        if name in torch_api.OPTIMIZERS:
+            return Value(Kind.OPTIMIZER)
+        if name == "torch.utils.data.DataLoader":
+            return Value(Kind.LOADER)
+        if name in torch_api.DATASETS:
+            return Value(Kind.DATASET)
+        if name in ("torch.autograd.Variable", "torch.nn.Parameter"):
+            inner = values.value(node.args[0].value) if node.args else NO_VALUE
+            return inner if inner.has(TENSORS) else Value(Kind.TENSOR) | inner
+        if name in _WRAPPERS:
+            inner = values.value(node.args[0].value) if node.args else UNKNOWN_VALUE
+            return Value(Kind.MODULE, classes=inner.classes)
+        if name.startswith("torch.nn.functional."):
+            return self._computed(node)
+        if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
+            return Value(Kind.MODULE)
+        if name in torch_api.NOT_TENSORS or name.startswith(torch_api.NOT_TENSOR_PACKAGES):
+            return HOST_VALUE if name in ("torch.device", "torch.numel") else UNKNOWN_VALUE
+        if name.count(".") == 1 or name.startswith(("torch.linalg.", "torch.special.")):
+            return self._computed(node)
+        return None
+
+    def _constructor(self, name: str, node: cst.Call) -> Value:
+        if name in torch_api.CUDA_CONSTRUCTORS:
+            return DEVICE_VALUE
+        device = argument(node, "device")
+        if device is None:
+            return CPU_VALUE
+        return CPU_VALUE if self.is_cpu(device) else DEVICE_VALUE
+
+    def _computed(self, node: cst.Call) -> Value:
+        """A tensor function: its result lies where its tensors lie."""
+        values = self._values
+        found = NO_VALUE
+        for arg in node.args:
+            value = values.value(arg.value)
+            if value.has(Kind.CONTAINER) and value.element is not None:
+                value = value.element
+            found |= value
+        device = argument(node, "device")
+        if device is not None:
+            return CPU_VALUE if self.is_cpu(device) else DEVICE_VALUE
+        if found.has(Kind.DEVICE | Kind.LIKELY):
+            return DEVICE_VALUE
+        kind = found.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
+        if not kind:
+            return Value(Kind.TENSOR)
+        if kind & Kind.PARAMETER:
+            kind |= Kind.TENSOR
+        return Value(kind, found.parameters)
+
+    def _builtin(self, name: str, node: cst.Call) -> Value | None:
+        values = self._values
+        if name in _HOST_BUILTINS:
+            return HOST_VALUE
+        first = values.value(node.args[0].value) if node.args else NO_VALUE
+        if name in _COPIED_BUILTINS:
+            if first.has(Kind.CONTAINER | Kind.LOADER):
+                return first
+            return Value(Kind.CONTAINER, element=first if first.kind else None)
+        if name in ("builtins.sum", "builtins.max", "builtins.min"):
+            if len(node.args) > 1 and name != "builtins.sum":
+                return first | values.value(node.args[1].value)
+            return first.element or first
+        if name == "builtins.filter" and len(node.args) > 1:
+            return values.value(node.args[1].value)
+        if name in ("builtins.enumerate", "builtins.zip", "builtins.map", "builtins.filter"):
+            return UNKNOWN_VALUE
+        if name == "builtins.next":
+            inner = node.args[0].value if node.args else None
+            while isinstance(inner, cst.Call) and inner.args:
+                inner = inner.args[0].value
+            return values.iterated(None, values.value(inner))
+        if name == "builtins.getattr":
+            return UNKNOWN_VALUE
+        return None
+
+    def _own(self, name: str, node: cst.Call) -> Value | None:
+        """A class or function of this file."""
+        target = self.own.definitions.get(name[1:])
+        if isinstance(target, cst.ClassDef):
+            if node.args and any(map(environments.wraps_environment, self.own.bases(target))):
+                return Value(Kind.UNKNOWN, classes=self._values.value(node.args[0].value).classes)
+            return self.instance(name, target)
+        if isinstance(target, cst.FunctionDef):
+            return self._returned(target, node)
+        return None
+
+    def instance(self, name: str, class_: cst.ClassDef) -> Value:
+        """An object of a class that this file defines."""
+        kind = Kind.NOTHING
+        for base in self.own.bases(class_):
+            if (
+                base == "torch.nn.Module"
+                or base.startswith(("torch.nn.", "torchvision.models."))
+                or base.endswith(("LightningModule", "PreTrainedModel"))
+            ):
+                kind |= Kind.MODULE
+            elif base in torch_api.DATASETS or base.startswith("torchvision.datasets."):
+                kind |= Kind.DATASET
+            elif base in torch_api.OPTIMIZERS:
+                kind |= Kind.OPTIMIZER
+            elif base == "torch.utils.data.DataLoader":
+                kind |= Kind.LOADER
+            elif base.endswith(("Model", "Module", "Net", "Network")):
+                kind |= Kind.MODULE
+        return Value(kind or Kind.UNKNOWN, classes=(name,))
+
+    def _returned(self, function: cst.FunctionDef, node: cst.Call) -> Value:
+        """What a function of this file returns, given the arguments of a call."""
+        found = NO_VALUE
+        for statement in self.own.returns(function):
+            value = self._values.value(statement.value)
+            if not value.only(Kind.HOST) or not isinstance(statement.value, cst.Name):
+                found |= value
+        return self._substituted(found, function, node)
+
+    def _substituted(self, found: Value, function: cst.FunctionDef, node: cst.Call) -> Value:
+        if not found.kind:
+            return self._unknown_function(node)
+        element = found.element
+        if element is not None:
+            element = self._substituted(element, function, node)
+        if not found.parameters:
+            return Value(found.kind, classes=found.classes, element=element, dtype=found.dtype)
+        order = [param.name.value for param in function.params.params]
+        if order[:1] == ["self"]:
+            order = order[1:]
+        result = Value(found.kind & ~Kind.PARAMETER, classes=found.classes, element=element)
+        for parameter in sorted(found.parameters):
+            position = order.index(parameter) if parameter in order else None
+            given = argument(node, parameter, position)
+            if given is not None:
+                result |= self._values.value(given)
+        if result.has(TENSORS) and not found.has(Kind.CONTAINER):
+            return Value(result.kind & (TENSORS | Kind.PARAMETER), result.parameters)
+        return result if result.kind else UNKNOWN_VALUE
+
+    # methods -----------------------------------------------------------------------------
+
+    def _method(self, node: cst.Call, func: cst.Attribute) -> Value:
+        values = self._values
+        name = func.attr.value
+        owner = values.value(func.value)
+        own = self.own.method(func)
+        if own is not None:
+            return self._returned(own, node)
+        if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip", "split"):
+            return HOST_VALUE
+        if owner.has(Kind.MODULE) and not owner.has(TENSORS):
+            return self._module_method(name, node, owner)
+        if owner.has(TENSORS | Kind.LIKELY) or (
+            name in torch_api.TENSOR_METHODS and not owner.classes
+        ):
+            return self._tensor_method(name, node, owner)
+        if owner.has(ARRAYS):
+            return array_values.array_method(name, node, owner)
+        if name in ("astype", "to_numpy", "toarray", "todense"):
+            return array_values.array_method(name, node, NO_VALUE)
+        if owner.classes and name in _MODULE_METHODS:
+            return owner
+        if name in ("cpu", "cuda", "to", "numpy") and not owner.has(Kind.MODULE):
+            return self._tensor_method(name, node, owner)
+        if owner.has(Kind.MODULE):
+            return self._module_method(name, node, owner)
+        if values.value(func).has(Kind.MODULE):
+            return DEVICE_VALUE
+        if owner.has(Kind.CONTAINER) and name in ("values", "pop", "get", "copy"):
+            return owner if name in ("values", "copy") else owner.element or UNKNOWN_VALUE
+        if owner.has(Kind.HOST) and owner.only(Kind.HOST):
+            return HOST_VALUE
+        if owner.has(Kind.PARAMETER) and name in _COMPUTING_METHODS:
+            return Value(Kind.PARAMETER, owner.parameters)
+        if frameworks.unwraps(name) and node.args:
+            return self._prepared(values.value(node.args[0].value))
+        return self._unknown_function(node)
+
+    def _tensor_method(self, name: str, node: cst.Call, owner: Value) -> Value:
+        if name in ("item", "tolist"):
+            return HOST_VALUE
+        if name == "numpy":
+            return Value(Kind.ARRAY)
+        if name == "cpu":
+            return CPU_VALUE
+        if name == "cuda":
+            return DEVICE_VALUE
+        if name == "to":
+            return self._moved(node, owner)
+        if name in torch_api.NEITHER_TENSOR_NOR_MOVE:
+            return HOST_VALUE
+        if name == "values" or name == "items":
+            return owner
+        if owner.has(TENSORS):
+            others = [self._values.value(arg.value) for arg in node.args]
+            if any(other.has(Kind.DEVICE) for other in others):
+                return DEVICE_VALUE
+            return Value(owner.kind & (TENSORS | Kind.PARAMETER), owner.parameters)
+        if owner.has(Kind.LIKELY):
+            return Value(Kind.LIKELY)
+        return Value(Kind.TENSOR | (owner.kind & Kind.PARAMETER), owner.parameters)
+
+    def _moved(self, node: cst.Call, owner: Value) -> Value:
+        target = argument(node, "device", 0)
+        if target is None:
+            return owner
+        if self.is_cpu(target):
+            return CPU_VALUE
+        if any(name in _DTYPES for name in self._values.names.resolve(target)):
+            return owner
+        if isinstance(target, cst.Attribute) and target.attr.value == "dtype":
+            return owner
+        if owner.has(Kind.MODULE):
+            return owner
+        return DEVICE_VALUE
+
+    def is_cpu(self, device: cst.BaseExpression, depth: int = 0) -> bool:
+        """Whether a device expression is the CPU for certain."""
+        if literal(device) == "cpu":
+            return True
+        if isinstance(device, cst.Call):
+            inner = argument(device, "device", 0) or argument(device, "type", 0)
+            return inner is not None and depth < 4 and self.is_cpu(inner, depth + 1)
+        if isinstance(device, cst.Name) and depth < 4:
+            bindings = self._values.names.lookup(device)
+            return bool(bindings) and all(
+                binding.value is not None
+                and not binding.path
+                and self.is_cpu(binding.value, depth + 1)
+                for binding in bindings
+            )
+        return False
+
+    def _module_method(self, name: str, node: cst.Call, owner: Value) -> Value:
+        if name in _MODULE_METHODS:
+            return owner
+        if name in _MODULE_ANSWERS:
+            if "parameters" in name or name == "buffers":
+                return Value(Kind.CONTAINER, element=DEVICE_VALUE)
+            return UNKNOWN_VALUE
+        if any(self._values.value(arg.value).has(TENSORS | Kind.LIKELY) for arg in node.args):
+            return DEVICE_VALUE
+        return Value(Kind.LIKELY) if node.args else UNKNOWN_VALUE
+
+    def _unknown_function(self, node: cst.Call) -> Value:
+        """Nobody knows the callee: what it makes of device tensors is likely one."""
+        found = NO_VALUE
+        for arg in node.args:
+            value = self._values.value(arg.value)
+            if value.has(Kind.CONTAINER) and value.element is not None:
+                value = value.element
+            found |= value
+        classes = self._imported_classes(node)
+        if classes:
+            return Value(Kind.UNKNOWN, classes=classes)
+        if found.has(Kind.DEVICE | Kind.LIKELY):
+            return Value(Kind.LIKELY)
+        return UNKNOWN_VALUE
+
+    def _imported_classes(self, node: cst.Call) -> tuple[str, ...]:
+        """What the callee is called, if that looks like a class of another file."""
+        names = self._values.names.resolve(node.func)
+        return tuple(name for name in names if name.rpartition(".")[2].lstrip(":")[:1].isupper())
+
+    # several values at once --------------------------------------------------------------
+
+    def part(self, source: cst.CSTNode | None, index: int, value: Value) -> Value:
+        """The `index`-th of the values that an expression unpacks to."""
+        if isinstance(source, cst.Call):
+            func = source.func
+            prepares = isinstance(func, cst.Attribute) and frameworks.unwraps(func.attr.value)
+            if prepares and index < len(source.args):
+                return self._prepared(self._values.value(source.args[index].value))
+            names = self._values.names.resolve(func)
+            special = self._returned_part(source, index, names)
+            if special is not None:
+                return special
+            if index == 0 and (names == ("builtins.enumerate",) or is_items(func)):
+                return HOST_VALUE
+            if names == ("builtins.zip",) and index < len(source.args):
+                arg = source.args[index].value
+                return self._values.iterated(arg, self._values.value(arg))
+        if value.has(Kind.CONTAINER | Kind.LOADER):
+            return value.element or UNKNOWN_VALUE
+        return value
+
+    def _returned_part(self, source: cst.Call, index: int, names: tuple[str, ...]) -> Value | None:
+        """One of several values that a function returns, where they differ in kind."""
+        array = array_libraries.array_of_several(names[0]) if names else None
+        if array is not None:
+            return Value(Kind.FRESH) if index == array else HOST_VALUE
+        function = self.own.callee(source)
+        if function is None:
+            return environments.observed(source, index, self._values)
+        found = NO_VALUE
+        for statement in self.own.returns(function):
+            if not isinstance(statement.value, cst.Tuple):
+                return None
+            elements = statement.value.elements
+            if index >= len(elements) or any(
+                isinstance(element, cst.StarredElement) for element in elements
+            ):
+                return None
+            found |= self._values.value(elements[index].value)
+        return self._substituted(found, function, source) if found.kind else None
+
+    @staticmethod
+    def _prepared(value: Value) -> Value:
+        """What Accelerate or Fabric hands back: a loader that moves its batches."""
+        if value.has(Kind.LOADER):
+            return Value(Kind.LOADER, element=DEVICE_VALUE)
+        return value
+
+    def framework_batch(self, param: cst.CSTNode) -> Value | None:
+        """The batch that a framework passes to its step hook, already on the device."""
+        tree = self._values.tree
+        function = tree.enclosing(param, cst.FunctionDef)
+        if function is None or not isinstance(param, cst.Param):
+            return None
+        class_ = tree.enclosing(function, cst.ClassDef)
+        if class_ is None or not frameworks.is_step_hook(
+            function.name.value, self.own.bases(class_)
+        ):
+            return None
+        if param.name.value in ("batch_idx", "batch_nb", "optimizer_idx", "dataloader_idx"):
+            return HOST_VALUE
+        if param.name.value in ("model",):
+            return Value(Kind.MODULE)
+        return DEVICE_VALUE

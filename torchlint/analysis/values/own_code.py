@@ -1,0 +1,97 @@
+"""The classes and functions that a file defines itself, found by name, by call and by object."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.names import qualified_name
+
+if TYPE_CHECKING:
+    from torchlint.analysis.values.values import Values
+
+
+class OwnCode:
+    """The definitions of one file."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+
+    def bases(self, class_: cst.ClassDef, depth: int = 0) -> list[str]:
+        """The dotted names of a class's bases, through bases that this file defines."""
+        found: list[str] = []
+        for base in class_.bases:
+            for name in self._values.names.resolve(base.value):
+                own = self.definitions.get(name[1:]) if name.startswith(":") else None
+                if isinstance(own, cst.ClassDef) and own is not class_ and depth < 8:
+                    found += self.bases(own, depth + 1)
+                found.append(name)
+        return found
+
+    def own_bases(self, class_: cst.ClassDef, depth: int = 0) -> list[cst.ClassDef]:
+        """The bases of a class that this file defines, nearest first, with theirs."""
+        found: list[cst.ClassDef] = []
+        for base in class_.bases:
+            for name in self._values.names.resolve(base.value):
+                own = self.own_class(name)
+                if own is not None and own is not class_ and depth < 8:
+                    found += [own, *self.own_bases(own, depth + 1)]
+        return found
+
+    def own_class(self, name: str) -> cst.ClassDef | None:
+        """The class that a dotted name of the form `:Name` stands for."""
+        own = self.definitions.get(name[1:]) if name.startswith(":") else None
+        return own if isinstance(own, cst.ClassDef) else None
+
+    def callee(self, node: cst.Call) -> cst.FunctionDef | None:
+        """The function or method of this file that a call runs."""
+        for name in self._values.names.resolve(node.func):
+            own = self.definitions.get(name[1:]) if name.startswith(":") else None
+            if isinstance(own, cst.FunctionDef):
+                return own
+        return self.method(node.func) if isinstance(node.func, cst.Attribute) else None
+
+    def returns(self, function: cst.FunctionDef) -> list[cst.Return]:
+        """The `return` statements of a function itself."""
+        return self._returns.get(function, [])
+
+    @cached_property
+    def definitions(self) -> dict[str, cst.ClassDef | cst.FunctionDef]:
+        """Every class and function by its qualified name."""
+        tree = self._values.tree
+        nodes: list[cst.ClassDef | cst.FunctionDef] = [
+            *tree.nodes(cst.ClassDef),
+            *tree.nodes(cst.FunctionDef),
+        ]
+        return {qualified_name(tree, node): node for node in nodes}
+
+    @cached_property
+    def _returns(self) -> dict[cst.FunctionDef, list[cst.Return]]:
+        tree = self._values.tree
+        found: dict[cst.FunctionDef, list[cst.Return]] = {}
+        for node in tree.nodes(cst.Return):
+            owner = tree.enclosing(node, cst.FunctionDef)
+            if owner is not None:
+                found.setdefault(owner, []).append(node)
+        return found
+
+    def method(self, func: cst.Attribute) -> cst.FunctionDef | None:
+        """The method that is called, on `self` or an object of a class of this file."""
+        class_ = self.class_of(func.value)
+        if class_ is None:
+            return None
+        name = f"{qualified_name(self._values.tree, class_)}.{func.attr.value}"
+        method = self.definitions.get(name)
+        return method if isinstance(method, cst.FunctionDef) else None
+
+    def class_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
+        """The class of this file that an expression is an object of: `self`, or an instance."""
+        if isinstance(node, cst.Name) and node.value == "self":
+            return self._values.tree.enclosing(node, cst.ClassDef)
+        classes = self._values.value(node).classes
+        if len(classes) != 1 or not classes[0].startswith(":"):
+            return None
+        own = self.definitions.get(classes[0][1:])
+        return own if isinstance(own, cst.ClassDef) else None

@@ -1,0 +1,414 @@
+"""What kind of value an expression is: tensor or array, on the device or on the host."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.frameworks.hooks import registered_hooks
+from torchlint.analysis.literals import literal
+from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.values.array_values import item_of_array
+from torchlint.analysis.values.call_values import CallValues
+from torchlint.analysis.values.combine import arithmetic, container, shared
+from torchlint.analysis.values.environments import is_bound_of_space, observed
+from torchlint.analysis.values.evidence import Evidence
+from torchlint.analysis.values.iteration import Iteration
+from torchlint.analysis.values.kinds import (
+    ARRAYS,
+    DEVICE_VALUE,
+    HOST_VALUE,
+    NO_VALUE,
+    TENSORS,
+    UNKNOWN_VALUE,
+    Kind,
+    Value,
+    sounds_like_loader,
+    sounds_like_loss,
+    sounds_like_module,
+    sounds_like_optimizer,
+)
+
+if TYPE_CHECKING:
+    from torchlint.analysis.flow import Flow
+    from torchlint.analysis.names import Names
+    from torchlint.source.tree import Tree
+
+_DEEPEST = 40
+_SAME_TENSOR = frozenset({"data", "grad", "T", "mT", "H", "real", "imag"})
+_ON_HOST = frozenset({"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "itemsize"})
+_ANNOTATIONS = {
+    "torch.Tensor": Value(Kind.TENSOR),
+    "numpy.ndarray": Value(Kind.ARRAY),
+    "torch.nn.Module": Value(Kind.MODULE),
+    "torch.utils.data.DataLoader": Value(Kind.LOADER),
+    "torch.utils.data.Dataset": Value(Kind.DATASET),
+    "torch.optim.Optimizer": Value(Kind.OPTIMIZER),
+    "torch.device": HOST_VALUE,
+    "builtins.int": HOST_VALUE,
+    "builtins.float": HOST_VALUE,
+    "builtins.str": HOST_VALUE,
+    "builtins.bool": HOST_VALUE,
+}
+
+
+class Values:
+    """Infers values on demand and remembers them, for one file."""
+
+    def __init__(self, tree: Tree, names: Names, flow: Flow) -> None:
+        self.tree = tree
+        self.names = names
+        self._flow = flow
+        self._known: dict[int, Value] = {}
+        self._depth = 0
+        self._calls = CallValues(self)
+        self._iteration = Iteration(self)
+        self._evidence = Evidence(tree)
+
+    def release(self) -> None:
+        """Breaks the circle with the part that deals with calls."""
+        self.__dict__.clear()
+
+    def value(self, node: cst.CSTNode | None) -> Value:
+        """What is known of the value of an expression; `Kind.UNKNOWN` where nothing is."""
+        if node is None:
+            return NO_VALUE
+        known = self._known.get(id(node))
+        if known is None:
+            if self._depth > _DEEPEST:
+                return UNKNOWN_VALUE
+            self._known[id(node)] = NO_VALUE  # a value that depends on itself adds nothing
+            self._depth += 1
+            known = self._infer(node)
+            self._depth -= 1
+            if self._depth == 0 or known.kind:
+                self._known[id(node)] = known
+            else:
+                del self._known[id(node)]
+        return known
+
+    def _infer(self, node: cst.CSTNode) -> Value:
+        if type(node) is cst.Name:
+            return self._name(node)
+        if type(node) is cst.Attribute:
+            return self._attribute(node)
+        if type(node) is cst.Call:
+            return self._calls.call(node)
+        if type(node) is cst.Subscript:
+            return self._subscript(node)
+        if isinstance(node, (cst.BinaryOperation, cst.BooleanOperation)):
+            pair = (self.value(node.left), self.value(node.right))
+            if isinstance(node, cst.BooleanOperation):
+                return pair[0] | pair[1]
+            return arithmetic(*pair)
+        if isinstance(node, cst.UnaryOperation):
+            return HOST_VALUE if isinstance(node.operator, cst.Not) else self.value(node.expression)
+        if isinstance(node, cst.Comparison):
+            operands = [self.value(node.left)]
+            for target in node.comparisons:
+                if isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):
+                    return HOST_VALUE
+                operands.append(self.value(target.comparator))
+            return arithmetic(*operands)
+        if isinstance(node, cst.IfExp):
+            return self.value(node.body) | self.value(node.orelse)
+        if isinstance(node, (cst.Await, cst.NamedExpr)):
+            inner = node.expression if isinstance(node, cst.Await) else node.value
+            return self.value(inner)
+        return self._display(node)
+
+    def _display(self, node: cst.CSTNode) -> Value:
+        if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
+            return container([self.value(element.value) for element in node.elements])
+        if isinstance(node, cst.Dict):
+            return container([self.value(element.value) for element in node.elements])
+        if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp)):
+            return container([self.value(node.elt)])
+        if isinstance(node, cst.DictComp):
+            return container([self.value(node.value)])
+        if isinstance(node, (cst.Lambda, cst.Yield)):
+            return UNKNOWN_VALUE
+        return HOST_VALUE
+
+    # names -------------------------------------------------------------------------------
+
+    def _name(self, node: cst.Name) -> Value:
+        if node.value in ("True", "False", "None"):
+            return HOST_VALUE
+        bindings = self._flow.reaching(node)
+        if not bindings:
+            return UNKNOWN_VALUE
+        found = NO_VALUE
+        for binding in bindings:
+            if (
+                binding.how is How.UPDATE
+                and found.is_array
+                and isinstance(binding.node, cst.Assign)
+            ):
+                continue  # `array[0] = x` leaves it an array, whatever x is
+            found |= self._binding(binding)
+        if found.kind and not found.has(Kind.UNKNOWN | Kind.PARAMETER):
+            return found
+        return self._with_evidence(found, node.value, node)
+
+    def _with_evidence(self, found: Value, name: str, node: cst.CSTNode) -> Value:
+        """Adds what the way a name is used, or its words, say where its origin says nothing."""
+        if name in self._evidence.backward_names:
+            return Value(Kind.DEVICE, found.parameters, found.classes)
+        if found.has(TENSORS):
+            return found
+        if (
+            name in self._evidence.module_names
+            or sounds_like_module(name)
+            or sounds_like_loss(name)
+        ):
+            return Value(Kind.MODULE | Kind.PARAMETER, found.parameters, found.classes)
+        if sounds_like_optimizer(name):
+            return Value(Kind.OPTIMIZER, found.parameters, found.classes)
+        if sounds_like_loader(name):
+            return Value(Kind.LOADER, found.parameters, found.classes, element=found.element)
+        if name in self._evidence.tensor_names(node):
+            return found | Value(Kind.TENSOR)
+        return found
+
+    def _binding(self, binding: Binding) -> Value:
+        if binding.how is How.PARAMETER:
+            return self._parameter(binding)
+        if binding.how is How.DEFINITION or binding.dotted is not None or binding.value is None:
+            return UNKNOWN_VALUE
+        value = self.value(binding.value)
+        if binding.how is How.ITERATION:
+            value = self.iterated(self._iteration.unwrapped(binding.value), value)
+        elif binding.how is How.CONTEXT and not binding.path:
+            return UNKNOWN_VALUE
+        elif binding.how is How.UPDATE:
+            return value.without(Kind.HOST)
+        return self._unpacked(binding, value)
+
+    def _unpacked(self, binding: Binding, value: Value) -> Value:
+        source = binding.value
+        if binding.how is How.ITERATION:
+            source = self._iteration.unwrapped(source)
+        for index in binding.path:
+            if (
+                isinstance(source, (cst.Tuple, cst.List))
+                and index < len(source.elements)
+                and not any(isinstance(e, cst.StarredElement) for e in source.elements)
+                and binding.how is not How.ITERATION
+            ):
+                source = source.elements[index].value
+                value = self.value(source)
+            else:
+                value = self._calls.part(source, index, value)
+                source = None
+        return value
+
+    def _parameter(self, binding: Binding) -> Value:
+        param = binding.node
+        if isinstance(param, cst.Param) and param.annotation is not None:
+            for name in self.names.resolve(param.annotation.annotation):
+                if name in _ANNOTATIONS:
+                    known = _ANNOTATIONS[name]
+                    return Value(known.kind | Kind.PARAMETER, frozenset({binding.name}))
+                return Value(Kind.PARAMETER, frozenset({binding.name}), classes=(name,))
+        if binding.starred:
+            inner = Value(Kind.PARAMETER, frozenset({binding.name}))
+            return Value(Kind.CONTAINER, frozenset({binding.name}), element=inner)
+        if binding.name in ("self", "cls"):
+            return UNKNOWN_VALUE
+        hot_batch = self._calls.framework_batch(param)
+        if hot_batch is not None:
+            return hot_batch
+        return Value(Kind.PARAMETER, frozenset({binding.name}))
+
+    def iterated(self, source: cst.CSTNode | None, value: Value) -> Value:
+        """What a loop over `source` hands out."""
+        if isinstance(source, cst.Call):
+            special = self._iteration.iterated_call(source)
+            if special is not None:
+                return special
+        if value.has(Kind.LOADER):
+            return value.element or Value(Kind.CPU)
+        if value.has(Kind.CONTAINER):
+            return value.element or UNKNOWN_VALUE
+        if value.has(TENSORS | ARRAYS):
+            return shared(value) | (Value(Kind.SCALAR) if value.has(ARRAYS) else NO_VALUE)
+        return Value(value.kind & (Kind.PARAMETER | Kind.UNKNOWN), value.parameters)
+
+    def iterates_loader(self, loop: cst.For) -> bool:
+        """Whether a loop goes over the batches of a loader, through `tqdm`, `enumerate`, `zip`
+        or a wrapper that is given one."""
+        return self._iteration.is_over_loader(loop.iter)
+
+    # attributes and items ----------------------------------------------------------------
+
+    def _attribute(self, node: cst.Attribute) -> Value:
+        name = node.attr.value
+        if name in _ON_HOST:
+            return HOST_VALUE
+        if isinstance(node.value, cst.Name) and node.value.value in ("self", "cls"):
+            return self._self_attribute(node)
+        owner = self.value(node.value)
+        if owner.has(TENSORS | Kind.LIKELY) or (name in _SAME_TENSOR and owner.has(Kind.PARAMETER)):
+            return owner.without(Kind.HOST)
+        if owner.has(ARRAYS):
+            return Value(Kind.ARRAY, dtype=owner.dtype)
+        if is_bound_of_space(node):
+            return Value(Kind.ARRAY)
+        class_ = self._calls.own.class_of(node.value)
+        if class_ is not None and name in self.attributes.get(class_, {}):
+            return self._held(class_, name)
+        if (
+            sounds_like_module(name)
+            or sounds_like_loss(name)
+            or name in self._evidence.module_names
+        ):
+            return Value(Kind.MODULE)
+        if sounds_like_optimizer(name):
+            return Value(Kind.OPTIMIZER)
+        if sounds_like_loader(name):
+            return Value(Kind.LOADER)
+        if owner.has(Kind.MODULE):
+            return UNKNOWN_VALUE
+        return Value(owner.kind & (Kind.PARAMETER | Kind.UNKNOWN) or Kind.UNKNOWN, owner.parameters)
+
+    def _self_attribute(self, node: cst.Attribute) -> Value:
+        name = node.attr.value
+        found = NO_VALUE
+        class_ = self.tree.enclosing(node, cst.ClassDef)
+        if class_ is not None:
+            found = self._held(class_, name)
+        if found.kind and not found.only(Kind.UNKNOWN):
+            return found
+        if f"self.{name}" in self._evidence.backward_names:
+            return DEVICE_VALUE
+        if f"self.{name}" in self._evidence.module_names or sounds_like_module(name):
+            return Value(Kind.MODULE, classes=found.classes)
+        if sounds_like_loss(name):
+            return Value(Kind.MODULE, classes=found.classes)
+        if sounds_like_optimizer(name):
+            return Value(Kind.OPTIMIZER)
+        if sounds_like_loader(name):
+            return Value(Kind.LOADER)
+        return Value(Kind.UNKNOWN, classes=found.classes)
+
+    def _held(self, class_: cst.ClassDef, name: str) -> Value:
+        """What the objects of a class keep under a name."""
+        found = NO_VALUE
+        for binding in self.attributes.get(class_, {}).get(name, ()):
+            found |= shared(self._unpacked(binding, self.value(binding.value)))
+        return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
+
+    def _subscript(self, node: cst.Subscript) -> Value:
+        index = node.slice[0].slice
+        if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer):
+            part = observed(node.value, index.value.evaluated_value, self)
+            if part is not None:
+                return part
+        value = self.value(node.value)
+        if value.has(Kind.PARAMETER) and self._is_engine_state(node):
+            return DEVICE_VALUE
+        if value.has(Kind.CONTAINER | Kind.LOADER):
+            return value.element or UNKNOWN_VALUE
+        if value.only(ARRAYS | Kind.SCALAR):
+            return item_of_array(node, value, self)
+        if value.has(ARRAYS):
+            rest = value.without(ARRAYS)
+            return Value(rest.kind | Kind.ARRAY, rest.parameters, dtype=value.dtype)
+        if value.has(TENSORS | Kind.LIKELY | Kind.PARAMETER):
+            return value.without(Kind.HOST)
+        return UNKNOWN_VALUE
+
+    def class_bases(self, class_: cst.ClassDef) -> list[str]:
+        """The dotted names of a class's bases, through bases that this file defines."""
+        return self._calls.own.bases(class_)
+
+    def class_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
+        """The class of this file that an expression is an object of: `self`, or an instance."""
+        return self._calls.own.class_of(node)
+
+    def own_bases(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
+        """The bases of a class that this file defines, nearest first, with theirs."""
+        return self._calls.own.own_bases(class_)
+
+    def own_function(self, call: cst.Call) -> cst.FunctionDef | None:
+        """The function or method of this file that a call runs."""
+        return self._calls.own.callee(call)
+
+    def own_class(self, name: str) -> cst.ClassDef | None:
+        """The class of this file that a name such as `:Net` stands for."""
+        return self._calls.own.own_class(name)
+
+    def returns(self, function: cst.FunctionDef) -> list[cst.Return]:
+        """The return statements of a function, in source order."""
+        return self._calls.own.returns(function)
+
+    def is_cpu(self, device: cst.BaseExpression) -> bool:
+        """Whether a device expression is the CPU for certain."""
+        return self._calls.is_cpu(device)
+
+    def _is_engine_state(self, node: cst.Subscript) -> bool:
+        """`state["loss"]` in a function that a training engine calls on each step."""
+        function = self.tree.enclosing(node, cst.FunctionDef)
+        if function is None or function.name.value not in self.step_hooks:
+            return False
+        key = node.slice[0].slice
+        return isinstance(key, cst.Index) and (
+            literal(key.value) in frameworks.ENGINE_STATE_TENSORS
+        )
+
+    @cached_property
+    def step_hooks(self) -> frozenset[str]:
+        """Functions that an ignite or torchnet engine is told to call on each step."""
+        return registered_hooks(self.tree)
+
+    # evidence ----------------------------------------------------------------------------
+
+    @cached_property
+    def attributes(self) -> dict[cst.ClassDef, dict[str, list[Binding]]]:
+        """For each class, the assignments to `self.name` in its methods."""
+        found: dict[cst.ClassDef, dict[str, list[Binding]]] = {}
+        for assign in self.tree.nodes(cst.Assign):
+            for target in assign.targets:
+                self._collect_attributes(found, target.target, assign, assign.value, ())
+        for annotated in self.tree.nodes(cst.AnnAssign):
+            if annotated.value is not None:
+                self._collect_attributes(found, annotated.target, annotated, annotated.value, ())
+        for call in self.tree.nodes(cst.Call):
+            self._collect_buffer(found, call)
+        return found
+
+    def _collect_attributes(
+        self,
+        found: dict[cst.ClassDef, dict[str, list[Binding]]],
+        target: cst.BaseExpression,
+        node: cst.CSTNode,
+        value: cst.BaseExpression,
+        path: tuple[int, ...],
+    ) -> None:
+        if isinstance(target, (cst.Tuple, cst.List)):
+            for index, element in enumerate(target.elements):
+                self._collect_attributes(found, element.value, node, value, (*path, index))
+        elif isinstance(target, cst.Attribute) and dotted_text(target).startswith("self."):
+            class_ = self.tree.enclosing(node, cst.ClassDef)
+            if class_ is not None and dotted_text(target).count(".") == 1:
+                binding = Binding(target.attr.value, How.ASSIGNMENT, node, value, path)
+                found.setdefault(class_, {}).setdefault(target.attr.value, []).append(binding)
+
+    def _collect_buffer(
+        self, found: dict[cst.ClassDef, dict[str, list[Binding]]], call: cst.Call
+    ) -> None:
+        """`self.register_buffer("queue", …)` makes a tensor that moves with the module."""
+        if dotted_text(call.func) not in ("self.register_buffer", "self.register_parameter"):
+            return
+        name = call.args[0].value if call.args else None
+        class_ = self.tree.enclosing(call, cst.ClassDef)
+        if isinstance(name, cst.SimpleString) and class_ is not None:
+            text = str(name.evaluated_value)
+            self._known[id(call)] = DEVICE_VALUE
+            binding = Binding(text, How.ASSIGNMENT, call, call)
+            found.setdefault(class_, {}).setdefault(text, []).append(binding)

@@ -1,0 +1,162 @@
+"""The file of a baseline: JSON with one entry on each line, sorted, so that a diff reads well.
+
+It comes with the code that is checked and people edit it, so it is read as hostile input: capped
+in size, and whatever is wrong with it becomes a `ConfigError` that names the entry.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from torchlint.baselines.known_findings import Entry, Key
+from torchlint.config.settings import ConfigError, nearest, read_capped, shortened
+from torchlint.files.writing import write_whole
+from torchlint.finding import Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NAME: Final = "torchlint-baseline.json"
+VERSION: Final = 1
+_MAX_BYTES: Final = 16 << 20
+_MOST: Final = 1_000_000
+_LONGEST: Final = 1_000
+_TEXTS: Final = ("path", "rule", "scope", "fingerprint")
+_TIERS: Final = tuple(tier.value for tier in Tier)
+_KEYS: Final = (*_TEXTS, "tier", "count", "owner", "reason", "expires")
+_TOP: Final = ("version", "entries")
+
+
+def read(path: str) -> tuple[Entry, ...]:
+    """The entries of a baseline.
+
+    Raises:
+        ConfigError: it cannot be read, or is no baseline.
+    """
+    data = read_capped(path, _MAX_BYTES)
+    try:
+        return decode(data)
+    except ConfigError as error:
+        raise ConfigError(error.message, path) from None
+
+
+def write(path: str, entries: Iterable[Entry]) -> None:
+    """Replaces or makes the file.
+
+    Raises:
+        SourceError: of kind `write`; an old file is as it was.
+    """
+    write_whole(path, encode(entries))
+
+
+def encode(entries: Iterable[Entry]) -> bytes:
+    """The bytes of the file, the same for the same entries."""
+    lines = [_line(entry) for entry in sorted(entries)]
+    listed = "[\n    " + ",\n    ".join(lines) + "\n  ]" if lines else "[]"
+    return f'{{\n  "version": {VERSION},\n  "entries": {listed}\n}}\n'.encode()
+
+
+def _line(entry: Entry) -> str:
+    values: dict[str, str | int] = dict(zip(_TEXTS, entry.key, strict=False))
+    if entry.key.tier != Tier.DEFAULT.value:
+        values["tier"] = entry.key.tier
+    values["count"] = entry.size
+    notes = {"owner": entry.owner, "reason": entry.reason}
+    values.update({name: note for name, note in notes.items() if note is not None})
+    if entry.expires is not None:
+        values["expires"] = entry.expires.isoformat()
+    text = json.dumps(values, ensure_ascii=False)
+    # What a diff would hide or obey, and half of a surrogate pair, is escaped; é stays é.
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
+
+
+def decode(data: bytes) -> tuple[Entry, ...]:
+    """The entries in the bytes of a baseline.
+
+    Raises:
+        ConfigError: with a sentence on what is wrong.
+    """
+    try:
+        found = json.loads(data.decode("utf-8-sig"), parse_int=_number)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"This is not valid JSON: {shortened(str(error))}; mend it, or take it from git again."
+        ) from None
+    if not isinstance(found, dict) or "version" not in found:
+        raise ConfigError("This is not a baseline; `torchlint baseline write` makes one.")
+    if found["version"] != VERSION:
+        raise ConfigError(
+            f"The version of this baseline is not {VERSION}, which this torchlint reads; "
+            "use the torchlint that wrote it, or a newer one."
+        )
+    for name in found:
+        if name not in _TOP:
+            raise ConfigError(f"Unknown key `{shortened(name)}`{nearest(name, _TOP)}.")
+    listed = found.get("entries")
+    if not isinstance(listed, list):
+        raise ConfigError("`entries` must be a list.")
+    entries: dict[Key, Entry] = {}
+    for number, each in enumerate(listed, start=1):
+        entry = _entry(each, number)
+        if entry.key in entries:
+            raise ConfigError(f"{_named(each, number)} repeats another; keep one of the two.")
+        entries[entry.key] = entry
+    return tuple(entries.values())
+
+
+def _entry(values: object, number: int) -> Entry:
+    if not isinstance(values, dict):
+        raise ConfigError(f"Entry {number} must be an object, such as {{...}}.")
+    here = _named(values, number)
+    for name in values:
+        if name not in _KEYS:
+            raise ConfigError(
+                f"{here} has an unknown key `{shortened(name)}`{nearest(name, _KEYS)}."
+            )
+    path, rule, scope, fingerprint = (_text(values.get(name), name, here) for name in _TEXTS)
+    tier = values.get("tier", Tier.DEFAULT.value)
+    if tier not in _TIERS:
+        raise ConfigError(f"{here}: `tier` must be one of {', '.join(_TIERS)}.")
+    count = values.get("count")
+    if type(count) is not int or not 0 < count <= _MOST:
+        raise ConfigError(f"{here}: `count` must be a whole number from 1 to {_MOST:,}.")
+    owner, reason, expires = (
+        None if values.get(name) is None else _text(values[name], name, here)
+        for name in ("owner", "reason", "expires")
+    )
+    day = None if expires is None else parse_date(expires)
+    if expires is not None and day is None:
+        raise ConfigError(f"{here}: `expires` must be a date such as 2027-01-31.")
+    return Entry(Key(path, rule, scope, fingerprint, tier), count, owner, reason, day)
+
+
+def _text(value: object, name: str, here: str) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise ConfigError(f"{here}: `{name}` must be a text of at most {_LONGEST:,} characters.")
+    return value
+
+
+def _named(values: dict[str, object], number: int) -> str:
+    """`Entry 7 (TL201 in src/train.py)`."""
+    rule, path = values.get("rule"), values.get("path")
+    if not isinstance(rule, str) or not isinstance(path, str):
+        return f"Entry {number}"
+    return f"Entry {number} ({shortened(rule)} in {shortened(path)})"
+
+
+def parse_date(text: str) -> date | None:
+    """The date in `2027-01-31`, or None for any other form."""
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.isoformat() == text else None
+
+
+def _number(text: str) -> int:
+    # Reading a number of a million digits takes the square of them in older versions of Python.
+    return int(text) if len(text) < 10 else -1

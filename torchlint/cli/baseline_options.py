@@ -1,0 +1,206 @@
+"""From the words of a command to baselines, and what they say of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from torchlint.baselines import file as baseline_file
+from torchlint.baselines.known_findings import Comparison, Entry, compare, key_of
+from torchlint.config.folders import Configs
+from torchlint.config.settings import ConfigError, Selection
+from torchlint.engine.tiers import Shown, Wanted
+from torchlint.files.discover import shown_path
+from torchlint.finding import Tier
+from torchlint.report import baseline as report
+from torchlint.report.terminal.safe_text import visible_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import date
+
+    from torchlint.cli.options import Words
+    from torchlint.engine.check import Target
+    from torchlint.engine.targets import Plan
+    from torchlint.finding import Finding
+    from torchlint.memory.store import Store
+
+
+class Run(NamedTuple):
+    """What a check looked at: with which rules, and whether nothing went wrong."""
+
+    targets: Sequence[Target]
+    wanted: Wanted
+    rules: Mapping[str, str]
+    sound: bool
+
+
+def run_of(targets: Sequence[Target], words: Words, store: Store, *, sound: bool) -> Run:
+    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
+    return Run(targets, wanted, store.rule_names(), sound)
+
+
+class Baseline:
+    """A baseline and how it names files: relative to its own folder, with slashes.
+
+    Args:
+        path: where it is; it need not exist.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+        self.name = visible_path(shown_path(self.path))
+        self.entries: tuple[Entry, ...] = ()
+        self._root = os.path.realpath(os.path.dirname(self.path))
+        self._here = os.path.realpath(os.getcwd())
+        self._beside = self._root == self._here
+
+    @property
+    def exists(self) -> bool:
+        return os.path.lexists(self.path)
+
+    def load(self) -> None:
+        """Reads the entries.
+
+        Raises:
+            click.ClickException: there is no such file, or it is no baseline.
+        """
+        if not self.exists:
+            raise click.ClickException(
+                f"{self.name}: There is no such file; make it with `torchlint baseline write`."
+            )
+        try:
+            self.entries = baseline_file.read(self.path)
+        except ConfigError as error:
+            raise click.ClickException(f"{self.name}: {error.message}") from None
+
+    def compare(self, findings: Iterable[Finding], run: Run) -> Comparison:
+        """What the entries say of these findings."""
+        selections = {self._called(each.path): each.selection for each in run.targets}
+        missing: dict[str, bool] = {}
+
+        def gone(path: str) -> bool:
+            if path not in missing:
+                there = path in selections or os.path.lexists(os.path.join(self._root, path))
+                missing[path] = not there
+            return missing[path]
+
+        return compare(
+            self.entries,
+            [(key_of(self._called(each.path), each), each) for each in findings],
+            judged=_judge(run, selections, gone),
+            gone=gone,
+            today=today(),
+        )
+
+    def _called(self, path: str) -> str:
+        inside = not os.path.isabs(path) and not path.startswith(os.pardir)
+        if not (inside and self._beside):
+            with contextlib.suppress(ValueError):  # On another drive.
+                path = os.path.relpath(os.path.join(self._here, path), self._root)
+        return path.replace(os.sep, "/")
+
+
+def _judge(
+    run: Run, selections: Mapping[str, Selection], gone: Callable[[str], bool]
+) -> Callable[[Entry], bool]:
+    """Whether the run would have found what an entry stands for.
+
+    Nothing is judged if a file could not be checked: it may have made others hot.
+    """
+    every = set(selections.values()) or {Selection()}
+
+    def judged(entry: Entry) -> bool:
+        path, code = entry.key.path, entry.key.rule
+        mine = selections.get(path)
+        if not run.sound or (mine is None and not gone(path)):
+            return False
+        name = run.rules.get(code)
+        if name is None:
+            return True
+        return any(
+            each.enabled(code, name) and run.wanted.shows(Tier(entry.key.tier), code, name, each)
+            for each in (every if mine is None else (mine,))
+        )
+
+    return judged
+
+
+class Baselines:
+    """Those that hold for a plan: the one that was given, or what each file's configuration names.
+
+    Raises:
+        click.ClickException: one of them cannot be used.
+    """
+
+    def __init__(self, plan: Plan, given: str | None) -> None:
+        self.notes: list[str] = []
+        self._of = plan.baselines if given is None else dict.fromkeys(_paths(plan), given)
+        self._given = given
+        self._loaded = {path: Baseline(path) for path in dict.fromkeys(self._of.values())}
+        if given is not None and not self._loaded:
+            self._loaded[given] = Baseline(given)
+        for each in self._loaded.values():
+            each.load()
+
+    def hide(
+        self, shown: Shown, targets: Sequence[Target], words: Words, store: Store, *, sound: bool
+    ) -> Shown:
+        """What is shown, without what is known; then `notes` has the rest of the summary.
+
+        Args:
+            sound: whether every file could be checked.
+        """
+        left = [each for each in shown.findings if each.path not in self._of]
+        for path, baseline in self._loaded.items():
+            mine = [each for each in shown.findings if self._of.get(each.path) == path]
+            run = run_of(
+                [each for each in targets if self._of.get(each.path) == path],
+                words,
+                store,
+                sound=sound,
+            )
+            comparison = baseline.compare(mine, run)
+            left += comparison.left
+            self.notes += report.notes(comparison, baseline.name, prune_words(self._given))
+        return Shown(tuple(sorted(left, key=lambda each: each.sort_key)), shown.hidden_hints)
+
+
+def _paths(plan: Plan) -> Iterator[str]:
+    return (target.path for target in plan.targets)
+
+
+def the_baseline(plan: Plan, words: Words, given: str | None) -> Baseline:
+    """The one baseline of all files: as given, as configured, or of the usual name.
+
+    Raises:
+        click.ClickException: the configurations of the files name several.
+    """
+    if given is not None:
+        return Baseline(given)
+    named = {plan.baselines.get(path) for path in _paths(plan)}
+    if not named and not words.isolated:
+        try:
+            named = {Configs(file=words.config).for_folder(os.getcwd()).baseline}
+        except ConfigError as error:
+            raise click.ClickException(error.message) from None
+    if len(named) > 1:
+        raise click.UsageError(
+            "The configurations of these files do not agree on one baseline; "
+            "check one project at a time, or name the file with --baseline."
+        )
+    return Baseline((named.pop() if named else None) or baseline_file.NAME)
+
+
+def prune_words(given: str | None) -> str:
+    """The command that shrinks a baseline."""
+    return "torchlint baseline prune" + (f" --baseline {given}" if given else "")
+
+
+def today() -> date:
+    from datetime import date
+
+    return date.today()

@@ -1,0 +1,55 @@
+"""`torchlint check --add-ignore`: silences what is found, so that only new findings show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import click
+
+from torchlint.cli.options import plan_from, pool_from
+from torchlint.cli.output import print_diagnostics, print_lines
+
+if TYPE_CHECKING:
+    from torchlint.cli.options import Words
+
+
+ALL_OR_NOTHING: Final = (
+    "--add-ignore silences all that is found; leave out --watch, --baseline and --diff-base."
+)
+
+
+def add_ignore(
+    paths: tuple[str, ...], words: Words, reason: str | None, *, no_baseline: bool
+) -> NoReturn:
+    """Adds comments to the files, and says how many.
+
+    Raises:
+        click.UsageError: standard input was asked for, a baseline hides some of what is found, or
+            the reason is missing or unfit.
+        click.exceptions.Exit: with 2 if a file could not be changed.
+    """
+    from torchlint.engine.tiers import Wanted
+    from torchlint.fixes.add_ignores import add_ignores, wrong_reason
+    from torchlint.fixes.fixer import apply
+    from torchlint.report.fixes import silenced
+
+    if "-" in paths:
+        raise click.UsageError("--add-ignore writes files; name some instead of `-`.")
+    reason = (reason or "").strip()
+    wrong = wrong_reason(reason)
+    if wrong is not None:
+        raise click.UsageError(wrong)
+    plan = plan_from(paths, words)
+    if plan.baselines and not no_baseline:
+        message = "A baseline hides what is known; give --no-baseline to silence that, too."
+        raise click.UsageError(message)
+    if not reason and any(target.selection.require_reason for target in plan.targets):
+        raise click.UsageError("Reasons are required; give one with --reason TEXT.")
+    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
+    found = add_ignores(plan.targets, wanted=wanted, reason=reason, pool=pool_from(words))
+    failed = apply(found.files)
+    diagnostics = {*plan.diagnostics, *found.files.diagnostics, *failed}
+    print_diagnostics(sorted(diagnostics, key=lambda each: each.sort_key))
+    written = len(found.files.files) - len(failed)
+    print_lines([silenced(found.findings, written, len(plan.targets))])
+    raise click.exceptions.Exit(2 if diagnostics else 0)

@@ -1,0 +1,28 @@
+"""`torchlint clean`: forgets what was found."""
+
+from __future__ import annotations
+
+import click
+
+from torchlint.cli.command import Command
+from torchlint.cli.options import cache_root
+from torchlint.cli.output import print_lines
+from torchlint.report.terminal.safe_text import plural, visible
+
+
+@click.command("clean", cls=Command)
+@click.option("--cache-dir", metavar="DIR", help="The cache to empty. Default: the one in use.")
+def command(cache_dir: str | None) -> None:
+    """Remove what `check` keeps between runs.
+
+    Nothing is lost by it but time: the next `check` looks at every file again. Entries that
+    nobody has used for a month go by themselves.
+    """
+    from torchlint.memory.cache import clear
+
+    root = cache_root(cache_dir)
+    try:
+        count, size = clear(root)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(visible(str(error))) from None
+    print_lines([f"Removed {plural(count, 'file')}, {size / 1e6:.1f} MB, from {visible(root)}."])

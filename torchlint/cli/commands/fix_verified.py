@@ -1,0 +1,58 @@
+"""`torchlint fix --verified`: measures first, and makes what proved faster and right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.cli.output import print_diagnostics, print_lines
+from torchlint.cli.verify_options import fixes_of, print_result, program_from, run
+
+if TYPE_CHECKING:
+    from torchlint.cli.options import Words
+    from torchlint.verify.fixes import Fixes
+
+
+def fix_verified(
+    arguments: tuple[str, ...], words: Words, *, apply: bool, yes: bool, show_fixes: bool
+) -> None:
+    """Verify the script that `arguments` begin with, then print or write the good fixes.
+
+    Raises:
+        click.exceptions.Exit: always, with the exit code.
+    """
+    from torchlint.verify.changes import Changes
+    from torchlint.verify.judge.judging import proven
+    from torchlint.verify.request import Request
+
+    program = program_from(arguments, None)
+    fixes = fixes_of(program, words, unsafe=True)
+    result = run(Request(program), Changes(program, fixes), yes=yes)
+    if result is None:
+        raise click.exceptions.Exit(0)
+    print_result(result, err=True)
+    chosen = proven(result.fixes)
+    if not chosen:
+        print_lines(["No fix proved both faster and right; nothing is changed."], err=True)
+        raise click.exceptions.Exit(result.exit)
+    raise click.exceptions.Exit(_make(fixes, chosen, apply=apply, show_fixes=show_fixes))
+
+
+def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool, show_fixes: bool) -> int:
+    from torchlint.cli.commands.fix import print_diff, print_made
+    from torchlint.fixes import fixer
+    from torchlint.report.terminal.safe_text import plural
+
+    files = fixes.fixed_files(chosen)
+    if not apply:
+        print_diff(files)
+    failed = fixer.apply(fixer.FixReport(files, (), (), ())) if apply else ()
+    if show_fixes:
+        print_made(files, failed, apply=apply)
+    if not apply:
+        return 1
+    print_diagnostics(failed)
+    done = plural(len(files) - len(failed), "file")
+    print_lines([f"Made {plural(len(chosen), 'verified fix')} in {done}."], err=True)
+    return 2 if failed else 0

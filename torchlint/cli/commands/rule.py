@@ -1,0 +1,64 @@
+"""`torchlint rule`: explains the rules."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.cli.command import Command
+from torchlint.cli.options import output_format
+from torchlint.cli.output import print_lines
+
+if TYPE_CHECKING:
+    from torchlint.ruleapi.rule import Rule
+
+_EPILOG = """\b
+Examples:
+  torchlint rule                         every rule in one line
+  torchlint rule TL201                   its page: what, why, example, fix safety
+  torchlint rule item-in-step-loop       the same by name
+  torchlint rule --output-format json    all of it for programs
+
+\b
+Exit codes: 0, or 2 for a rule that does not exist.
+"""
+
+
+@click.command("rule", cls=Command, epilog=_EPILOG)
+@click.argument("rule", required=False, metavar="[CODE|NAME]")
+@output_format("text", "json")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+def command(rule: str | None, output_format: str) -> None:
+    """Explain a rule, or list all of them."""
+    from torchlint.report import rules
+    from torchlint.ruleapi.registry import all_rules
+
+    if rule is None:
+        listed = list(all_rules().values())
+        if output_format == "json":
+            print_lines([rules.as_json(listed)])
+        else:
+            print_lines(rules.table(listed))
+        return
+    chosen = _find(rule)
+    if output_format == "json":
+        print_lines([rules.as_json([chosen])])
+    elif sys.stdout.isatty():
+        rules.print_page(chosen)
+    else:
+        print_lines([rules.page(chosen)])
+
+
+def _find(word: str) -> Rule:
+    from torchlint.config.settings import LISTED, nearest, normalised
+    from torchlint.ruleapi.registry import all_rules
+
+    (wanted,) = normalised([word]) or ("",)
+    for rule in all_rules().values():
+        if wanted in (rule.code, rule.name):
+            return rule
+    words = [word for rule in all_rules().values() for word in (rule.code, rule.name)]
+    hint = nearest(wanted, words, LISTED)
+    raise click.UsageError(f"There is no rule `{word}`{hint}.")

@@ -1,0 +1,184 @@
+"""`torchlint verify`: runs the original and the fixed program and says what each fix is worth."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from torchlint.cli.command import Choice, Command, Count
+from torchlint.cli.options import Words, rule_options
+from torchlint.cli.output import must_be_writable, print_lines, write_report
+from torchlint.cli.verify_options import (
+    changes_from,
+    print_result,
+    program_from,
+    request_from,
+    run,
+)
+
+_MOST_PAIRS = 1000
+_EPILOG = """\b
+Examples:
+  torchlint verify train.py                        every fix that `fix --unsafe` would make
+  torchlint verify train.py -- --epochs 5          with the script's own arguments
+  torchlint verify -m pkg.train -- --epochs 5      a module, as with `python -m`
+  torchlint verify train.py --total-only           all fixes together, in half the time
+  torchlint verify train.py --with mine.patch      your own change instead of our fixes
+  torchlint verify train.py --against other.py     another script; itself shows the noise
+  torchlint fix --verified train.py --apply        write just the fixes that came out well
+
+\b
+The script is run many times, for a few seconds each, and stopped from outside. Changed sources
+are served in memory; the project's files stay as they are. What is said holds for this machine,
+these arguments and this session.
+
+\b
+Exit codes:
+  0  no fix is slower or computes other numbers
+  1  a fix is SLOWER, or its numbers DIFFER
+  2  wrong usage, or something is missing
+  3  inconclusive: too noisy a machine, or --require-confirmed and not confirmed
+  4  the original script failed
+  5  the changed script failed where the original ran
+  6  no training or inference steps were seen
+  7  the time budget ran out, or a run said nothing for too long
+"""
+
+
+class _Command(Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if all(word.startswith("-") for word in args):
+                raise
+            message = f"No such option {error.option_name}; the script's own arguments go after --."
+            raise click.UsageError(message, ctx) from None
+
+
+def _seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", value.strip())
+    seconds = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
+    if not seconds > 0:
+        raise click.BadParameter(f'"{value}" is no time; write one such as 90s, 5m or 1h.')
+    return seconds
+
+
+def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, ...]:
+    looks = tuple(int(word) for word in value.split(",") if word.isdecimal())
+    well_made = len(looks) == value.count(",") + 1 and sorted(set(looks)) == list(looks)
+    if not well_made or looks[0] < 2 or looks[-1] > _MOST_PAIRS:
+        raise click.BadParameter(
+            f'"{value}" is not a growing list of numbers from 2 to {_MOST_PAIRS}, such as 4,8,16.'
+        )
+    return looks
+
+
+@click.command("verify", cls=_Command, epilog=_EPILOG)
+@click.argument("words_", nargs=-1, metavar="SCRIPT [-- ARGS]...")
+@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
+@rule_options
+@click.option("--safe-only", is_flag=True, help="Only fixes that `fix` makes without --unsafe.")
+@click.option(
+    "--per-fix/--total-only",
+    default=True,
+    help="Measure each fix alone and after the others (default), or all of them at once only.",
+)
+@click.option(
+    "--with",
+    "patch",
+    metavar="PATCH",
+    help="Compare with this diff instead of our fixes.",
+)
+@click.option("--against", metavar="OTHER.py", help="Compare with this script.")
+@click.option("--steps", type=Count(1), metavar="N", help="Measured steps per process.")
+@click.option("--warmup", type=Count(0), metavar="N", help="Steps before the first measured one.")
+@click.option(
+    "--pairs",
+    callback=_looks,
+    default="4,8,16",
+    show_default=True,
+    metavar="N,…",
+    help="Process pairs at each look; stops at the first look that settles everything.",
+)
+@click.option(
+    "--budget",
+    callback=_seconds,
+    default="10m",
+    show_default=True,
+    metavar="TIME",
+    help="Begin no new pair that would end after this time.",
+)
+@click.option(
+    "--threads",
+    type=Count(1),
+    metavar="N",
+    help="torch's threads in each run. Default: half of the processors.",
+)
+@click.option(
+    "--device",
+    type=Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto: what the script uses.",
+)
+@click.option(
+    "--nproc-per-node",
+    "nproc",
+    type=Count(1),
+    default=1,
+    metavar="N",
+    help="Start the script through torchrun with N processes.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seeds runs and their order.")
+@click.option(
+    "--keep-env",
+    is_flag=True,
+    help="Leave the memory allocator's settings and the threads as they are.",
+)
+@click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless all is CONFIRMED.")
+@click.option("--json", "json_file", metavar="FILE", help="Write everything as JSON.")
+@click.option("--html", "html_file", metavar="FILE", help="Write a report with charts.")
+@click.option(
+    "--output-format",
+    type=Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print.",
+)
+@click.option("--yes", is_flag=True, help="Run the script without asking.")
+def command(words_: tuple[str, ...], module: str | None, words: Words, **options: Any) -> None:
+    """Run the original and the fixed script, and say fix by fix what is faster.
+
+    This executes the script. Both programs run in turns on this machine until the difference is
+    settled or the plan ends; their computed numbers are compared as well.
+    """
+    for place in (options["json_file"], options["html_file"]):
+        if place is not None:
+            must_be_writable(place)
+    program = program_from(words_, module)
+    request = request_from(program, options)
+    changes = changes_from(program, words, options)
+    result = run(request, changes, yes=options["yes"])
+    if result is None:
+        return
+    if options["output_format"] == "json":
+        from torchlint.report.verify.json import render as as_json
+
+        print_lines([as_json(result).rstrip("\n")])
+    else:
+        print_result(result)
+    if options["json_file"]:
+        from torchlint.report.verify.json import render as as_json
+
+        write_report(options["json_file"], as_json(result))
+    if options["html_file"]:
+        from torchlint.report.verify.html import render as as_page
+
+        write_report(options["html_file"], as_page(result))
+    confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"
+    if result.exit == 0 and options["require_confirmed"] and not confirmed:
+        raise click.exceptions.Exit(3)
+    raise click.exceptions.Exit(result.exit)

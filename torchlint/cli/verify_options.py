@@ -1,0 +1,154 @@
+"""From the words of `verify` and `fix --verified` to a verification."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from torchlint.cli.options import Words, plan_from, pool_from
+from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.report.terminal.safe_text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from torchlint.verify.changes import Changes
+    from torchlint.verify.fixes import Fixes
+    from torchlint.verify.request import Program, Request
+    from torchlint.verify.result import Result
+
+_T = TypeVar("_T")
+
+
+def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
+    """What to run.
+
+    Raises:
+        click.ClickException: there is no such script or module, or torch or another package
+            that measuring needs is not installed.
+    """
+    from torchlint.verify.missing_packages import require_packages
+
+    _checked(require_packages)
+    from torchlint.verify import request
+
+    if module is not None:
+        return _checked(lambda: request.module(module, arguments))
+    if not arguments:
+        raise click.UsageError("Give the script that trains, or a module with -m.")
+    return _checked(lambda: request.script(arguments[0], arguments[1:]))
+
+
+def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
+    """The fixes of the project around a program."""
+    from torchlint.engine.tiers import Wanted
+    from torchlint.report.terminal.progress import Progress
+    from torchlint.ruleapi.registry import all_rules
+    from torchlint.verify.fixes import find_fixes
+
+    paths = (os.path.relpath(program.root), os.path.relpath(program.file))
+    plan = plan_from(paths, words)
+    with Progress(sys.stderr) as progress:
+        fixes = find_fixes(
+            [target for target in plan.targets if not target.is_notebook],
+            all_rules(),
+            unsafe=unsafe,
+            wanted=Wanted(hints=words.hints, pedantic=words.pedantic),
+            pool=pool_from(words),
+            progress=progress,
+        )
+    problems = {*plan.diagnostics, *fixes.diagnostics}
+    print_diagnostics(sorted(problems, key=lambda each: each.sort_key))
+    return fixes
+
+
+def changes_from(program: Program, words: Words, options: Mapping[str, object]) -> Changes:
+    """What to compare the program with.
+
+    Raises:
+        click.ClickException: the options exclude each other, or name what cannot be used.
+    """
+    from torchlint.verify import changes, request
+
+    patch, other = options["patch"], options["against"]
+    if patch and other:
+        raise click.UsageError("--with and --against exclude each other; give one of them.")
+    if patch:
+        return _checked(lambda: changes.by_patch(program, str(patch)))
+    if other:
+        against = _checked(lambda: request.script(str(other), program.argv))
+        return changes.by_other(program, against)
+    return changes.Changes(program, fixes_of(program, words, unsafe=not options["safe_only"]))
+
+
+def request_from(program: Program, options: Mapping[str, Any]) -> Request:
+    """How to measure, from the options of the command."""
+    from torchlint.verify.judge.stats import Design
+    from torchlint.verify.request import Request
+
+    return Request(
+        program=program,
+        per_fix=options["per_fix"],
+        steps=options["steps"],
+        warmup=options["warmup"],
+        budget_s=options["budget"],
+        threads=options["threads"],
+        device=options["device"],
+        nproc=options["nproc"],
+        seed=options["seed"],
+        keep_env=options["keep_env"],
+        design=Design(looks=options["pairs"]),
+    )
+
+
+def run(request: Request, changes: Changes, *, yes: bool) -> Result | None:
+    """Say what will be executed, ask if somebody is there to answer, and verify.
+
+    Returns:
+        None if there is no fix to measure: then nothing is executed.
+
+    Raises:
+        click.exceptions.Exit: the user does not want the program to run.
+    """
+    from torchlint.report.verify.progress import Progress
+    from torchlint.verify.session import verify
+
+    if changes.fixes is not None and not changes.ids:
+        print_lines(["There is no fix to verify; nothing was run."], err=True)
+        return None
+    sentence = (
+        f"verify executes `{shlex.join(changes.program.words)}` many times, for a few seconds "
+        "each, without and with the changes."
+    )
+    print_lines([visible(sentence)], err=True)
+    asks = sys.stdin.isatty() and sys.stderr.isatty()
+    if asks and not yes and not click.confirm("Run it?", default=True, err=True):
+        raise click.exceptions.Exit(2)
+    progress = Progress(sys.stderr)
+    try:
+        return verify(request, changes, progress)
+    finally:
+        progress.done()
+
+
+def print_result(result: Result, *, err: bool = False) -> None:
+    """Print the report for people, to standard output or standard error."""
+    from torchlint.report.verify.text import render
+
+    width = shutil.get_terminal_size((100, 40)).columns
+    paint = paint_for(sys.stderr if err else sys.stdout)
+    print_lines(render(result, paint, width), err=err)
+
+
+def _checked(call: Callable[[], _T]) -> _T:
+    from torchlint.verify.errors import VerifyError
+
+    try:
+        return call()
+    except VerifyError as error:
+        raise click.ClickException(error.message) from None

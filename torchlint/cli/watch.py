@@ -1,0 +1,86 @@
+"""`torchlint check --watch`: the same command again and again."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from torchlint.cli.options import store_from
+from torchlint.cli.output import print_lines
+from torchlint.report.terminal.safe_text import plural, visible, visible_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.cli.options import Words
+
+_INTERRUPTED = 130
+
+
+def again_and_again(paths: tuple[str, ...], words: Words) -> NoReturn:
+    """Run the command that is running, then once more after each change, until Ctrl-C.
+
+    Raises:
+        click.exceptions.Exit: always, with 130, as whatever Ctrl-C ends.
+        click.ClickException: the words of the command cannot be used, or nothing can be watched.
+    """
+    context = click.get_current_context()
+    given = {**context.params, "watch": False}
+    if "-" in paths:
+        raise click.UsageError("--watch needs files or folders; standard input comes once.")
+    if given.get("backend") is not None:
+        raise click.UsageError("--watch works on this machine alone; leave out --backend.")
+    # One for all checks: only what has changed is parsed.
+    context.obj = store_from(given["cache_dir"], no_cache=given["no_cache"])
+    try:
+        _watch(context, given, paths or (".",), words)
+    except KeyboardInterrupt:
+        print_lines(["Stopped watching."], err=True)
+    raise click.exceptions.Exit(_INTERRUPTED)
+
+
+def _watch(
+    context: click.Context, given: dict[str, object], paths: Sequence[str], words: Words
+) -> None:
+    from torchlint.files.watching import Watched, WatchError, changes
+
+    def look() -> Watched:
+        baseline = [str(given["baseline"])] if given.get("baseline") else []
+        watched = Watched(paths, file=words.config, isolated=words.isolated, others=baseline)
+        count[0] = len(watched.folders)
+        return watched
+
+    count = [0]
+    try:
+        for changed in changes(look):
+            if changed:
+                click.clear()
+                print_lines([_what(changed)], err=True)
+            _check(context, given, first=not changed)
+            print_lines([f"Watching {plural(count[0], 'folder')}; Ctrl-C ends."], err=True)
+    except WatchError as error:
+        raise click.ClickException(visible(str(error))) from None
+
+
+def _check(context: click.Context, given: dict[str, object], *, first: bool) -> None:
+    assert context.command.callback is not None
+    try:
+        context.command.callback(**given)
+    except click.exceptions.Exit:
+        pass
+    except click.ClickException as error:
+        if first:
+            raise
+        # Such as a configuration file in the middle of an edit.
+        print_lines([visible(f"Error: {error.format_message()}")], err=True)
+    sys.stdout.flush()
+
+
+def _what(changed: Sequence[str]) -> str:
+    from torchlint.files.discover import shown_path
+
+    first = visible_path(shown_path(changed[0]))
+    others = f" and {plural(len(changed) - 1, 'other')}" if len(changed) > 1 else ""
+    return f"{first}{others} changed."

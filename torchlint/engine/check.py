@@ -1,0 +1,230 @@
+"""MAP each file to what it says, REDUCE that to findings: the whole of `check` as a library."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from torchlint.engine.gate import mentions_torch
+from torchlint.files.digests import blake2b
+from torchlint.files.reading import NOTEBOOK, SourceError, UnconcernedError, read_bytes
+from torchlint.memory.store import Store
+from torchlint.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from torchlint.config.settings import Selection
+    from torchlint.finding import Diagnostic, Finding
+    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.store import Said
+    from torchlint.notebooks.cells import Borders
+
+
+class Target(NamedTuple):
+    """One file to check.
+
+    Args:
+        path: the name shown to the user and used in findings.
+        selection: which rules are on.
+        torch: the oldest torch that the file must run with, as (major, minor).
+        data: the content, if it does not come from disk.
+        named: the user named this very file, so that it is an error if it is not Python; a file
+            found in a folder is parsed only if its words concern a rule.
+    """
+
+    path: str
+    selection: Selection
+    torch: tuple[int, int]
+    data: bytes | None = None
+    named: bool = False
+
+    def read(self) -> bytes:
+        """The Python in it: the content, or of a notebook the module that its cells make.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        data = self.content()
+        if not self.is_notebook:
+            return data
+        from torchlint.notebooks.module import NotebookModule
+
+        return NotebookModule(self.path, data).text.encode("utf-8")
+
+    def content(self) -> bytes:
+        """The content as it lies in the file.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        return read_bytes(self.path) if self.data is None else self.data
+
+    @property
+    def is_notebook(self) -> bool:
+        return self.path.endswith(NOTEBOOK)
+
+
+class Depth(str, Enum):
+    """How far a file is looked into."""
+
+    IMPORTS = "imports"
+    """Only what it imports, off its lines."""
+    RULES = "rules"
+    """Parsed if a rule wants to see it."""
+    WOKEN = "woken"
+    """Parsed and summarized, since hot code of another file may lead here."""
+
+
+class Known:
+    """A target whose content was seen: a digest of it, its size in bytes, whether any rule can
+    have something to say about it, and of a notebook the borders of its cells."""
+
+    __slots__ = ("borders", "digest", "relevant", "size", "target")
+
+    def __init__(
+        self,
+        target: Target,
+        digest: bytes,
+        size: int,
+        *,
+        relevant: bool,
+        borders: Borders | None = None,
+    ) -> None:
+        self.borders = borders
+        self.target = target
+        self.digest = digest
+        self.size = size
+        self.relevant = relevant
+
+
+class Report(NamedTuple):
+    """What a check found: findings of every tier and diagnostics, sorted by place.
+
+    `digests` are those of the files with findings, by path: `digest_of` what was checked. Places
+    in a notebook are places in the module that its cells make; `borders` are those of the cells,
+    by path.
+    """
+
+    findings: tuple[Finding, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+    digests: Mapping[str, bytes]
+    borders: Mapping[str, Borders] = {}
+
+
+def check(
+    targets: Sequence[Target],
+    *,
+    pool: Pool | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    store: Store | None = None,
+) -> Report:
+    """Checks files as one project: helpers are hot if any of these files makes them so.
+
+    A file that cannot be read or parsed, and a rule that crashes, become diagnostics; the other
+    findings stay. A file that is too large is passed over in silence if it was found in a folder
+    and does not begin like one that matters.
+
+    Args:
+        pool: the processes that share the parsing; by default this one alone.
+        progress: called with the number of files done and of all.
+        store: what files said before, so that only changed ones are parsed; by default nothing.
+    """
+    store = Store() if store is None else store
+    diagnostics: list[Diagnostic] = []
+    files: list[Known] = []
+    for target in targets:
+        try:
+            files.append(_seen(target))
+        except UnconcernedError as error:
+            if target.named or mentions_torch(error.head):
+                diagnostics.append(error.diagnostic)
+        except SourceError as error:
+            diagnostics.append(error.diagnostic)
+    # Without a file that matters there is nothing worth to remember.
+    complete = not diagnostics and any(known.relevant for known in files)
+    said = store.report(files) if complete else None
+    if said is None:
+        last = store.last(files) if complete else None
+        (found, wrong), joined = _check(files, pool or Pool(), progress, store, last)
+        findings = sorted(found, key=lambda finding: finding.sort_key)
+        diagnostics = sorted({*diagnostics, *wrong}, key=lambda diagnostic: diagnostic.sort_key)
+        said = tuple(findings), tuple(diagnostics)
+        if complete:
+            store.keep_report(files, said, joined)
+    concerned = {finding.path for finding in said[0]}
+    digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
+    borders = {each.target.path: each.borders for each in files if each.borders is not None}
+    return Report(*said, files=len(targets), digests=digests, borders=borders)
+
+
+def digest_of(data: bytes) -> bytes:
+    """What tells one content of a file from another."""
+    return blake2b(data, digest_size=16).digest()
+
+
+def _seen(target: Target) -> Known:
+    """
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    data = target.read()
+    relevant = mentions_torch(data)
+    borders = None
+    if target.is_notebook and (relevant or target.named):
+        from torchlint.notebooks.cells import Borders
+
+        borders = Borders(data.decode("utf-8"))
+    return Known(target, digest_of(data), len(data), relevant=relevant, borders=borders)
+
+
+def _check(
+    files: Sequence[Known],
+    pool: Pool,
+    progress: Callable[[int, int], None] | None,
+    store: Store,
+    last: tuple[Said, Joined] | None,
+) -> tuple[Said, Joined | None]:
+    relevant = [known for known in files if known.relevant]
+    if progress is not None:
+        progress(len(files) - len(relevant), len(files))
+    unsound = tuple(wrong for known in files for wrong in (*_unread(known), *_unsound(known)))
+    if not relevant:
+        return ((), unsound), None
+    from torchlint.engine.map_project import Mapper
+    from torchlint.engine.project_findings import findings_of
+    from torchlint.engine.reuse_join import findings_again
+
+    def mapper() -> Mapper:
+        return Mapper(files, pool=pool, progress=progress, store=store)
+
+    again = None if last is None else findings_again(mapper(), *last)
+    (findings, diagnostics), joined = again or findings_of(mapper())
+    store.note_answers(files)
+    store.save()
+    return (findings, unsound + diagnostics), joined
+
+
+def _unread(known: Known) -> Iterable[Diagnostic]:
+    """The cells of a notebook that were left out."""
+    if known.borders is None:
+        return ()
+    from torchlint.notebooks.module import unread_cells
+
+    return unread_cells(known.target.path, known.borders)
+
+
+def _unsound(known: Known) -> Sequence[Diagnostic]:
+    """Why a file that the user named and that no rule concerns cannot be checked."""
+    target = known.target
+    if known.relevant or not target.named:
+        return ()
+    from torchlint.source.syntax_errors import what_is_wrong
+
+    try:
+        data = target.read()
+    except SourceError as error:
+        return (error.diagnostic,)
+    wrong = what_is_wrong(target.path, data)
+    return () if wrong is None else (wrong,)

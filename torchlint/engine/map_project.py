@@ -1,0 +1,114 @@
+"""Maps the files of a project, in this process or others, and holds what they said."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from torchlint.engine.check import Depth
+from torchlint.engine.map_file import MapResult, map_files
+from torchlint.files.reading import SourceError
+from torchlint.finding import Diagnostic
+from torchlint.project.imports import Imports
+from torchlint.project.symbols import Locator
+from torchlint.project.word_search import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from torchlint.engine.check import Known, Target
+    from torchlint.memory.store import Store
+    from torchlint.workers.pool import Pool
+
+
+class Mapper:
+    """The files of one `check`, and what they said so far.
+
+    Args:
+        files: those that could be read; a digest is renewed where the content has changed since.
+        progress: called with the number of files done and of all.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[Known],
+        *,
+        pool: Pool,
+        progress: Callable[[int, int], None] | None,
+        store: Store,
+    ) -> None:
+        self.files = {known.target.path: known for known in files}
+        self.store = store
+        self.results: dict[str, MapResult] = {}
+        """What files said when they were last mapped, if it was for more than their imports."""
+        self.texts = Texts(self.files, store)
+        self._pool = pool
+        self._progress = progress
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    @cached_property
+    def locator(self) -> Locator:
+        return Locator(self.files)
+
+    @cached_property
+    def imports(self) -> Imports:
+        return Imports(self._imported_names, self.locator)
+
+    def digests(self) -> tuple[bytes, ...]:
+        """What each file contained."""
+        return tuple(known.digest for known in self.files.values())
+
+    def map(self, files: Iterable[Known], depth: Depth) -> dict[str, MapResult]:
+        """What files say, by path: remembered, or looked at now."""
+        todo = {}
+        found = {}
+        for known in files:
+            result = self.store.result(known, depth)
+            if result is None:
+                todo[known.target.path] = known
+            else:
+                found[known.target.path] = self._take(result, depth)
+        done = len(self.files) - len(todo)
+        mapped = self._pool.map(
+            partial(map_files, depth=depth),
+            [known.target for known in todo.values()],
+            weigh=lambda target: todo[target.path].size,
+            pack=_with_data,
+        )
+        for target, answer in mapped:
+            known = todo[target.path]
+            if answer is None:
+                result = _died(target.path)
+            else:
+                known.digest, result = answer[0], self.store.shared.of(answer[1], target.path)
+                self.store.keep(known, depth, result)
+            found[target.path] = self._take(result, depth)
+            done += 1
+            if self._progress is not None and depth is Depth.RULES:
+                self._progress(done, len(self.files))
+        return found
+
+    def _take(self, result: MapResult, depth: Depth) -> MapResult:
+        self._names[result.path] = result.imports
+        if depth is not Depth.IMPORTS:
+            self.results[result.path] = result
+        return result
+
+    def _imported_names(self) -> dict[str, tuple[str, ...]]:
+        """The dotted names that each file imports, with leading dots for relative ones."""
+        left = [known for path, known in self.files.items() if path not in self._names]
+        self.map(left, Depth.IMPORTS)
+        return self._names
+
+
+def _died(path: str) -> MapResult:
+    message = "the process that checked this file died; it was left out"
+    return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
+
+
+def _with_data(target: Target) -> Target:
+    """The target for a machine that does not have the file."""
+    try:
+        return target._replace(data=target.content())
+    except SourceError:
+        return target  # whoever maps it says so

@@ -1,0 +1,124 @@
+"""The findings of a project: map the files, wake those that hot code leads to, settle the rest."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from torchlint.debug import debugging
+from torchlint.engine.check import Depth
+from torchlint.finding import Diagnostic, Finding
+from torchlint.memory.join_outcome import Joined, NotPortableError, numbered, outcome, places
+from torchlint.project.answers import questions_of
+from torchlint.project.calls import Calls
+from torchlint.project.project import Project
+from torchlint.project.symbols import Index
+from torchlint.ruleapi.registry import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.engine.map_project import Mapper
+    from torchlint.finding import Position
+    from torchlint.memory.join_outcome import Outcome
+    from torchlint.memory.store import Said
+    from torchlint.ruleapi.rule import Waiting
+
+_MOST_ROUNDS: Final = 10
+
+
+def findings_of(mapper: Mapper) -> tuple[Said, Joined | None]:
+    """Every finding that holds, unsorted, and what went wrong on the way; with what the next
+    check may know of the join, unless it depends on where things stand."""
+    mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
+    project, woken = _join(mapper)
+    results = mapper.results
+    diagnostics = [each for result in results.values() for each in result.diagnostics]
+    findings: list[Finding] = []
+    outcomes: dict[str, tuple[Outcome | None, ...]] = {}
+    portable = True
+
+    def place(path: str) -> tuple[Position, ...]:
+        return places(results[path].summary) if path in results else ()
+
+    for path, result in results.items():
+        held = [_settle(waiting, project, diagnostics) for waiting in result.waiting]
+        findings += [*result.findings, *(finding for finding in held if finding is not None)]
+        pairs = zip(result.waiting, held, strict=True)
+        try:
+            found = tuple(outcome(waiting.finding, finding, place) for waiting, finding in pairs)
+        except NotPortableError:
+            portable = False
+        else:
+            if found:
+                outcomes[path] = found
+    joined = None
+    if portable:
+        answers = (mapper.store.answers(known) for known in mapper.files.values())
+        asked, sets = numbered(each.asked for each in answers)
+        questions = tuple(map(questions_of, sets))
+        joined = Joined(mapper.digests(), asked, questions, frozenset(woken), outcomes)
+    return (tuple(findings), tuple(diagnostics)), joined
+
+
+def _join(mapper: Mapper) -> tuple[Project, set[str]]:
+    """The files joined, and those that were woken for it."""
+    index = Index(mapper.locator, mapper.texts.mentions)
+    calls = Calls(index)
+
+    def joined(paths: Iterable[str]) -> Project:
+        results = mapper.results
+        calls.add({path: each for path in paths if (each := results[path].summary) is not None})
+        facts = (fact for path in sorted(results) for fact in results[path].facts)
+        clues = {name: clue for rule in all_rules().values() for name, clue in rule.clues.items()}
+        return Project(index, calls, facts, mapper.imports, mapper.texts, clues)
+
+    project = joined(mapper.results)
+    woken: set[str] = set()
+    if not any(result.waiting or result.summary for result in mapper.results.values()):
+        return project, woken
+    told: dict[str, set[str]] = defaultdict(set)
+    for _ in range(_MOST_ROUNDS):
+        wanted = _sleepers(project, mapper, told) - woken
+        if not wanted:
+            break
+        woken |= wanted
+        mapper.map([mapper.files[path] for path in sorted(wanted)], Depth.WOKEN)
+        project = joined(wanted)
+    return project, woken
+
+
+def _sleepers(project: Project, mapper: Mapper, told: dict[str, set[str]]) -> set[str]:
+    """Files without a summary that hot code calls into, or that call code which trains.
+
+    Args:
+        told: the names of training code, by file, that earlier rounds looked for; grows.
+    """
+    project.warm_up()
+    found = set(project.index.missing)
+    words: dict[str, set[str]] = defaultdict(set)
+    for path, names in project.training_code().items():
+        new = names - told[path]
+        told[path] |= new
+        for caller in project.importers(path) if new else ():
+            words[caller] |= new
+    found |= {
+        caller
+        for caller in words.keys() - found - set(project.summaries)
+        if any(mapper.texts.mentions(caller, word) for word in words[caller])
+    }
+    return {path for path in found if path in mapper.files} - set(project.summaries)
+
+
+def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:
+    rule = all_rules()[waiting.finding.code]
+    if rule.settler is None:
+        return waiting.finding
+    try:
+        return rule.settler(waiting, project)
+    except Exception as error:
+        if debugging():
+            raise
+        message = f"{rule.code} crashed while joining files ({type(error).__name__}: {error})"
+        diagnostics.append(Diagnostic(waiting.finding.path, message, kind="rule"))
+        return None

@@ -1,0 +1,191 @@
+"""From the words of a command to the files to check, each with its rules and its torch."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from torchlint.config.folders import Configs
+from torchlint.config.settings import (
+    NEWEST_TORCH,
+    ConfigError,
+    Selection,
+    Settings,
+    unknown_selector,
+)
+from torchlint.config.torch_bounds import TorchBounds
+from torchlint.files.discover import Found, discover, parts_of, shown_path
+from torchlint.files.globs import parse
+from torchlint.finding import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from torchlint.engine.check import Target
+
+    Names = Callable[[], Mapping[str, str]]
+
+
+def rule_names() -> Mapping[str, str]:
+    """The name of every installed rule by its code."""
+    from torchlint.ruleapi.registry import all_rules
+
+    return {code: rule.name for code, rule in all_rules().items()}
+
+
+class Wishes:
+    """What the command line says; it goes before the configuration file.
+
+    `select` replaces what the file selects and ignores; `ignore` is added to what it ignores.
+    """
+
+    def __init__(
+        self,
+        select: tuple[str, ...] | None = None,
+        ignore: tuple[str, ...] = (),
+        target_torch: tuple[int, int] | None = None,
+        config: str | None = None,
+        *,
+        isolated: bool = False,
+        require_reason: bool = False,
+    ) -> None:
+        self.select = select
+        self.ignore = ignore
+        self.target_torch = target_torch
+        self.config = config
+        self.isolated = isolated
+        self.require_reason = require_reason
+
+
+class Plan:
+    """The files to check, and what already went wrong while looking for them.
+
+    `baselines` has the baseline that a file's configuration names, if any, by the file's path.
+    """
+
+    def __init__(
+        self,
+        targets: tuple[Target, ...],
+        diagnostics: tuple[Diagnostic, ...],
+        baselines: Mapping[str, str] | None = None,
+    ) -> None:
+        self.targets = targets
+        self.diagnostics = diagnostics
+        self.baselines = baselines or {}
+
+
+def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Plan:
+    """The targets that `paths` mean.
+
+    Args:
+        names: gives the name of every rule by its code; asked if a rule is mentioned.
+
+    Raises:
+        ConfigError: a word of the command line, or the file given with `--config`, is wrong.
+    """
+    planner = _Planner(wishes, names)
+    found, diagnostics = discover(paths, planner.configs)
+    targets = tuple(planner.target(file) for file in found if planner.usable(file.settings))
+    return Plan(targets, (*diagnostics, *planner.diagnostics), planner.baselines)
+
+
+def plan_text(data: bytes, filename: str | None, wishes: Wishes, names: Names = rule_names) -> Plan:
+    """One target for text that comes from standard input.
+
+    Args:
+        filename: decides the configuration and is shown; it need not exist.
+        names: as for `plan`.
+
+    Raises:
+        ConfigError: a word of the command line, or a configuration file, is wrong.
+    """
+    planner = _Planner(wishes, names)
+    absolute = os.path.abspath(filename or "stdin")
+    settings = planner.configs.for_folder(os.path.dirname(absolute))
+    if not planner.usable(settings):
+        return Plan((), tuple(planner.diagnostics))
+    text = Found(filename or "<stdin>", absolute, settings, named=True)
+    return Plan((planner.target(text, data),), (), planner.baselines)
+
+
+class _Planner:
+    def __init__(self, wishes: Wishes, names: Names) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self.baselines: dict[str, str] = {}
+        self.configs = Configs(file=wishes.config, isolated=wishes.isolated)
+        self._wishes = wishes
+        self._bounds = TorchBounds()
+        self._usable: dict[Settings, bool] = {}
+        self._selections: dict[tuple[Settings, tuple[str, ...]], Selection] = {}
+        self._names = names
+        wrong = self._unknown((*(wishes.select or ()), *wishes.ignore))
+        if wrong is not None:
+            raise ConfigError(wrong)
+
+    def usable(self, settings: Settings) -> bool:
+        """Whether every rule that the settings mention exists; reports it once if not."""
+        known = self._usable.get(settings)
+        if known is None:
+            wrong = self._unknown(settings.selectors)
+            known = self._usable[settings] = wrong is None
+            if wrong is not None:
+                source = shown_path(settings.source or settings.root)
+                message = f"{wrong} Files under it were not checked."
+                self.diagnostics.append(Diagnostic(source, message, kind="config"))
+        return known
+
+    def _unknown(self, entries: tuple[str, ...]) -> str | None:
+        """What is wrong with the first entry that selects nothing, or None."""
+        if all(entry == "ALL" for entry in entries):
+            return None
+        return unknown_selector(entries, self._names())
+
+    def target(self, file: Found, data: bytes | None = None) -> Target:
+        from torchlint.engine.check import Target
+
+        if file.settings.baseline is not None:
+            self.baselines[file.path] = file.settings.baseline
+        return Target(
+            path=file.path,
+            selection=self._selection(file.absolute, file.settings),
+            torch=self._torch(file.absolute, file.settings),
+            data=data,
+            named=file.named,
+        )
+
+    def _selection(self, absolute: str, settings: Settings) -> Selection:
+        off = off_for(absolute, settings) if settings.per_file_ignores else ()
+        selection = self._selections.get((settings, off))
+        if selection is None:
+            selection = planned_selection(settings, self._wishes, off)
+            self._selections[settings, off] = selection
+        return selection
+
+    def _torch(self, absolute: str, settings: Settings) -> tuple[int, int]:
+        stated = self._wishes.target_torch or settings.target_torch
+        if stated is None and not self._wishes.isolated:
+            stated = self._bounds.oldest(os.path.dirname(absolute))
+        return stated or NEWEST_TORCH
+
+
+def planned_selection(settings: Settings, wishes: Wishes, off: tuple[str, ...]) -> Selection:
+    """Which rules are on where these settings hold, after what the command line says."""
+    select, ignore = wishes.select, settings.ignore
+    if select is not None:
+        ignore = ()
+    chosen = settings.select if select is None else select
+    demand = wishes.require_reason or settings.require_reason
+    return Selection(chosen, ignore + wishes.ignore, off, demand)
+
+
+def off_for(absolute: str, settings: Settings) -> tuple[str, ...]:
+    """What `per-file-ignores` switches off for the file at this absolute path."""
+    root, parts = parts_of(settings.root), parts_of(absolute)
+    if parts[: len(root)] == root:
+        parts = parts[len(root) :]
+    off: list[str] = []
+    for pattern, codes in settings.per_file_ignores:
+        glob = parse(pattern)
+        if glob is not None and glob.covers(parts):
+            off += codes
+    return tuple(dict.fromkeys(off))

@@ -1,0 +1,63 @@
+"""Who gets to see a finding: problems always, hints and pedantic ones on request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from torchlint.config.settings import Selection
+from torchlint.finding import Finding, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.engine.check import Target
+
+
+class Wanted:
+    """Which tiers were asked for."""
+
+    def __init__(self, *, hints: bool = False, pedantic: bool = False) -> None:
+        self.hints = hints
+        self.pedantic = pedantic
+
+    def includes(self, finding: Finding, selection: Selection) -> bool:
+        """Whether to show the finding; pedantic rules also answer to their own name."""
+        return self.shows(finding.tier, finding.code, finding.name, selection)
+
+    def shows(self, tier: Tier, code: str, name: str, selection: Selection) -> bool:
+        """Whether a finding of this tier and this rule is shown."""
+        if tier is Tier.HINT:
+            return self.hints
+        if tier is Tier.PEDANTIC:
+            return self.pedantic or selection.names_exactly(code, name)
+        return True
+
+
+class Shown:
+    """The findings to show, and per file how many hints stay hidden."""
+
+    def __init__(
+        self, findings: tuple[Finding, ...], hidden_hints: tuple[tuple[str, int], ...] = ()
+    ) -> None:
+        self.findings = findings
+        self.hidden_hints = hidden_hints
+
+    @property
+    def problems(self) -> int:
+        """How many findings make `check` exit with 1."""
+        return sum(finding.tier is not Tier.HINT for finding in self.findings)
+
+
+def choose(findings: Iterable[Finding], targets: Iterable[Target], wanted: Wanted) -> Shown:
+    """Splits findings, in their order, into those to show and hints to count."""
+    selections = {target.path: target.selection for target in targets}
+    everything = Selection()
+    shown: list[Finding] = []
+    hidden: Counter[str] = Counter()
+    for finding in findings:
+        if wanted.includes(finding, selections.get(finding.path, everything)):
+            shown.append(finding)
+        elif finding.tier is Tier.HINT:
+            hidden[finding.path] += 1
+    return Shown(tuple(shown), tuple(sorted(hidden.items())))

@@ -1,0 +1,255 @@
+"""Which files to check: the named ones as they are, folders walked for programs and notebooks."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from torchlint.config.settings import ConfigError, Settings, read_capped
+from torchlint.files.globs import Glob, IgnoreFile, parse, parse_ignore_file
+from torchlint.files.reading import NOTEBOOK
+from torchlint.finding import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from torchlint.config.folders import Configs
+
+Parts = tuple[str, ...]
+Ignores = tuple[tuple[IgnoreFile, int], ...]
+"""Ignore files that hold, outermost first, each with the depth of its folder."""
+
+SUFFIXES: Final = (".py", NOTEBOOK)
+
+
+class Found:
+    """A file to check. `path` is relative to the working directory where it lies below it;
+    `named` tells a file that was asked for from one that was found in a folder."""
+
+    __slots__ = ("absolute", "named", "path", "settings")
+
+    def __init__(self, path: str, absolute: str, settings: Settings, named: bool = False) -> None:
+        self.path = path
+        self.absolute = absolute
+        self.settings = settings
+        self.named = named
+
+
+def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[Diagnostic]]:
+    """The files that `paths` mean, each once, in a stable order, and what stood in the way.
+
+    A named file is taken whatever it is called and whatever excludes it. In a folder, excluded
+    and git-ignored entries, virtual environments, links to folders and links that lead out of
+    the folder are left out.
+    """
+    search = _Search(configs)
+    for path in paths:
+        search.add(path)
+    return search.found, search.problems
+
+
+def discover_folders(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[str]]:
+    """The files that `paths` mean, and the absolute folders that were searched for them."""
+    search = _Search(configs)
+    for path in paths:
+        search.add(path)
+    return search.found, search.folders
+
+
+class _Search:
+    def __init__(self, configs: Configs) -> None:
+        self.found: list[Found] = []
+        self.folders: list[str] = []
+        self.problems: list[Diagnostic] = []
+        self._configs = configs
+        self._seen: set[str] = set()
+        self._reported: set[str] = set()
+        self._excludes: dict[tuple[str, ...], _Excludes] = {}
+
+    def add(self, path: str) -> None:
+        absolute = os.path.abspath(path)
+        shown = shown_path(absolute, path)
+        try:
+            mode = os.stat(path).st_mode
+        except (OSError, ValueError) as error:
+            if not os.path.islink(path.replace("\0", "")):
+                self.problems.append(Diagnostic(shown, _why(error), kind="unreadable"))
+                return
+            # Reading says better what is wrong with a dangling or looping link.
+            mode = stat.S_IFREG
+        if stat.S_ISDIR(mode):
+            self._walk(shown, absolute)
+            return
+        settings = self._settings(os.path.dirname(absolute))
+        if settings is not None:
+            self._take(shown, absolute, os.path.realpath(absolute), settings, named=True)
+
+    def _settings(self, folder: str) -> Settings | None:
+        try:
+            return self._configs.for_folder(folder)
+        except ConfigError as error:
+            source = error.path or folder
+            if source not in self._reported:
+                self._reported.add(source)
+                message = f"{error.message} Files under it were not checked."
+                self.problems.append(Diagnostic(shown_path(source), message, kind="config"))
+            return None
+
+    def _take(
+        self, shown: str, absolute: str, real: str, settings: Settings, *, named: bool = False
+    ) -> None:
+        if real not in self._seen:
+            self._seen.add(real)
+            self.found.append(Found(shown, absolute, settings, named))
+
+    def _walk(self, shown: str, absolute: str) -> None:
+        root = os.path.realpath(absolute)
+        waiting = [(shown, absolute, root, _ignores_above(absolute))]
+        links: list[Found] = []
+        while waiting:
+            shown, absolute, real, ignores = waiting.pop()
+            self.folders.append(absolute)
+            entries = self._entries(shown, absolute)
+            settings = self._settings(absolute) if entries else None
+            if settings is None or (real != root and "pyvenv.cfg" in entries):
+                continue
+            if ".git" in entries and real != root:
+                ignores = ()
+            if ".gitignore" in entries:
+                ignores += _ignore_file(os.path.join(absolute, ".gitignore"), absolute)
+            prefix = "" if shown == "." else shown.rstrip(os.sep) + os.sep
+            folders = []
+            for entry in self._wanted(entries, absolute, settings, ignores):
+                name = entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append((prefix + name, entry.path, os.path.join(real, name), ignores))
+                elif entry.is_symlink():
+                    links.append(Found(prefix + name, entry.path, settings))
+                else:
+                    self._take(prefix + name, entry.path, os.path.join(real, name), settings)
+            waiting.extend(reversed(folders))
+        # Links last: the file itself, if it was found, goes before another name for it.
+        for link in links:
+            real = os.path.realpath(link.absolute)
+            if real.startswith(root.rstrip(os.sep) + os.sep) and os.path.isfile(real):
+                self._take(link.path, link.absolute, real, link.settings)
+
+    def _entries(self, shown: str, absolute: str) -> dict[str, os.DirEntry[str]]:
+        try:
+            with os.scandir(absolute) as scan:
+                return {entry.name: entry for entry in sorted(scan, key=lambda each: each.name)}
+        except OSError as error:
+            self.problems.append(Diagnostic(shown, _why(error), kind="unreadable"))
+            return {}
+
+    def _wanted(
+        self,
+        entries: dict[str, os.DirEntry[str]],
+        folder: str,
+        settings: Settings,
+        ignores: Ignores,
+    ) -> Iterator[os.DirEntry[str]]:
+        excludes = self._excludes.get(settings.exclude)
+        if excludes is None:
+            excludes = self._excludes[settings.exclude] = _Excludes(settings.exclude)
+        above = parts_of(folder)
+        root = parts_of(settings.root)
+        depth = len(root) if above[: len(root)] == root else 0
+        for name, entry in entries.items():
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not (
+                name.endswith(SUFFIXES)
+                and (entry.is_file(follow_symlinks=False) or entry.is_symlink())
+            ):
+                continue
+            parts = (*above, name)
+            if excludes.match(parts[depth:], folder=is_folder) or _ignored(
+                parts, ignores, folder=is_folder
+            ):
+                continue
+            yield entry
+
+
+class _Excludes:
+    """The `exclude` globs of one configuration; plain names are looked up, not matched."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        globs = [glob for glob in map(parse, patterns) if glob is not None]
+        self._names = frozenset(glob.segments[1] for glob in globs if _is_plain(glob))
+        self._globs = [glob for glob in globs if not _is_plain(glob)]
+
+    def match(self, parts: Parts, *, folder: bool) -> bool:
+        if parts[-1] in self._names:
+            return True
+        return any(glob.matches(parts, folder=folder) for glob in self._globs)
+
+
+def _is_plain(glob: Glob) -> bool:
+    if glob.folders_only or len(glob.segments) != 2 or glob.segments[0] != "**":
+        return False
+    return not any(sign in glob.segments[1] for sign in "*?[\\")
+
+
+def _ignored(parts: Parts, ignores: Ignores, *, folder: bool) -> bool:
+    for ignore_file, depth in reversed(ignores):
+        verdict = ignore_file.verdict(parts[depth:], folder=folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _ignores_above(folder: str) -> Ignores:
+    """The ignore files between the root of the checkout and a named folder.
+
+    None of them if they ignore the folder itself: it was asked for by name.
+    """
+    chain: list[str] = []
+    here = folder
+    while not os.path.lexists(os.path.join(here, ".git")):
+        parent = os.path.dirname(here)
+        if parent == here:
+            return ()
+        chain.append(parent)
+        here = parent
+    ignores = _ignore_file(os.path.join(here, ".git", "info", "exclude"), here)
+    for above in reversed(chain):
+        ignores += _ignore_file(os.path.join(above, ".gitignore"), above)
+    parts = parts_of(folder)
+    top = len(parts_of(here))
+    for depth in range(top + 1, len(parts) + 1):
+        if _ignored(parts[:depth], tuple(i for i in ignores if i[1] < depth), folder=True):
+            return ()
+    return ignores
+
+
+def _ignore_file(path: str, folder: str) -> Ignores:
+    try:
+        text = os.fsdecode(read_capped(path)) if os.path.isfile(path) else ""
+    except ConfigError:
+        return ()
+    parsed = parse_ignore_file(text.removeprefix("\ufeff").split("\n"))
+    return ((parsed, len(parts_of(folder))),) if parsed.lines else ()
+
+
+def shown_path(absolute: str, named: str | None = None) -> str:
+    """How messages name a path: relative to the working directory if it lies below it."""
+    here = os.getcwd()
+    if absolute == here:
+        return "."
+    inside = here.rstrip(os.sep) + os.sep
+    if absolute.startswith(inside):
+        return absolute[len(inside) :]
+    return os.path.normpath(named) if named else absolute
+
+
+def parts_of(absolute: str) -> Parts:
+    """The names on an absolute path, without the root."""
+    return tuple(part for part in absolute.split(os.sep) if part)
+
+
+def _why(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "There is no such file or folder; check the name."
+    reason = error.strerror if isinstance(error, OSError) else "not a possible file name"
+    return f"Cannot be read: {reason}."

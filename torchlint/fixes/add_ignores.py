@@ -1,0 +1,261 @@
+"""Silences what is found by comments, so that a check of an old code base begins at nothing."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.engine.check import check
+from torchlint.engine.tiers import choose
+from torchlint.files.reading import SourceError
+from torchlint.finding import Applicability, Diagnostic, Edit, Fix
+from torchlint.fixes.editable import Editable
+from torchlint.fixes.fixer import FixedFile, FixReport, made
+from torchlint.memory.store import Store
+from torchlint.notebooks.module import diagnosed_in_cells
+from torchlint.ruleapi.registry import all_rules
+from torchlint.suppressions.comments import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from torchlint.engine.check import Report, Target
+    from torchlint.engine.tiers import Wanted
+    from torchlint.files.reading import Source
+    from torchlint.finding import Finding
+    from torchlint.suppressions.comments import Comment
+    from torchlint.workers.pool import Pool
+
+_MOST_ROUNDS: Final = 5
+_CHANGED: Final = "The file has changed since it was read; run it again."
+_UNFIT: Final = "Comments cannot be added in {encoding}; save the file as UTF-8."
+_UNCOVERED: Final = (
+    "No comment that torchlint could add here silences this finding; nothing was added to this "
+    "file, so silence it by hand."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Silenced:
+    """The files with comments added, for `fixer.apply` to write, and how many findings these
+    silence."""
+
+    files: FixReport
+    findings: int
+
+
+def add_ignores(
+    targets: Sequence[Target],
+    *,
+    wanted: Wanted,
+    reason: str = "",
+    pool: Pool | None = None,
+) -> Silenced:
+    """Put `# torchlint: ignore[...]` where each finding that `check` shows begins.
+
+    A second look at what came of it tells whether everything is silent now; a file in which it
+    is not stays as it is.
+
+    Args:
+        wanted: which tiers to silence.
+        reason: what to write behind ` -- `; `wrong_reason` has nothing against it.
+    """
+    return _Run(targets, wanted=wanted, reason=reason, pool=pool).silenced()
+
+
+def edits_that_silence(source: Source, findings: Iterable[Finding]) -> tuple[Edit, ...]:
+    """The edits that put the comments into a file in which these were found."""
+    return tuple(_Writer(source, "", _about_comments()).edits(findings))
+
+
+def wrong_reason(reason: str) -> str | None:
+    """Why a text cannot be the reason in a comment, or None."""
+    if not reason.isprintable():
+        return "The reason has characters that a comment cannot show; write it in one plain line."
+    comments = Layout(_comment(["TL201"], reason)).comments
+    if [each.reason for each in comments] != [reason]:
+        return "Not all of the reason would be read as one; put no word behind a `#`."
+    return None
+
+
+class _Run:
+    """The state of one `add_ignores`."""
+
+    def __init__(
+        self, targets: Sequence[Target], *, wanted: Wanted, reason: str, pool: Pool | None
+    ) -> None:
+        self._targets = {target.path: target for target in targets}
+        self._real = {path: os.path.realpath(path) for path in self._targets}
+        self._wanted = wanted
+        self._reason = reason
+        self._pool = pool
+        self._store = Store()
+        self._opened: dict[str, Editable] = {}
+        self._now: dict[str, Source] = {}
+        self._failed: dict[str, Diagnostic] = {}
+        self._about = _about_comments()
+
+    def silenced(self) -> Silenced:
+        for round_ in range(_MOST_ROUNDS):
+            report, shown = self._check()
+            if round_ == 0:
+                first = shown
+            changed = [self._silence(path, found, report) for path, found in shown.items()]
+            if not any(changed):
+                break
+        else:
+            report, shown = self._check()
+        for path, left in shown.items():
+            if path not in self._failed:
+                self._failed[path] = Diagnostic(path, _UNCOVERED, left[0].start, kind="fix")
+        files = [
+            FixedFile(path, opened.content, after, (), self._real[path])
+            for path, opened in sorted(self._opened.items())
+            if path not in self._failed
+            and (after := self._targets[path].content()) != opened.content
+        ]
+        counted = sum(len(first.get(file.path, ())) for file in files)
+        wrong = (*report.diagnostics, *self._failed.values())
+        diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in wrong)
+        return Silenced(FixReport(tuple(files), (), (), diagnostics), counted)
+
+    def _check(self) -> tuple[Report, dict[str, list[Finding]]]:
+        targets = list(self._targets.values())
+        report = check(targets, pool=self._pool, store=self._store)
+        shown: dict[str, list[Finding]] = defaultdict(list)
+        for finding in choose(report.findings, targets, self._wanted).findings:
+            shown[finding.path].append(finding)
+        return report, shown
+
+    def _silence(self, path: str, findings: Sequence[Finding], report: Report) -> bool:
+        """Whether comments could be added to a file."""
+        if path in self._failed:
+            return False
+        try:
+            opened = self._opened.get(path) or self._open(path, report.digests[path])
+            source = self._now.get(path, opened.source)
+            edits = tuple(_Writer(source, self._reason, self._about).edits(findings))
+            fix = Fix(Applicability.SAFE, "Silence it", edits)
+            after = made(source, [findings[0]._replace(fix=fix)])
+            written = opened.written(after)
+        except SourceError as error:
+            self._failed[path] = error.diagnostic
+            return False
+        self._now[path] = after
+        self._targets[path] = self._targets[path]._replace(data=written)
+        return after.text != source.text
+
+    def _open(self, path: str, digest: bytes) -> Editable:
+        """
+        Raises:
+            SourceError: the file cannot be changed.
+        """
+        opened = Editable(self._targets[path], digest, changed=_CHANGED, unfit=_UNFIT)
+        self._opened[path], self._targets[path] = opened, opened.target
+        return opened
+
+
+class _Writer:
+    """Finds the places for comments in one file."""
+
+    def __init__(self, source: Source, reason: str, about: set[str]) -> None:
+        self._text = source.text
+        self._reason = reason
+        self._about = about
+        self._layout = Layout(source.text)
+        self._at = {comment.start: comment for comment in self._layout.comments}
+        self._ignores: dict[int, list[Comment]] = defaultdict(list)
+        for comment in self._layout.comments:
+            if comment.word == "ignore" and comment.heeded:
+                self._ignores[comment.row].append(comment)
+        self._lines = {
+            row: line for line in self._layout.lines for row in range(line.first, line.last + 1)
+        }
+
+    def edits(self, findings: Iterable[Finding]) -> Iterator[Edit]:
+        """The edits that silence these findings of the file."""
+        added: dict[int, str] = defaultdict(str)
+        for offset, content in self._added(findings):
+            added[offset] += content
+        for offset, content in sorted(added.items()):
+            place = self._layout.position(offset)
+            yield Edit(place, place, content)
+
+    def _added(self, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
+        """What to add, by offsets."""
+        behind: dict[int, list[str]] = defaultdict(list)
+        above: dict[int, list[str]] = defaultdict(list)
+        reasons: set[int] = set()
+        for finding in findings:
+            comment = self._at.get(self._offset(finding)) if finding.code in self._about else None
+            if comment and self._reason and _lacks_reason(comment):
+                reasons.add(comment.end)  # perhaps that is all that it lacks
+                continue
+            row = self._layout.open_row(finding.start.row, finding.end.row)
+            codes = behind[row] if row is not None else above[self._first_row(finding.start.row)]
+            if finding.code not in codes:
+                codes.append(finding.code)
+        yield from ((offset, f" -- {self._reason}") for offset in reasons)
+        for row, codes in behind.items():
+            if there := self._comment_in(row):
+                yield from self._joined(there, codes, reasons)
+            else:
+                yield self._layout.end_of(row), f"  {_comment(codes, self._reason)}"
+        for row, codes in above.items():
+            if (there := self._comment_in(row - 1)) and there.alone:
+                yield from self._joined(there, codes, reasons)
+            else:
+                yield self._above(row, codes)
+
+    def _offset(self, finding: Finding) -> int:
+        return self._layout.start_of(finding.start.row) + finding.start.column - 1
+
+    def _first_row(self, row: int) -> int:
+        """Where the statement's line begins that a row is part of."""
+        line = self._lines.get(row)
+        return row if line is None else line.first
+
+    def _comment_in(self, row: int) -> Comment | None:
+        """A comment in this row to which rules can be added for the same reason."""
+        for comment in self._ignores.get(row, ()):
+            if comment.names and comment.reason in ("", self._reason) and not comment.prose:
+                return comment
+        return None
+
+    def _joined(
+        self, comment: Comment, codes: Iterable[str], reasons: set[int]
+    ) -> Iterator[tuple[int, str]]:
+        """Adds rules to a comment that is there."""
+        missing = [code for code in codes if code not in comment.selectors]
+        if missing and comment.names:
+            yield comment.names[-1].end, "".join(f", {code}" for code in missing)
+        if self._reason and not comment.reason and comment.end not in reasons:
+            yield comment.end, f" -- {self._reason}"
+
+    def _above(self, row: int, codes: Iterable[str]) -> tuple[int, str]:
+        start = self._layout.start_of(row)
+        line = self._text[start : self._layout.end_of(row)]
+        indent = line[: len(line) - len(line.lstrip())]
+        return start, f"{indent}{_comment(codes, self._reason)}{self._newline}"
+
+    @property
+    def _newline(self) -> str:
+        end = self._layout.start_of(2) if self._layout.lines else 0
+        for newline in ("\r\n", "\r"):
+            if self._text[:end].endswith(newline):
+                return newline
+        return "\n"
+
+
+def _about_comments() -> set[str]:
+    return {code for code, rule in all_rules().items() if rule.about_comments}
+
+
+def _lacks_reason(comment: Comment) -> bool:
+    return comment.heeded and not comment.reason and not comment.prose
+
+
+def _comment(codes: Iterable[str], reason: str) -> str:
+    return f"# torchlint: ignore[{', '.join(codes)}]{' -- ' + reason if reason else ''}"

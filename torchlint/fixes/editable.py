@@ -1,0 +1,55 @@
+"""A file that was checked, opened to be changed: the Python in it, and the way back to bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.engine.check import digest_of
+from torchlint.files.reading import SourceError, decode, encode
+
+if TYPE_CHECKING:
+    from torchlint.engine.check import Target
+    from torchlint.files.reading import Source
+
+
+class Editable:
+    """A file as it was checked.
+
+    Args:
+        target: the file; it is read now.
+        digest: of the Python that was checked.
+        changed: what to say if it is another one by now.
+        unfit: what to say if its `{encoding}` does not give the file back.
+
+    Attributes:
+        target: the file with its content, to be checked from now on whatever happens to it.
+        source: the Python in it.
+
+    Raises:
+        SourceError: of kind `write` or `fix`, for one of these reasons, or as reading does.
+    """
+
+    def __init__(self, target: Target, digest: bytes, *, changed: str, unfit: str) -> None:
+        self.content = target.content()
+        self.target = target._replace(data=self.content)
+        self._notebook = None
+        data = self.content
+        if target.is_notebook:
+            from torchlint.notebooks.module import NotebookModule
+
+            self._notebook = NotebookModule(target.path, self.content)
+            data = self._notebook.text.encode("utf-8")
+        if digest_of(data) != digest:
+            raise SourceError(target.path, changed, kind="write")
+        self.source = decode(target.path, data)
+        if encode(self.source, self.source.text) != data:
+            message = unfit.format(encoding=self.source.encoding)
+            raise SourceError(target.path, message, kind="fix")
+
+    def written(self, after: Source) -> bytes:
+        """The bytes of the whole file with this Python in it.
+
+        Raises:
+            SourceError: of kind `fix`: an edit reaches over the border of a notebook's cell.
+        """
+        return after.data if self._notebook is None else self._notebook.with_text(after.text)

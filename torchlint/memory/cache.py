@@ -1,0 +1,267 @@
+"""Blobs that outlive a run, in the user's own cache folder: never trusted, never needed.
+
+Nothing here knows what a blob means. A blob that was cut short, altered by accident or written by
+another version reads as absent, and a write that fails is left out: a cache can make a run
+faster and nothing else. The folder belongs to the user and lies outside of every project, so that
+no repository can bring entries of its own; they are plain data all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from typing import TYPE_CHECKING, Final
+
+from torchlint.files.digests import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLE: Final = "TORCHLINT_CACHE_DIR"
+TAG: Final = "CACHEDIR.TAG"
+_TAG_TEXT: Final = (
+    b"Signature: 8a477f597d28d172789f06886806bc55\n"
+    b"# What torchlint found, so that it need not look again. Safe to delete: `torchlint clean`.\n"
+    b"# About this file: https://bford.info/cachedir/\n"
+)
+_MARK: Final = b"torchlint 1\n"
+_SUM_BYTES: Final = 16
+_LARGEST: Final = 64 << 20
+"""A blob of more bytes than this is neither written nor read."""
+_GENERATION: Final = 16
+_NAME: Final = 32
+"""Digits of each, which are hexadecimal."""
+_HEXADECIMAL: Final = frozenset("0123456789abcdef")
+_DAY_S: Final = 24 * 3600.0
+_KEPT_S: Final = 30 * _DAY_S
+_DRAFT: Final = ".draft-"
+
+
+class Cache:
+    """Blobs by kind and name.
+
+    Args:
+        root: the cache folder; made when the first blob is put.
+        generation: 16 hexadecimal digits; blobs of one generation are invisible to another.
+    """
+
+    def __init__(self, root: str, generation: str) -> None:
+        assert _is_name(generation, _GENERATION)
+        self.root = root
+        self._home = os.path.join(root, generation)
+        self._ready = False
+        self._broken = False
+
+    def get(self, kind: str, name: str) -> bytes | None:
+        """A blob, or None where there is none that can be used."""
+        path = self._path(kind, name)
+        blob = _content(path)
+        if blob is not None:
+            _keep_young(path)
+        return blob
+
+    def put(self, kind: str, name: str, blob: bytes) -> None:
+        """Keep a blob, in place of one of the same name. After a failure nothing more is kept."""
+        if self._broken or len(blob) > _LARGEST:
+            return
+        path = self._path(kind, name)
+        try:
+            if not self._ready:
+                _make(self.root)
+                self._ready = True
+            _write(path, _MARK + _sum(blob) + blob)
+        except OSError:
+            self._broken = True
+
+    def sweep(self) -> None:
+        """Once a day, remove what nobody has asked for in a month, and abandoned drafts."""
+        stamp = os.path.join(self.root, ".swept")
+        now = time.time()
+        try:
+            if now - os.stat(stamp).st_mtime < _DAY_S:
+                return
+        except OSError:
+            if not os.path.isdir(self.root):
+                return
+        with contextlib.suppress(OSError):
+            _write(stamp, b"")
+        for path in _blobs(self.root):
+            with contextlib.suppress(OSError):
+                if now - os.lstat(path).st_mtime > _KEPT_S:
+                    os.unlink(path)
+        _remove_empty(self.root)
+
+    def _path(self, kind: str, name: str) -> str:
+        assert _is_name(name, _NAME)
+        return os.path.join(self._home, kind, name)
+
+
+def default_root() -> str:
+    """The user's cache folder for torchlint; `TORCHLINT_CACHE_DIR` names another."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return os.path.abspath(named)
+    from platformdirs import user_cache_dir
+
+    return user_cache_dir("torchlint", appauthor=False)
+
+
+def name_of(*parts: bytes) -> str:
+    """A name for a blob, which different parts never share."""
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        digest.update(b"%d:" % len(part))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def clear(root: str) -> tuple[int, int]:
+    """Remove all blobs of every generation, and the folder if nothing else lies in it.
+
+    Returns:
+        how many files and how many bytes are gone.
+
+    Raises:
+        OSError: something could not be removed.
+        ValueError: the folder does not carry torchlint's tag, so that it is somebody else's.
+    """
+    if not os.path.isdir(root):
+        return 0, 0
+    if not _is_ours(root):
+        raise ValueError(f"{root} is not a cache of torchlint: it has no {TAG} of its own.")
+    count = size = 0
+    for path in _blobs(root):
+        with contextlib.suppress(FileNotFoundError):
+            size += os.lstat(path).st_size
+            os.unlink(path)
+            count += 1
+    _remove_empty(root)
+    for name in (".swept", ".gitignore", TAG):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(root, name))
+    with contextlib.suppress(OSError):
+        os.rmdir(root)
+    return count, size
+
+
+def _is_ours(root: str) -> bool:
+    try:
+        with open(os.path.join(root, TAG), "rb", opener=_cautiously) as file:
+            return file.read(len(_TAG_TEXT) + 1) == _TAG_TEXT
+    except OSError:
+        return False
+
+
+def _blobs(root: str) -> Iterator[str]:
+    """Every file in a place and of a name that this module gives; links are not followed."""
+    for generation in _folders(root):
+        if not _is_name(os.path.basename(generation), _GENERATION):
+            continue
+        for kind in _folders(generation):
+            with contextlib.suppress(OSError), os.scandir(kind) as entries:
+                for entry in entries:
+                    ours = _is_name(entry.name, _NAME) or entry.name.startswith(_DRAFT)
+                    if ours and entry.is_file(follow_symlinks=False):
+                        yield entry.path
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _remove_empty(root: str) -> None:
+    for generation in _folders(root):
+        if _is_name(os.path.basename(generation), _GENERATION):
+            for folder in (*_folders(generation), generation):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        with open(path, "rb", opener=_cautiously) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST + 1024:
+                return None
+            data = file.read()
+    except (OSError, ValueError):
+        return None
+    head = len(_MARK) + _SUM_BYTES
+    blob = data[head:]
+    if data[:head] != _MARK + _sum(blob):
+        return None
+    return blob
+
+
+def _cautiously(path: str, flags: int) -> int:
+    """Opens neither through a link nor by waiting for the writer of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _sum(blob: bytes) -> bytes:
+    return blake2b(blob, digest_size=_SUM_BYTES).digest()
+
+
+def _keep_young(path: str) -> None:
+    """Renew the date of a blob that is used, at most once a day."""
+    with contextlib.suppress(OSError):
+        if time.time() - os.stat(path).st_mtime > _DAY_S:
+            os.utime(path)
+
+
+def refusal(root: str) -> str | None:
+    """Why a folder cannot be a cache, or None: it is new, empty or one already."""
+    if os.path.lexists(root) and not os.path.isdir(root):
+        return "it is not a folder"
+    try:
+        used = any(not name.startswith(_DRAFT) for name in os.listdir(root))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error.strerror or str(error)
+    return "it holds something else" if used and not _is_ours(root) else None
+
+
+def _make(root: str) -> None:
+    """Make the cache folder and mark it, for tools that make backups and for git.
+
+    Raises:
+        OSError: it cannot be made, or is not ours: the tag must not tell a backup to leave out
+            what somebody else keeps there.
+    """
+    reason = refusal(root)
+    if reason is not None:
+        raise OSError(reason)
+    os.makedirs(root, mode=0o700, exist_ok=True)
+    for name, text in ((TAG, _TAG_TEXT), (".gitignore", b"*\n")):
+        path = os.path.join(root, name)
+        if not os.path.lexists(path):
+            _write(path, text)
+
+
+def _is_name(text: str, digits: int) -> bool:
+    return len(text) == digits and _HEXADECIMAL.issuperset(text)
+
+
+def _write(path: str, data: bytes) -> None:
+    """Put a file in its place in one step. A reader sees the old one, the new one or none; after
+    a power cut the sum tells whether it is whole."""
+    import tempfile
+
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(prefix=_DRAFT, dir=folder)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(draft, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise

@@ -1,0 +1,100 @@
+"""What a cached answer depends on besides the files: the code of the linter and of its rules.
+
+A fully cached run imports no rule, so this looks at the files that rules are made of and not at
+the rules. Which files these are is found through the installed packages once, and remembered for
+as long as nothing is installed or removed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import torchlint
+from torchlint.files.digests import blake2b
+from torchlint.memory.cache import Cache, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FORMAT: Final = b"2"
+"""Of everything that is stored; count it up when the meaning of a blob changes."""
+_ENVIRONMENTS: Final = "e" * 16
+"""The generation of what is known of the installed packages."""
+_KIND: Final = "packages"
+_SAYS_NOTHING: Final = frozenset(
+    {"baselines", "changes", "cli", "fixes", "report", "runtime", "server", "verify", "workers"}
+)
+"""Rooms of torchlint that take no part in what a file says. A room that is not named here does."""
+
+
+def generation(root: str) -> str:
+    """16 hexadecimal digits that change with torchlint, its rules and plugins, LibCST and Python.
+
+    Args:
+        root: the cache folder.
+    """
+    digest = blake2b(digest_size=8)
+    digest.update(_FORMAT)
+    digest.update(repr((torchlint.__version__, sys.version_info[:3])).encode())
+    for place in (*_own_places(), *_rule_places(root)):
+        for stamp in _stamps(place):
+            digest.update(stamp)
+    return digest.hexdigest()
+
+
+def _own_places() -> Iterator[str]:
+    home = os.path.dirname(os.path.abspath(torchlint.__file__))
+    for name in sorted(os.listdir(home)):
+        if name not in _SAYS_NOTHING and not name.startswith("__pycache__"):
+            yield os.path.join(home, name)
+
+
+def _rule_places(root: str) -> list[str]:
+    """The files and folders that hold LibCST and the rules, of plugins too."""
+    packages = Cache(root, _ENVIRONMENTS)
+    name = name_of(*map(_stamp, sys.path))
+    known = packages.get(_KIND, name)
+    if known is None:
+        places = list(_find_rule_places())
+        packages.put(_KIND, name, b"\0".join(map(os.fsencode, places)))
+        return places
+    return [os.fsdecode(place) for place in known.split(b"\0")]
+
+
+def _find_rule_places() -> Iterator[str]:
+    from importlib import util
+
+    from torchlint.ruleapi.registry import roots
+
+    parser = util.find_spec("libcst")
+    if parser is not None and parser.origin is not None:
+        yield os.path.join(os.path.dirname(parser.origin), "_version.py")
+    for module in roots():
+        spec = util.find_spec(module)
+        if spec is not None and spec.submodule_search_locations is not None:
+            yield from spec.submodule_search_locations
+        elif spec is not None and spec.origin is not None:
+            yield spec.origin
+
+
+def _stamps(place: str) -> Iterator[bytes]:
+    """A stamp for each source file at or below a place."""
+    if not os.path.isdir(place):
+        yield _stamp(place)
+        return
+    for folder, folders, files in os.walk(place):
+        folders.sort()
+        for file in sorted(files):
+            if file.endswith(".py"):
+                yield _stamp(os.path.join(folder, file))
+
+
+def _stamp(path: str) -> bytes:
+    """Changes when the file or folder does."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.fsencode(path)
+    return b"%b %d %d" % (os.fsencode(path), found.st_size, found.st_mtime_ns)

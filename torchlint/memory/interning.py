@@ -1,0 +1,79 @@
+"""Results with their parts in common: a thousand files import the same names and make calls that
+look alike, and one of each in memory is enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from torchlint.analysis.summary import CallSite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torchlint.analysis.summary import FunctionSummary, Summary
+    from torchlint.engine.map_file import MapResult
+
+_T = TypeVar("_T")
+
+
+class Shared:
+    """The parts of all results so far."""
+
+    def __init__(self) -> None:
+        self._parts: dict[object, object] = {}
+
+    def of(self, result: MapResult, path: str) -> MapResult:
+        """The same result, made of parts that others have too.
+
+        Args:
+            path: that of the result, as others have it.
+        """
+        return replace(
+            result,
+            path=path,
+            imports=self._one(result.imports, lambda names: tuple(map(self._one, names))),
+            summary=result.summary and self._summary(result.summary, path),
+        )
+
+    def _summary(self, summary: Summary, path: str) -> Summary:
+        return replace(
+            summary,
+            path=path,
+            classes=self._one(summary.classes),
+            exports=self._one(
+                summary.exports,
+                lambda exports: tuple(
+                    (self._one(name), self._one(dotted)) for name, dotted in exports
+                ),
+            ),
+            functions=self._one(
+                summary.functions, lambda functions: tuple(map(self._function, functions))
+            ),
+        )
+
+    def _function(self, function: FunctionSummary) -> FunctionSummary:
+        return replace(
+            function,
+            name=self._one(function.name),
+            parameters=self._one(function.parameters),
+            calls=tuple(map(self._call, function.calls)),
+        )
+
+    def _call(self, site: CallSite) -> CallSite:
+        return CallSite(
+            target=self._one(site.target),
+            method=self._one(site.method),
+            arguments=self._one(site.arguments),
+            loops=self._one(site.loops),
+            quiet=site.quiet,
+            rare=site.rare,
+        )
+
+    def _one(self, part: _T, made: Callable[[_T], _T] = lambda part: part) -> _T:
+        """The part that was the first of its like; it was made of such parts, if need be."""
+        known = self._parts.get(part)
+        if known is None:
+            known = made(part)
+            self._parts[known] = known
+        return cast("_T", known)

@@ -1,0 +1,310 @@
+"""What files said before: in memory for the rounds of a fix, on disk for the next run.
+
+On disk there is one blob per folder of the project, with what is known of each file by what it
+contained, and one per list of checked files, with the whole report.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from torchlint.engine.targets import rule_names
+from torchlint.files.digests import blake2b
+from torchlint.memory.cache import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from torchlint.engine.check import Depth, Known, Target
+    from torchlint.engine.map_file import MapResult
+    from torchlint.finding import Diagnostic, Finding
+    from torchlint.memory.cache import Cache
+    from torchlint.memory.interning import Shared
+    from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.result_codec import Entry, Folder
+    from torchlint.project.answers import Answers
+
+    Said = tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]
+
+_FILES: Final = "files"
+_REPORTS: Final = "reports"
+_JOINS: Final = "joins"
+_RULES: Final = "rules"
+_NAMES: Final = name_of(b"names")
+_MOST_VARIANTS: Final = 6
+_MOST_PENDING: Final = 4 << 20
+"""Bytes of new results that wait in memory before they are stored."""
+_NOT_KEPT: Final = frozenset({"rule", "unreadable", "worker"})
+"""Diagnostics that another run may not have although the file is the same."""
+
+CHANGED: Final = b""
+"""The digest of a file that changes while it is looked at; no content has it."""
+
+
+class Store:
+    """Remembers results.
+
+    Args:
+        open_cache: opens the cache in which they outlive this process, when it is first needed;
+            by default they do not.
+    """
+
+    def __init__(self, open_cache: Callable[[], Cache] | None = None) -> None:
+        self._open_cache = open_cache
+        self._results: dict[tuple[object, ...], MapResult] = {}
+        """Where there is no cache."""
+        self._answers: dict[bytes | str, Answers] = {}
+        """By the content of a file, or by its path if that changes."""
+        self._variants: dict[tuple[object, ...], bytes] = {}
+        self._folder: tuple[str, Folder] = ("", {})
+        self._new: dict[str, Folder] = {}
+        self._pending = 0
+
+    @cached_property
+    def _cache(self) -> Cache | None:
+        return None if self._open_cache is None else self._open_cache()
+
+    @cached_property
+    def shared(self) -> Shared:
+        """What makes results small."""
+        from torchlint.memory.interning import Shared
+
+        return Shared()
+
+    # files -------------------------------------------------------------------------------
+
+    def result(self, known: Known, depth: Depth) -> MapResult | None:
+        """What a file with this content said when it was mapped to this depth."""
+        if self._cache is None or known.target.data is not None:
+            return self._results.get(_key(known, depth))
+        return self._stored(known, depth)
+
+    def keep(self, known: Known, depth: Depth, result: MapResult) -> None:
+        """Remember what a file said."""
+        if self._cache is None or known.target.data is not None:
+            self._results[_key(known, depth)] = result
+            return
+        if any(each.kind in _NOT_KEPT for each in result.diagnostics):
+            return
+        from torchlint.memory.result_codec import encode
+
+        encoded = encode(result)
+        if encoded is None:
+            return
+        self._pending += len(encoded)
+        self._of(known).results[self._variant(known.target, depth)] = encoded
+        self._save_if_much()
+
+    def answers(self, known: Known) -> Answers:
+        """What is known of the words in a file; the caller adds to it."""
+        key = known.target.path if known.digest == CHANGED else known.digest
+        found = self._answers.get(key)
+        if found is None and self._cache is not None and known.target.data is None:
+            self._load(known)
+            found = self._answers.get(key)
+        if found is None:
+            from torchlint.project.answers import Answers
+
+            found = self._answers[key] = Answers()
+        return found
+
+    def note_answers(self, files: Iterable[Known]) -> None:
+        """Store, with the next `save` at the latest, what files were asked that is new."""
+        if self._cache is None:
+            return
+        for known in files:
+            answers = self._answers.get(known.digest)
+            if answers is not None and answers.news and known.target.data is None:
+                asked = self._of(known).answers = answers.as_dict()
+                self._pending += sum(map(len, asked))
+                self._save_if_much()
+
+    def _save_if_much(self) -> None:
+        if self._pending > _MOST_PENDING:
+            self.save()
+
+    def save(self) -> None:
+        """Store what is new. What another process has stored meanwhile stays."""
+        if self._cache is None:
+            return
+        from torchlint.memory.result_codec import encode
+
+        new, self._new, self._pending = self._new, {}, 0
+        for folder, files in new.items():
+            merged = self._read_folder(folder)
+            for name, file in files.items():
+                _merge(merged, name, file)
+            for name in merged.keys() - _names_in(folder):
+                del merged[name]
+            blob = encode(merged)
+            if blob is not None:
+                self._cache.put(_FILES, _folder_name(folder), blob)
+        self._folder = ("", {})
+
+    # reports -----------------------------------------------------------------------------
+
+    def report(self, files: Sequence[Known]) -> Said | None:
+        """What a check of exactly these files, with exactly this content, came to."""
+        if self._cache is None:
+            return None
+        from torchlint.memory.report_codec import decode_report
+
+        name, key, _ = self._of_all(files)
+        blob = self._cache.get(_REPORTS, name)
+        return None if blob is None else decode_report(blob, key)
+
+    def last(self, files: Sequence[Known]) -> tuple[Said, Joined] | None:
+        """What the last check of these files came to, whatever they contained then."""
+        if self._cache is None:
+            return None
+        from torchlint.memory.report_codec import decode_report
+        from torchlint.memory.result_codec import decode_join
+
+        name, _, settings = self._of_all(files)
+        blob, joins = self._cache.get(_REPORTS, name), self._cache.get(_JOINS, name)
+        if blob is None or joins is None:
+            return None
+        found = decode_join(joins, settings)
+        if found is None or not len(files) == len(found[1].digests) == len(found[1].asked):
+            return None
+        said = decode_report(blob, found[0])
+        return None if said is None else (said, found[1])
+
+    def keep_report(self, files: Sequence[Known], said: Said, joined: Joined | None) -> None:
+        """Remember what a check came to, unless a file changed meanwhile."""
+        if self._cache is None or any(known.digest == CHANGED for known in files):
+            return
+        if any(each.kind in _NOT_KEPT for each in said[1]):
+            return
+        from torchlint.memory.report_codec import encode_report
+        from torchlint.memory.result_codec import encode
+
+        name, key, settings = self._of_all(files)
+        self._cache.put(_REPORTS, name, encode_report(key, said))
+        joins = None if joined is None else encode((settings, key, joined))
+        if joins is not None:
+            self._cache.put(_JOINS, name, joins)
+
+    def _of_all(self, files: Sequence[Known]) -> tuple[str, str, bytes]:
+        """A name for the list of files, a key for what is in them and how they are checked, and
+        one for the latter alone."""
+        name, key, settings = (blake2b(digest_size=16) for _ in range(3))
+        name.update(os.fsencode(os.getcwd()))
+        for known in files:
+            target = known.target
+            name.update(b"\0" + os.fsencode(target.path))
+            settings.update(self._variant(target, None))
+            key.update(known.digest)
+        key.update(settings.digest())
+        return name.hexdigest(), key.hexdigest(), settings.digest()
+
+    # rules -------------------------------------------------------------------------------
+
+    def rule_names(self) -> Mapping[str, str]:
+        """The name of every installed rule by its code."""
+        if self._cache is None:
+            return rule_names()
+        from torchlint.memory.report_codec import decode_names, encode_names
+
+        blob = self._cache.get(_RULES, _NAMES)
+        known = None if blob is None else decode_names(blob)
+        if known is not None:
+            return known
+        names = rule_names()
+        self._cache.put(_RULES, _NAMES, encode_names(names))
+        return names
+
+    # on disk -----------------------------------------------------------------------------
+
+    def _of(self, known: Known) -> Entry:
+        """What is new of a file."""
+        from torchlint.memory.result_codec import Entry
+
+        folder, name = _place(known)
+        files = self._new.setdefault(folder, {})
+        file = files.get(name)
+        if file is None or file.digest != known.digest:
+            file = files[name] = Entry(known.digest)
+        return file
+
+    def _stored(self, known: Known, depth: Depth) -> MapResult | None:
+        from torchlint.memory.result_codec import decode_result
+
+        variant = self._variant(known.target, depth)
+        folder, name = _place(known)
+        new = self._new.get(folder, {}).get(name)
+        encoded = new.results.get(variant) if new and new.digest == known.digest else None
+        if encoded is None:
+            file = self._load(known)
+            encoded = file.results.get(variant) if file else None
+        result = None if encoded is None else decode_result(encoded)
+        if result is None or result.path != known.target.path:
+            return None
+        return self.shared.of(result, known.target.path)
+
+    def _load(self, known: Known) -> Entry | None:
+        from torchlint.project.answers import Answers
+
+        folder, name = _place(known)
+        if self._folder[0] != folder:
+            self._folder = (folder, self._read_folder(folder))
+        file = self._folder[1].get(name)
+        if file is None or file.digest != known.digest:
+            file = None
+        if known.digest not in self._answers:
+            self._answers[known.digest] = Answers(None if file is None else file.answers)
+        return file
+
+    def _read_folder(self, folder: str) -> Folder:
+        assert self._cache is not None
+        from torchlint.memory.result_codec import decode_folder
+
+        blob = self._cache.get(_FILES, _folder_name(folder))
+        return {} if blob is None else decode_folder(blob) or {}
+
+    def _variant(self, target: Target, depth: Depth | None) -> bytes:
+        """What a result depends on besides the content of the file and its path."""
+        settings = (target.selection, target.torch, target.named, depth)
+        found = self._variants.get(settings)
+        if found is None:
+            found = blake2b(repr(settings).encode(), digest_size=8).digest()
+            self._variants[settings] = found
+        if depth is None:
+            return found
+        return blake2b(os.fsencode(target.path), digest_size=8, key=found).digest()
+
+
+def _key(known: Known, depth: Depth) -> tuple[object, ...]:
+    target = known.target
+    return (target.path, known.digest, target.selection, target.torch, target.named, depth)
+
+
+def _place(known: Known) -> tuple[str, str]:
+    """The absolute folder of a file, and its name there."""
+    return os.path.split(os.path.abspath(known.target.path))
+
+
+def _merge(files: Folder, name: str, new: Entry) -> None:
+    old = files.get(name)
+    if old is None or old.digest != new.digest:
+        files[name] = new
+        return
+    old.answers.update(new.answers)
+    for variant, result in new.results.items():
+        old.results.pop(variant, None)
+        old.results[variant] = result
+    for variant in list(old.results)[:-_MOST_VARIANTS]:
+        del old.results[variant]
+
+
+def _folder_name(folder: str) -> str:
+    return name_of(os.fsencode(folder))
+
+
+def _names_in(folder: str) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()

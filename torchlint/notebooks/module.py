@@ -1,0 +1,115 @@
+"""Notebooks as one Python module: from the bytes of the file to its text, and back."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+from torchlint.files.reading import Source, SourceError
+from torchlint.finding import Diagnostic, Position
+from torchlint.notebooks.cells import Cells, SpreadError
+from torchlint.notebooks.document import Notebook
+from torchlint.source.syntax_errors import compiles, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from torchlint.finding import Finding, Related
+    from torchlint.notebooks.cells import Borders
+
+
+class NotebookModule:
+    """A notebook as one Python module.
+
+    Raises:
+        SourceError: it cannot be read.
+
+    Attributes:
+        text: the code cells as a Python text that `Borders` can read.
+    """
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self._notebook = Notebook(path, data)
+        self._cells = cells_of([cell.source for cell in self._notebook.cells])
+        self.text = self._cells.text
+
+    def with_text(self, text: str) -> bytes:
+        """The bytes of the notebook with a module that edits have made of its own.
+
+        Raises:
+            SourceError: of kind `fix`, if the edits do not keep to the code of single cells.
+        """
+        try:
+            return self._notebook.with_sources(self._cells.sources(text))
+        except SpreadError as error:
+            raise SourceError(self._notebook.path, str(error), kind="fix") from None
+
+
+def cells_of(sources: Sequence[str]) -> Cells:
+    """Code cells as one text; those that Python cannot read are left out."""
+    return Cells(sources, _trouble)
+
+
+def unread_cells(path: str, borders: Borders) -> Iterator[Diagnostic]:
+    """The cells of a notebook that are not Python, in the places of the cells."""
+    for place, reason in borders.unread:
+        if reason:
+            yield Diagnostic(path, reason, place, kind="syntax")
+
+
+def in_cells(finding: Finding, borders: Mapping[str, Borders]) -> Finding:
+    """The finding with its places given by cell and row, as far as it is about notebooks.
+
+    Args:
+        borders: those of each notebook, by its path.
+    """
+    if not borders:
+        return finding
+    related = tuple(_related(each, borders) for each in finding.related)
+    if (own := borders.get(finding.path)) is None:
+        return finding._replace(related=related)
+    fix = finding.fix
+    return finding._replace(
+        start=own.located(finding.start),
+        end=own.located(finding.end),
+        fix=fix and fix._replace(edits=tuple(map(own.located_edit, fix.edits))),
+        related=related,
+    )
+
+
+def diagnosed_in_cells(diagnostic: Diagnostic, borders: Mapping[str, Borders]) -> Diagnostic:
+    """The same for a diagnostic."""
+    own, place = borders.get(diagnostic.path), diagnostic.position
+    if own is None or place is None or place.cell is not None:
+        return diagnostic
+    return diagnostic._replace(position=own.located(place))
+
+
+def _related(related: Related, borders: Mapping[str, Borders]) -> Related:
+    own = borders.get(related.path)
+    return related if own is None else related._replace(position=own.located(related.position))
+
+
+def _trouble(code: str) -> tuple[Position, str] | None:
+    """Why Python cannot read a cell, and where; nothing of one that IPython would unindent."""
+    source = Source("<cell>", b"", code, "utf-8", bom=False)
+    if compiles(source):
+        return None
+    if "\0" in code or not _encodable(code):
+        return Position(1, 1), "This cell holds what no program can hold; it was left out."
+    if code.lstrip("\r\n")[:1].isspace() and compiles(source._replace(text=dedent(code))):
+        return Position(1, 1), ""
+    try:
+        parsed(source)
+    except SourceError as error:
+        reason = " ".join(error.message.partition(";")[0].split())
+        return error.position or Position(1, 1), f"{reason}; this cell was left out."
+    return None
+
+
+def _encodable(code: str) -> bool:
+    try:
+        code.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,192 @@
+"""Which functions of the project a call can run, and what flows into their parameters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from torchlint.project.symbols import Index, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
+    from torchlint.analysis.summary import CallSite, FunctionSummary, Passed, Summary
+
+    _Resolved = dict[Key, list["tuple[Key, ...] | None"]]
+
+CALL_DEPTH = 3
+
+
+class Calls:
+    """The calls of all parsed files, resolved on demand."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
+        """What calls run, by function and number: without waking files, and with."""
+        self._unsure: list[tuple[Key, int]] = []
+        """Those that lead elsewhere once more files are parsed."""
+
+    def add(self, summaries: Mapping[str, Summary]) -> None:
+        """Take in the summaries of more files. What was resolved without a doubt stays."""
+        self._index.add(summaries)
+        for caller, number in self._unsure:
+            for resolved in self._resolved:
+                if caller in resolved:
+                    resolved[caller][number] = None
+        self._unsure.clear()
+        self._resolve_anew()
+        self.__dict__.pop("passed_objects", None)
+
+    def sites(self) -> Iterator[tuple[Key, int, CallSite]]:
+        """Every call: the function that it is in, its number there, and itself."""
+        for key, function in self._index.functions.items():
+            for number, site in enumerate(function.calls):
+                yield key, number, site
+
+    def callers(self, functions: Container[Key]) -> dict[Key, list[tuple[Key, CallSite]]]:
+        """The calls that can run each of these functions."""
+        found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
+        for key, _, site in self.sites():
+            # Not kept as `callees` does: most of them are asked for only here.
+            for target in self._resolve_site(key, site):
+                if target in functions:
+                    found[target].append((key, site))
+        return found
+
+    def callees(self, caller: Key, number: int, *, wake: bool = False) -> tuple[Key, ...]:
+        """The functions of the project that a call can run.
+
+        With `wake`, files that the call leads to and that nobody parsed are asked for.
+
+        Args:
+            number: which of the caller's calls.
+        """
+        resolved = self._resolved[wake].get(caller)
+        calls = self._index.functions[caller].calls
+        if resolved is None:
+            resolved = self._resolved[wake][caller] = [None] * len(calls)
+        known = resolved[number]
+        if known is None:
+            met = self._index.met_asleep
+            found = self._resolve_site(caller, calls[number], wake=wake)
+            known = tuple(key for key in found if key in self._index.functions)
+            resolved[number] = known
+            if self._index.met_asleep != met:
+                self._unsure.append((caller, number))
+        return known
+
+    def _resolve_site(self, caller: Key, site: CallSite, *, wake: bool = False) -> list[Key]:
+        if site.target == "self":
+            owner = self._owner(caller)
+            found = self._index.method(owner, site.method, wake=wake) if owner else None
+            return [found] if found else []
+        if not site.method:
+            symbol = self._index.symbol(caller.path, site.target, wake=wake)
+            if symbol is None:
+                return []
+            if symbol in self._index.classes:
+                init = self._index.method(symbol, "__init__", wake=wake)
+                return [init] if init else []
+            return [symbol]
+        methods = []
+        for class_ in self._classes_of(caller, site.target, wake=wake):
+            if site.method == "()":
+                method = self._index.callable(class_, wake=wake)
+            else:
+                method = self._index.method(class_, site.method, wake=wake)
+            if method is not None:
+                methods.append(method)
+        return methods
+
+    def _owner(self, function: Key) -> Key | None:
+        """The class that a method belongs to."""
+        owner = Key(function.path, function.name.rpartition(".")[0])
+        return owner if owner in self._index.classes else None
+
+    def _classes_of(
+        self, caller: Key, target: str, depth: int = 0, *, wake: bool = False
+    ) -> list[Key]:
+        """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
+        if depth > CALL_DEPTH + 1:
+            return []
+        if target.startswith("$"):
+            found = {
+                class_
+                for origin, name in self.passed_objects.get((caller, target[1:]), ())
+                for class_ in self._classes_of(origin, name, depth + 1, wake=wake)
+            }
+            return sorted(found, key=lambda key: (key.path, key.name))
+        if target.startswith("self."):
+            owner = self._owner(caller)
+            if owner is None:
+                return []
+            init = Key(owner.path, f"{owner.name}.__init__")
+            return [
+                key
+                for held in self._index.attribute(owner, target[5:])
+                for key in self._classes_of(init, held, depth + 1, wake=wake)
+            ]
+        symbol = self._index.symbol(caller.path, target, wake=wake)
+        return [symbol] if symbol is not None and symbol in self._index.classes else []
+
+    @cached_property
+    def passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, str]]]:
+        """For each parameter, the objects that some call passes to it: the caller, and how it
+        names the object's class there."""
+        found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
+        self.__dict__["passed_objects"] = found
+        sites: Iterable[tuple[Key, int, CallSite]] = self.sites()
+        before = -1
+        while sum(map(len, found.values())) != before:
+            before = sum(map(len, found.values()))
+            self._resolve_anew()
+            again = []
+            for key, number, site in sites:
+                if not any(passed.classes for passed in site.arguments):
+                    continue
+                if _is_provisional(site):
+                    again.append((key, number, site))
+                for target in self.callees(key, number):
+                    function = self._index.functions[target]
+                    for parameter, passed in received(function, site.arguments):
+                        if not passed.classes:
+                            continue
+                        known = found[target, parameter]
+                        known += [
+                            (key, name) for name in passed.classes if (key, name) not in known
+                        ]
+            sites = again
+        self._resolve_anew()
+        return found
+
+    def _resolve_anew(self) -> None:
+        """Forget what calls run that lead elsewhere once more is known of the objects passed."""
+        for resolved in self._resolved:
+            for caller, known in resolved.items():
+                for number, site in enumerate(self._index.functions[caller].calls):
+                    if known[number] is not None and _is_provisional(site):
+                        known[number] = None
+
+
+def _is_provisional(site: CallSite) -> bool:
+    """Whether a call leads elsewhere once more is known of the objects that are passed."""
+    return site.target.startswith(("$", "self."))
+
+
+def received(
+    function: FunctionSummary, arguments: tuple[Passed, ...]
+) -> Iterator[tuple[str, Passed]]:
+    """Each argument with the parameter that receives it."""
+    names = function.parameters
+    catch_all = next((name[2:] for name in names if name.startswith("**")), None)
+    for passed in arguments:
+        if passed.name.startswith("#"):
+            index = int(passed.name[1:])
+            if index < len(names) and not names[index].startswith("**"):
+                yield names[index], passed
+        elif passed.name in names:
+            yield passed.name, passed
+        elif catch_all is not None and passed.name != "*":
+            yield catch_all, passed

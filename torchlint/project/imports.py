@@ -1,0 +1,99 @@
+"""What a file imports, and which checked file imports which."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from torchlint.project.symbols import Locator
+
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]{1,200})[ \t]+import[ \t]+([^\n#;]*)|import[ \t]+([^\n#;]+))",
+    re.MULTILINE,
+)
+_WORD = re.compile(rb"[.\w]+")
+
+
+def imported_names(data: bytes) -> list[str]:
+    """The dotted names that a file imports, read off its lines; strings may add a few."""
+    found: dict[str, None] = {}
+    end = 0
+    last_close = data.rfind(b")")
+    for match in _IMPORT.finditer(data):
+        if match.start() < end:
+            continue  # a line of the names in brackets
+        source, names, plain = match.groups()
+        if plain is not None:
+            for part in plain.split(b","):
+                word = _WORD.search(part)
+                if word:
+                    found[word.group().decode("utf-8", "replace")] = None
+            continue
+        base = source.decode("utf-8", "replace")
+        found[base] = None
+        joint = "" if base.endswith(".") else "."
+        if names.startswith(b"(") and match.start(2) < last_close:
+            end = data.find(b")", match.start(2))
+            names = data[match.start(2) : end]
+        for part in names.strip(b"()").split(b","):
+            word = _WORD.search(part)
+            if word:
+                found[f"{base}{joint}{word.group().decode('utf-8', 'replace')}"] = None
+    return list(found)
+
+
+class Imports:
+    """The imports of a project, worked out when somebody asks. Paths are those shown to the user.
+
+    Args:
+        names: gives the dotted names that each file imports, by path.
+        locator: finds the files that they mean.
+    """
+
+    def __init__(
+        self, names: Callable[[], Mapping[str, tuple[str, ...]]], locator: Locator
+    ) -> None:
+        self._names = names
+        self._locator = locator
+
+    def from_(self, paths: Iterable[str]) -> set[str]:
+        """The files and all that they import, over any number of steps."""
+        return _reachable(paths, self._targets)
+
+    def to(self, path: str) -> set[str]:
+        """The file and all that import it, over any number of steps."""
+        return _reachable([path], self._sources)
+
+    @cached_property
+    def _targets(self) -> dict[str, tuple[str, ...]]:
+        graph: dict[str, tuple[str, ...]] = {}
+        names = self._names()
+        for path in sorted(names):
+            found = {self._locator.locate(path, name) for name in names[path]}
+            targets = {target[0] for target in found if target is not None} - {path}
+            graph[path] = tuple(targets)
+        return graph
+
+    @cached_property
+    def _sources(self) -> dict[str, tuple[str, ...]]:
+        graph: dict[str, list[str]] = defaultdict(list)
+        for path, targets in self._targets.items():
+            for target in targets:
+                graph[target].append(path)
+        return {path: tuple(sources) for path, sources in graph.items()}
+
+
+def _reachable(starts: Iterable[str], graph: Mapping[str, Iterable[str]]) -> set[str]:
+    found = set(starts)
+    stack = list(found)
+    while stack:
+        for target in graph.get(stack.pop(), ()):
+            if target not in found:
+                found.add(target)
+                stack.append(target)
+    return found

@@ -1,0 +1,339 @@
+"""REDUCE: joins the files' summaries and answers what no single file knows."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from torchlint.finding import Position, Related
+from torchlint.project.calls import CALL_DEPTH, received
+from torchlint.project.symbols import Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from torchlint.analysis.summary import CallSite, FunctionSummary, Summary
+    from torchlint.project.calls import Calls
+    from torchlint.project.imports import Imports
+    from torchlint.project.symbols import Index
+    from torchlint.project.word_search import Texts
+    from torchlint.ruleapi.rule import Fact
+
+_STEP_DEPTH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """Why a function is hot: the loop that runs it, how many calls away, and which of its
+    parameters receive device tensors there."""
+
+    path: str
+    position: Position
+    depth: int
+    device: frozenset[str]
+    host: frozenset[str]
+    loop: bool = True
+
+    def related(self) -> Related:
+        what = "this loop runs it on each step" if self.loop else "a framework calls this each step"
+        return Related(self.path, self.position, what)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncNeeds:
+    """What decides whether a place is hot: its function and loops, and the parameters that its
+    value comes from; `tensor` says that the value is a tensor whatever is passed."""
+
+    function: str
+    loops: tuple[int, ...]
+    parameters: tuple[str, ...] = ()
+    tensor: bool = True
+
+
+class Project:
+    """All checked files, joined. Paths are those shown to the user.
+
+    Args:
+        index: the files that were parsed.
+        calls: theirs.
+        imports: which of all files import which.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        calls: Calls,
+        facts: Iterable[Fact],
+        imports: Imports,
+        texts: Texts,
+        clues: Mapping[str, str],
+    ) -> None:
+        self.index = index
+        self.calls = calls
+        self.summaries: Mapping[str, Summary] = index.summaries
+        self._imports = imports
+        self._texts = texts
+        self._clues = clues
+        self._facts: dict[str, list[Fact]] = defaultdict(list)
+        for fact in facts:
+            self._facts[fact.name].append(fact)
+
+    # imports -----------------------------------------------------------------------------
+
+    def imported(self, path: str) -> set[str]:
+        """The file and all that it imports, over any number of steps."""
+        return self._imports.from_([path])
+
+    def importers(self, path: str) -> set[str]:
+        """The file and all that import it, over any number of steps."""
+        return self._imports.to(path)
+
+    def programs(self, path: str) -> set[str]:
+        """Every file of the programs that the file is part of: its importers and what they
+        import."""
+        return self._imports.from_(self.importers(path))
+
+    def beside(self, path: str) -> set[str]:
+        """The files in the folder of `path` and below: what it may import by computed names."""
+        folder = os.path.join(os.path.dirname(path), "")
+        return {other for other in self._texts.paths() if other.startswith(folder)}
+
+    # facts -------------------------------------------------------------------------------
+
+    def has_clue(self, name: str, paths: Iterable[str]) -> bool:
+        """Whether one of the files contains a clue that a rule declared."""
+        pattern = self._clues[name]
+        return any(self._texts.matches(path, pattern) for path in paths)
+
+    def facts(self, name: str, paths: Iterable[str]) -> list[Fact]:
+        """The facts of that name that rules recorded in these files."""
+        wanted = set(paths)
+        return [fact for fact in self._facts[name] if fact.path in wanted]
+
+    def uses_cuda(self, path: str) -> bool:
+        """Whether a program that the file is part of shows that it runs on an accelerator."""
+        known = self._cuda.get(path)
+        if known is None:
+            known = self._cuda[path] = self._shows_cuda(path) or any(
+                self._shows_cuda(file) for file in self.programs(path)
+            )
+        return known
+
+    @cached_property
+    def _cuda(self) -> dict[str, bool]:
+        return {}
+
+    def _shows_cuda(self, path: str) -> bool:
+        summary = self.summaries.get(path)
+        if summary is not None:
+            return summary.uses_cuda
+        return self._texts.accelerated(path)
+
+    # steps -------------------------------------------------------------------------------
+
+    def does_step(self, key: Key, depth: int = 0) -> bool:
+        """Whether a function does one training step: itself, or through what it calls."""
+        function = self.index.functions.get(key)
+        if function is None or function.evaluation:
+            return False
+        if function.steps:
+            return True
+        if depth >= _STEP_DEPTH:
+            return False
+        return any(
+            self.does_step(target, depth + 1)
+            for number, site in enumerate(function.calls)
+            if not site.loops
+            for target in self.calls.callees(key, number)
+            if target != key
+        )
+
+    @cached_property
+    def step_loops(self) -> set[tuple[str, int]]:
+        """The loops, by path and index, that train on each round, seen through calls."""
+        found = {
+            (path, index)
+            for path, summary in self.summaries.items()
+            for index, loop in summary.loops.items()
+            if loop.steps
+        }
+        for key, number, site in self.calls.sites():
+            if not site.loops or site.quiet or (key.path, site.loops[0]) in found:
+                continue
+            if any(self.does_step(target) for target in self.calls.callees(key, number)):
+                found.add((key.path, site.loops[0]))
+        return found
+
+    def trains(self, path: str) -> bool:
+        """Whether a step loop lies in the file or in one that it imports."""
+        files = self.imported(path)
+        return any(file in files for file, _ in self.step_loops) or any(
+            function.hook or function.whole_step
+            for file in files
+            if file in self.summaries
+            for function in self.summaries[file].functions
+        )
+
+    def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
+        """The first of these loops of a file that is a step loop."""
+        for index in loops:
+            if (path, index) in self.step_loops:
+                position = self.summaries[path].loops[index].position
+                return Heat(path, position, 0, frozenset(), frozenset())
+        return None
+
+    def hot(self, path: str, site: SyncNeeds) -> Heat | None:
+        """Why a place in a function runs on each step with a device tensor, or None.
+
+        A place in a step loop is hot at once; one in a helper if a step loop calls the helper
+        and, where the value comes from parameters, passes device tensors for them.
+        """
+        loop = self.step_loop(path, site.loops)
+        heat = loop or self.heat(path, site.function)
+        if heat is None:
+            return None
+        if not site.parameters:
+            return heat
+        received = self._heats.get(Key(path, site.function))
+        known = received or heat
+        if known.device.intersection(site.parameters):
+            return heat
+        if known.host.issuperset(site.parameters) or not site.tensor:
+            return None
+        return heat
+
+    # hot functions -----------------------------------------------------------------------
+
+    def heat(self, path: str, function: str) -> Heat | None:
+        """Why a function runs on each step, or None if nothing says so."""
+        return self._heats.get(Key(path, function))
+
+    @cached_property
+    def _heats(self) -> dict[Key, Heat]:
+        heats: dict[Key, Heat] = {}
+        queue: deque[Key] = deque()
+        steps = {
+            key: function
+            for key, function in self.index.functions.items()
+            if function.hook or (function.whole_step and not function.evaluation)
+        }
+        callers = self.calls.callers(steps) if steps else {}
+        for key, function in steps.items():
+            own = self._own_heat(key, function, callers.get(key, ()))
+            self._warm(heats, queue, key, own)
+        for key, number, site in self.calls.sites():
+            loop = None if site.quiet else self.step_loop(key.path, site.loops)
+            if loop is not None:
+                for target in self.calls.callees(key, number, wake=True):
+                    self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
+        while queue:
+            key = queue.popleft()
+            heat = heats[key]
+            if heat.depth >= CALL_DEPTH:
+                continue
+            for number, site in enumerate(self.index.functions[key].calls):
+                if site.quiet or site.rare:
+                    continue
+                for target in self.calls.callees(key, number, wake=True):
+                    if target != key:
+                        passed = self._passed_heat(site, target, heat, heat)
+                        self._warm(heats, queue, target, passed)
+        return heats
+
+    def _own_heat(
+        self, key: Key, function: FunctionSummary, callers: Iterable[tuple[Key, CallSite]]
+    ) -> Heat:
+        heats = [
+            self._passed_heat(site, key, loop, None, 0)
+            for caller, site in callers
+            if (loop := self.step_loop(caller.path, site.loops[:1])) is not None
+        ]
+        if heats:
+            return min(heats, key=lambda heat: (heat.path, heat.position))
+        return Heat(key.path, function.position, 0, frozenset(), frozenset(), loop=False)
+
+    def _warm(self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat) -> None:
+        function = self.index.functions.get(key)
+        if function is None or function.evaluation:
+            return
+        old = heats.get(key)
+        if old is None:
+            heats[key] = heat
+            queue.append(key)
+            return
+        device, host = old.device | heat.device, old.host & heat.host
+        nearer = (
+            old
+            if (old.depth, old.path, old.position)
+            <= (
+                heat.depth,
+                heat.path,
+                heat.position,
+            )
+            else heat
+        )
+        merged = Heat(nearer.path, nearer.position, nearer.depth, device, host, nearer.loop)
+        if merged != old:
+            heats[key] = merged
+            queue.append(key)
+
+    def _passed_heat(
+        self,
+        site: CallSite,
+        target: Key,
+        loop: Heat,
+        caller: Heat | None,
+        depth: int | None = None,
+    ) -> Heat:
+        device, host = set(), set()
+        for parameter, passed in received(self.index.functions[target], site.arguments):
+            given = caller.device if caller else frozenset()
+            known_host = caller.host if caller else frozenset()
+            if passed.device or any(name in given for name in passed.parameters):
+                device.add(parameter)
+            elif passed.host or (
+                passed.parameters and all(name in known_host for name in passed.parameters)
+            ):
+                host.add(parameter)
+        if depth is None:
+            depth = loop.depth + 1
+        return Heat(loop.path, loop.position, depth, frozenset(device), frozenset(host), loop.loop)
+
+    def warm_up(self) -> None:
+        """Answers the costly questions now; `index.missing` then names the files they lack."""
+        _ = self.calls.passed_objects, self.step_loops, self._heats
+
+    def training_code(self) -> dict[str, set[str]]:
+        """The files in which training happens, each with the top-level names that do it: by
+        themselves, by calling such a name, or by inheriting from one."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for key, function in self.index.functions.items():
+            looped = any(
+                (key.path, loop) in self.step_loops
+                for site in function.calls
+                for loop in site.loops
+            )
+            if key.name and (function.steps or function.trains or looped):
+                found[key.path].add(key.name.partition(".")[0])
+        for _ in range(CALL_DEPTH):
+            self._spread(found)
+        return found
+
+    def _spread(self, found: dict[str, set[str]]) -> None:
+        """Adds the names that use those in `found`."""
+        calls = (
+            (key, site.target)
+            for key, function in self.index.functions.items()
+            if key.name
+            for site in function.calls
+            if site.target != "self" and not site.target.startswith(("$", "self."))
+        )
+        bases = ((key, base) for key, class_ in self.index.classes.items() for base in class_.bases)
+        for key, dotted in chain(calls, bases):
+            used = self.index.symbol(key.path, dotted)
+            if used is not None and used.name.partition(".")[0] in found.get(used.path, ()):
+                found[key.path].add(key.name.partition(".")[0])

@@ -1,0 +1,289 @@
+"""Where a dotted name leads: to which file of the checked paths, and to what in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from torchlint.analysis.summary import ClassSummary, FunctionSummary, Summary
+
+_DEEPEST = 8
+_LEVELS_UP = 3
+_CUT_OUT = 2
+"""So many names, package and module, must agree where the front of a dotted name is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A function or class: the file it is in, and its qualified name there."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asleep:
+    """What a name stands for is in a file that nobody has parsed."""
+
+    path: str
+
+
+class Locator:
+    """Finds the file that an import names, among the files that are checked.
+
+    Args:
+        paths: every file that is checked, as shown to the user.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._here = os.path.join(os.getcwd(), "")
+        self._shown: dict[str, str] = {}
+        """The paths by where they lie, seen from `_here` if that is below it."""
+        self._folders: dict[str, str] = {}
+        """Of each path, the absolute folder."""
+        self._located: dict[str, tuple[str, tuple[str, ...]] | None] = {}
+        """What names lead to from `_folder`: all files of a folder see the same modules."""
+        self._folder: str | None = None
+        self._roots: dict[str, set[str]] = {}
+        """For each module or package name, the folders that it lies in."""
+        folders: dict[str, str] = {}  # one string for all files of a folder
+        for path in paths:
+            absolute = os.path.abspath(path)
+            below = absolute.removeprefix(self._here)
+            self._shown[path if path == below else below] = path
+            above, file = os.path.split(absolute)
+            folder = self._folders[path] = folders.setdefault(above, above)
+            self._roots.setdefault(file.removesuffix(".py"), set()).add(folder)
+        seen: set[str] = set()
+        for folder in folders:
+            while folder not in seen:
+                seen.add(folder)
+                folder, name = os.path.split(folder)
+                self._roots.setdefault(name, set()).add(folder)
+
+    def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
+        """The file that a dotted name of `path` lives in, and the names left over inside it."""
+        if dotted.startswith(":"):
+            return path, tuple(dotted[1:].split("."))
+        folder = self._folders.get(path)
+        if folder is None:
+            return None
+        if folder != self._folder:
+            self._folder = folder
+            self._located.clear()
+        if dotted not in self._located:
+            self._located[dotted] = self._locate(folder, dotted)
+        return self._located[dotted]
+
+    def outside(self, dotted: str) -> bool:
+        """Whether a name of the standard library leads to none of the files, whoever says it."""
+        top = dotted.partition(".")[0]
+        return top in sys.stdlib_module_names and top not in self._roots
+
+    def _locate(self, folder: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
+        level = len(dotted) - len(dotted.lstrip("."))
+        parts = tuple(part for part in dotted.split(".") if part)
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._under(folder, parts)
+        found = self._above(folder, parts)
+        if found is None and parts and parts[0] in sys.stdlib_module_names:
+            return None  # `import random` is not some other folder's random.py
+        if found is None and parts and parts[0] in self._roots:
+            return self._beside(folder, parts, self._roots[parts[0]])
+        for start in range(1, len(parts) - 1) if found is None else ():
+            # The package's own prefix is missing: the folder was cut out of a larger tree.
+            found = self._above(folder, parts[start:])
+            if found is not None and len(parts) - start - len(found[1]) >= _CUT_OUT:
+                return found
+            found = None
+        return found
+
+    def _above(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+        """The module as seen from a folder on `sys.path`: the script's own, or one above it."""
+        folders = self._roots.get(parts[0]) if parts else None
+        best: tuple[str, tuple[str, ...]] | None = None
+        # Seen from pkg/pkg.py, `pkg.part.name` is not in that file: the longest match counts.
+        while folders and (best is None or len(best[1]) > 1):
+            if folder in folders:
+                found = self._under(folder, parts)
+                if found is not None and len(found[1]) < len(best[1] if best else parts):
+                    best = found
+            above = os.path.dirname(folder)
+            if above == folder:
+                break
+            folder = above
+        return best
+
+    def _beside(
+        self, near: str, parts: tuple[str, ...], folders: set[str]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        """A module in a folder that the script puts on `sys.path`, such as `lib/`: the only one
+        of that name at most two levels above the script, or below that."""
+        for _ in range(_LEVELS_UP):
+            matches = {
+                found
+                for folder in folders
+                if folder.startswith(near + os.sep)
+                and self._file(os.path.join(folder, "__init__.py")) is None  # a package is no root
+                and (found := self._under(folder, parts)) is not None
+                and len(found[1]) <= 1
+            }
+            if matches:
+                return matches.pop() if len(matches) == 1 else None
+            near = os.path.dirname(near)
+        return None
+
+    def _under(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
+        for length in range(len(parts), -1, -1):
+            base = os.sep.join((folder.rstrip(os.sep), *parts[:length]))
+            for absolute in (f"{base}.py", f"{base}{os.sep}__init__.py"):
+                file = self._file(absolute)
+                if file is not None:
+                    return file, parts[length:]
+        return None
+
+    def _file(self, absolute: str) -> str | None:
+        return self._shown.get(absolute.removeprefix(self._here))
+
+
+class Index:
+    """Finds functions and classes by dotted names, as seen from a file.
+
+    Args:
+        locator: finds the files.
+        mentions: whether a file, parsed or not, contains a word.
+    """
+
+    def __init__(self, locator: Locator, mentions: Callable[[str, str], bool]) -> None:
+        self.locate = locator.locate
+        self._mentions = mentions
+        self.summaries: dict[str, Summary] = {}
+        """Those of the files that were parsed, by path."""
+        self.missing: set[str] = set()
+        """Files that hot code leads to and that have no summary yet."""
+        self.functions: dict[Key, FunctionSummary] = {}
+        self.classes: dict[Key, ClassSummary] = {}
+        self._symbols: dict[Key, Key | _Asleep | None] = {}
+        """What names stand for that their file does not define, such as re-exports."""
+        self._unsure: set[Key] = set()
+        """Those of them that a file without summary may decide otherwise."""
+        self.met_asleep = 0
+        """How often an answer went by a file without summary; an answer that leaves this count
+        alone stays right whatever is added."""
+
+    def add(self, summaries: Mapping[str, Summary]) -> None:
+        """Take in the summaries of more files."""
+        for path, summary in sorted(summaries.items()):
+            self.summaries[path] = summary
+            for function in summary.functions:
+                self.functions.setdefault(Key(path, function.name), function)
+            for class_ in summary.classes:
+                self.classes.setdefault(Key(path, class_.name), class_)
+        for known in self._unsure:
+            del self._symbols[known]
+        self._unsure.clear()
+        self.missing.clear()
+
+    # what is in them ---------------------------------------------------------------------
+
+    def symbol(self, path: str, dotted: str, *, wake: bool = False) -> Key | None:
+        """The function or class that a dotted name of `path` stands for, through re-exports.
+
+        With `wake`, a file without summary that the name leads to is added to `missing`.
+        """
+        found = self._symbol(path, dotted, 0)
+        if isinstance(found, _Asleep):
+            if wake:
+                self.missing.add(found.path)
+            return None
+        return found
+
+    def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
+        located = self.locate(path, dotted)
+        if located is None or not located[1] or depth > _DEEPEST:
+            return None
+        file, rest = located
+        key = Key(file, ".".join(rest))
+        if key in self.functions or key in self.classes:
+            return key
+        if key not in self._symbols:
+            met = self.met_asleep
+            self._symbols[key] = None  # a re-export that leads back to itself
+            self._symbols[key] = self._find(file, rest, depth)
+            if self.met_asleep != met:
+                self._unsure.add(key)
+        elif key in self._unsure:
+            self.met_asleep += 1
+        return self._symbols[key]
+
+    def _find(self, file: str, rest: tuple[str, ...], depth: int) -> Key | _Asleep | None:
+        summary = self.summaries.get(file)
+        if summary is None:
+            # A star hands on names that the file itself never says.
+            if self._mentions(file, rest[0]) or self._mentions(file, "import *"):
+                self.met_asleep += 1
+                return _Asleep(file)
+            return None
+        for name, target in summary.exports:
+            if name == rest[0]:
+                found = self._symbol(file, ".".join((target, *rest[1:])), depth + 1)
+                if found is not None:
+                    return found
+        if len(rest) > 1:
+            owner = self._symbol(file, ":" + rest[0], depth + 1) if len(rest) == 2 else None
+            if isinstance(owner, Key) and owner in self.classes:
+                return self.method(owner, rest[1], depth + 1)
+            return owner if isinstance(owner, _Asleep) else None
+        return self._starred(file, summary, rest[0], depth)
+
+    def _starred(self, file: str, summary: Summary, name: str, depth: int) -> Key | _Asleep | None:
+        asleep: _Asleep | None = None
+        for star in summary.stars:
+            found = self._symbol(file, f"{star}.{name}", depth + 1)
+            if isinstance(found, Key):
+                return found
+            asleep = asleep or found
+        return asleep
+
+    def method(self, class_: Key, name: str, depth: int = 0, *, wake: bool = False) -> Key | None:
+        """The function that a method call on an object of a class runs, through its bases."""
+        own = Key(class_.path, f"{class_.name}.{name}")
+        if own in self.functions:
+            return own
+        summary = self.classes.get(class_)
+        if summary is None or depth > _DEEPEST:
+            return None
+        for base in summary.bases:
+            parent = self.symbol(class_.path, base, wake=wake)
+            if parent is not None and parent in self.classes and parent != class_:
+                found = self.method(parent, name, depth + 1, wake=wake)
+                if found is not None:
+                    return found
+        return None
+
+    def callable(self, class_: Key, *, wake: bool = False) -> Key | None:
+        """What calling an object of a class runs: `forward` of a module, else `__call__`."""
+        return self.method(class_, "forward", wake=wake) or self.method(class_, "__call__")
+
+    def attribute(self, class_: Key, name: str, depth: int = 0) -> list[str]:
+        """What `self.name` holds, as the class and its bases say."""
+        summary = self.classes.get(class_)
+        if summary is None or depth > _DEEPEST:
+            return []
+        for attribute, targets in summary.attributes:
+            if attribute == name:
+                return list(targets)
+        for base in summary.bases:
+            parent = self.symbol(class_.path, base)
+            if parent is not None and parent != class_:
+                found = self.attribute(parent, name, depth + 1)
+                if found:
+                    return found
+        return []

@@ -1,0 +1,70 @@
+"""Places and names in the form in which the services that read a report take them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from torchlint.files.digests import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.finding import Finding, Position
+
+
+def told(message: str, position: Position | None) -> str:
+    """The message for a reader who maps rows to lines of the file, as no row of a cell is one."""
+    if position is None or position.cell is None:
+        return message
+    return f"cell {position.cell}, line {position.row}: {message}"
+
+
+def line_of(position: Position) -> int:
+    """The line of the file to show the message at."""
+    return position.row if position.cell is None else 1
+
+
+def repository_root() -> str:
+    """The nearest folder above that is a git checkout, else the working folder."""
+    here = above = os.getcwd()
+    while not os.path.lexists(os.path.join(above, ".git")):
+        parent = os.path.dirname(above)
+        if parent == above:
+            return here
+        above = parent
+    return above
+
+
+def from_root(path: str, root: str) -> str:
+    """The path relative to `root`, or absolute if it lies elsewhere; `/` between its parts."""
+    absolute = os.path.abspath(path)
+    inside = absolute.startswith(os.path.join(root, ""))
+    return (os.path.relpath(absolute, root) if inside else absolute).replace(os.sep, "/")
+
+
+def well_formed(text: str) -> str:
+    """The text without lone surrogates, which stand for bytes of a file name that are not UTF-8.
+
+    JSON can spell them, but most parsers then refuse the whole report.
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def identities(findings: Iterable[Finding], root: str) -> list[str]:
+    """32 hexadecimal digits for each finding that no other in the report has, and that stay when
+    lines move: of rule, path, scope and code, and counted where all of these are equal."""
+    seen: dict[str, int] = {}
+    found = []
+    for finding in findings:
+        code = finding.fingerprint or finding.message
+        key = "\0".join((finding.code, from_root(finding.path, root), finding.scope, code))
+        count = seen[key] = seen.get(key, 0) + 1
+        found.append(identity(key, str(count)))
+    return found
+
+
+def identity(*parts: str) -> str:
+    """32 hexadecimal digits of some texts, whatever signs they hold."""
+    essence = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return blake2b(essence, digest_size=16).hexdigest()

@@ -1,0 +1,144 @@
+"""Findings for people: the place, the message, the source line with a caret, the fix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.finding import Tier
+from torchlint.report.terminal.excerpt import excerpt
+from torchlint.report.terminal.safe_text import Paint, plural, visible, visible_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torchlint.engine.tiers import Shown
+    from torchlint.finding import Finding, Related
+    from torchlint.report.terminal.excerpt import Excerpts
+
+_INDENT = "    "
+
+
+class Look:
+    """How findings are to look.
+
+    Args:
+        width: the number of columns to keep within, None where a line is a line.
+        fixes: whether each finding has its fix under it, as a small diff.
+    """
+
+    def __init__(self, paint: Paint, width: int | None = None, fixes: bool = False) -> None:
+        self.paint = paint
+        self.width = width
+        self.fixes = fixes
+
+    def wrapped(self, lead: str, text: str) -> Iterator[str]:
+        """Indented lines of the text, which begins with `lead`."""
+        text = lead + visible(text)
+        if self.width is None or len(text) <= (self.width - len(_INDENT)) // 2:
+            # Nothing takes more than two columns.
+            yield _INDENT + text
+            return
+        from torchlint.report.terminal.columns import wrapped
+
+        first, *rest = wrapped(text, self.width - 2 * len(_INDENT))
+        yield _INDENT + first
+        yield from (f"{_INDENT}  {line}" if lead else _INDENT + line for line in rest)
+
+
+def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
+    """The lines of the report, without the closing sentence."""
+    for first, others in fold(shown.findings):
+        yield from _finding(first, others, excerpts, look)
+        yield ""
+    yield from hidden_hints(shown)
+
+
+def hidden_hints(shown: Shown) -> Iterator[str]:
+    """A line for each file with hints that nobody asked for, and an empty one behind them."""
+    for path, count in shown.hidden_hints:
+        them = "it" if count == 1 else "them"
+        yield f"{visible_path(path)}: {plural(count, 'hint')} (--hints shows {them})"
+    if shown.hidden_hints:
+        yield ""
+
+
+def fold(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
+    """Findings of one group of one rule in one file together, at the first one's place."""
+    folded: list[tuple[Finding, list[Finding]]] = []
+    at: dict[tuple[str, str, str], int] = {}
+    for finding in findings:
+        if finding.group is not None:
+            key = (finding.path, finding.code, finding.group)
+            if key in at:
+                folded[at[key]][1].append(finding)
+                continue
+            at[key] = len(folded)
+        folded.append((finding, []))
+    return folded
+
+
+def _finding(
+    first: Finding, others: list[Finding], excerpts: Excerpts, look: Look
+) -> Iterator[str]:
+    paint = look.paint
+    place = f"{visible_path(first.path)}:{first.start}:"
+    tier = "" if first.tier is Tier.DEFAULT else f" {paint.dim(first.tier.value)}"
+    tag = fix_tag(first)
+    yield (
+        f"{paint.bold(place)} {paint.red(first.code)} {first.name}{tier}"
+        f"{' ' + paint.green(tag) if tag else ''}"
+    )
+    yield from look.wrapped("", first.message)
+    yield from _source(first, excerpts, look)
+    for related in first.related:
+        yield from look.wrapped(*_related(related))
+    if first.fix is None and first.withheld:
+        yield from look.wrapped("no fix: ", first.withheld)
+    if others:
+        yield from look.wrapped("also at ", ", ".join(_also(other, first) for other in others))
+        yield from _other_reasons(first, others, look)
+    if look.fixes:
+        from torchlint.report.terminal.fix_diffs import fix_diff
+
+        yield from (_INDENT + line for line in fix_diff([first, *others], excerpts, paint))
+
+
+def _source(finding: Finding, excerpts: Excerpts, look: Look) -> Iterator[str]:
+    paint = look.paint
+    line = excerpts.line(finding.path, finding.start.row, finding.start.cell)
+    if line is None:
+        return
+    row = str(finding.start.row)
+    room = None if look.width is None else look.width - len(_INDENT + row + " | ")
+    text, carets = excerpt(line, finding.start, finding.end, room)
+    yield f"{_INDENT}{paint.cyan(row + ' |')} {text}"
+    yield f"{_INDENT}{paint.cyan(' ' * len(row) + ' |')} {paint.red(carets)}"
+
+
+def _related(related: Related) -> tuple[str, str]:
+    where = f"{visible_path(related.path)}:{related.position.line}"
+    return f"see {where}: ", related.message
+
+
+def _also(other: Finding, first: Finding) -> str:
+    tag = fix_tag(other)
+    suffix = "" if tag == fix_tag(first) else f" {tag or '[no fix]'}"
+    return f"{other.start}{suffix}"
+
+
+def _other_reasons(first: Finding, others: list[Finding], look: Look) -> Iterator[str]:
+    places: dict[str, list[str]] = {}
+    for other in others:
+        if other.fix is None and other.withheld and other.withheld != first.withheld:
+            places.setdefault(other.withheld, []).append(str(other.start))
+    for reason, at in places.items():
+        yield from look.wrapped(f"no fix at {', '.join(at)}: ", reason)
+
+
+def fix_tag(finding: Finding) -> str:
+    """`[fix]`, `[unsafe fix]`, `[suggestion]`, or nothing."""
+    if finding.fix is None:
+        return ""
+    return {"safe": "[fix]", "unsafe": "[unsafe fix]", "suggest": "[suggestion]"}[
+        finding.fix.applicability.value
+    ]

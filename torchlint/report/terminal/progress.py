@@ -1,0 +1,55 @@
+"""A counter on the terminal for runs that take a while."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from torchlint.report.terminal.safe_text import moves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import TextIO
+
+_PATIENCE: Final = 2.0
+_PAUSE: Final = 0.1
+
+
+class Progress:
+    """Call it with (done, total); it stays silent off a terminal and for the first two seconds."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._next = clock() + _PATIENCE
+        self._drawn = 0
+        self._silent = not moves(stream)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.clear()
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._silent or self._clock() < self._next:
+            return
+        self._next = self._clock() + _PAUSE
+        line = f"Checking: {done} of {total} files"
+        self._stream.write("\r" + line.ljust(self._drawn))
+        self._stream.flush()
+        self._drawn = len(line)
+
+    def clear(self) -> None:
+        """Takes the counter off the terminal again."""
+        if self._drawn:
+            # Blanks, which every console understands.
+            self._stream.write("\r" + " " * self._drawn + "\r")
+            self._stream.flush()
+            self._drawn = 0

@@ -1,0 +1,166 @@
+"""The parent's end of the socket that the processes of one run talk through.
+
+Lines of JSON, in both directions. A run has one connection for each of its processes that takes
+steps: the script itself, torchrun's ranks, or children that the script started.
+"""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.messages import MalformedError, Message, decode
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+HELLO: Final = "hello"
+GONE: Final = "gone"
+"""Type of the message that stands for a closed connection."""
+
+_CHUNK: Final = 1 << 18
+_LONGEST_LINE: Final = 1 << 28
+
+
+@dataclass(slots=True, eq=False)
+class Peer:
+    """One connected process; what it is becomes known with its `hello`."""
+
+    connection: socket.socket
+    greeting: Message | None = None
+    main: bool = False
+    pid: int = 0
+    rank: int = 0
+    world: int = 1
+    gone: bool = False
+    started: bool = False
+    ended: bool = False
+    buffer: bytearray = field(default_factory=bytearray)
+
+    def greet(self, hello: Message) -> None:
+        """Take over what the process says about itself."""
+        self.greeting = hello
+        self.main = hello.text("role", "main") == "main"
+        self.pid = hello.integer("pid")
+        self.rank = hello.integer("rank", 0)
+        self.world = hello.integer("world", 1)
+
+
+class Channel:
+    """Listens at a path and reads whoever connects. Nothing here waits longer than it is told."""
+
+    def __init__(self, path: str) -> None:
+        self.peers: list[Peer] = []
+        self._arrived: deque[tuple[Peer, Message]] = deque()
+        self._selector = selectors.DefaultSelector()
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._listener.bind(path)
+            self._listener.listen(128)
+            self._listener.setblocking(False)
+            self._selector.register(self._listener, selectors.EVENT_READ)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Channel:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up on everybody."""
+        for peer in self.peers:
+            peer.connection.close()
+        self._listener.close()
+        self._selector.close()
+
+    def receive(self, wait_s: float) -> tuple[Peer, Message] | None:
+        """The next message of any process, or None if none comes within `wait_s` seconds.
+
+        A process that hangs up says so by a last message of the type GONE.
+
+        Raises:
+            MalformedError: something came that is no message.
+        """
+        deadline = time.monotonic() + wait_s
+        while not self._arrived:
+            left = deadline - time.monotonic()
+            ready = self._selector.select(max(0.0, left))
+            for key, _ in ready:
+                if key.fileobj is self._listener:
+                    self._accept()
+                else:
+                    self._read(key.data)
+            if not ready and left <= 0:
+                return None
+        return self._arrived.popleft()
+
+    def send(self, peer: Peer, word: str, **values: int) -> None:
+        """Tell one process something. One that has gone is left alone: GONE says so."""
+        line = json.dumps({"type": word, **values}).encode() + b"\n"
+        with suppress(OSError):
+            peer.connection.setblocking(True)
+            peer.connection.settimeout(5.0)
+            peer.connection.sendall(line)
+        with suppress(OSError):
+            peer.connection.setblocking(False)
+
+    def start(self, peer: Peer) -> None:
+        """Let a process that has said hello go on, once."""
+        if not peer.started:
+            peer.started = True
+            self.send(peer, "start")
+
+    def _accept(self) -> None:
+        with suppress(BlockingIOError, ConnectionAbortedError):
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
+            peer = Peer(connection)
+            self.peers.append(peer)
+            self._selector.register(connection, selectors.EVENT_READ, peer)
+
+    def _read(self, peer: Peer) -> None:
+        try:
+            chunk = peer.connection.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self._selector.unregister(peer.connection)
+            peer.connection.close()
+            peer.gone = True
+            if peer.greeting is not None:
+                self._arrived.append((peer, Message(GONE, {})))
+            return
+        searched = len(peer.buffer)
+        peer.buffer += chunk
+        while (end := peer.buffer.find(b"\n", searched)) >= 0:
+            line = bytes(peer.buffer[:end])
+            del peer.buffer[: end + 1]
+            searched = 0
+            self._take(peer, decode(line))
+        if len(peer.buffer) > _LONGEST_LINE:
+            raise MalformedError("a line without an end")
+
+    def _take(self, peer: Peer, message: Message) -> None:
+        if peer.greeting is None:
+            if message.type != HELLO:
+                raise MalformedError(f"{message.type} came before hello")
+            peer.greet(message)
+            if not peer.main:
+                self.start(peer)
+        self._arrived.append((peer, message))

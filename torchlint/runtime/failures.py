@@ -1,0 +1,146 @@
+"""Why a run failed, in words for the user."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from torchlint.runtime.messages import Message
+
+ERROR: Final = "error"
+"""The script raised, or left with a code other than 0."""
+CRASHED: Final = "crashed"
+"""The process ended without a word: a signal, `os._exit`, a fault in native code."""
+TIMEOUT: Final = "timeout"
+FINISHED: Final = "finished"
+"""The script came to its end, before what was asked of it."""
+
+_TAIL_BYTES: Final = 16_384
+_TAIL_LINES: Final = 20
+
+
+class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake of the caller
+    """One run did not do what was asked.
+
+    Args:
+        status: ERROR, CRASHED, TIMEOUT or FINISHED.
+        message: one sentence.
+        variant: the name of the variant that ran.
+        kind: name of the exception or of the signal, or `exit code 3`.
+        tail: the traceback, or the last lines that the run wrote to stderr.
+        oom: memory ran out, as far as can be told.
+        steps: steps that were taken.
+        place: file and row of the script where it was raised, if known.
+    """
+
+    def __init__(
+        self,
+        status: str,
+        message: str,
+        *,
+        variant: str = "",
+        kind: str = "",
+        tail: str = "",
+        oom: bool = False,
+        steps: int = 0,
+        place: tuple[str, int] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.variant = variant
+        self.kind = kind
+        self.tail = tail
+        self.oom = oom
+        self.steps = steps
+        self.place = place
+
+
+def from_exit(code: int, variant: str, stderr: str) -> Failed:
+    """The process ended without saying so; `code` as in `Popen.returncode`."""
+    if code == 0:
+        return Failed(
+            FINISHED,
+            "The script left through os._exit.",
+            variant=variant,
+            kind="exit code 0",
+            tail=tail_of(stderr),
+        )
+    if code > 0:
+        kind, message = f"exit code {code}", f"The process ended at once with exit code {code}."
+    else:
+        kind = _signal_name(-code)
+        message = f"The process was ended by {kind}."
+    return Failed(
+        CRASHED,
+        message,
+        variant=variant,
+        kind=kind,
+        tail=tail_of(stderr),
+        oom=kind == "SIGKILL",  # nobody but us and the kernel, short of memory, sends it
+    )
+
+
+def from_ended(ended: Message, variant: str, stderr: str) -> Failed:
+    """What an `ended` message says.
+
+    Raises:
+        MalformedError: it does not say it properly.
+    """
+    code, steps = ended.integer("code", 0), ended.integer("steps", 0)
+    error = ended.part("error")
+    if error is None:
+        if code == 0:
+            return Failed(
+                FINISHED, "The script came to its end.", variant=variant, kind="end", steps=steps
+            )
+        return Failed(
+            ERROR,
+            f"The script left with exit code {code}.",
+            variant=variant,
+            kind=f"exit code {code}",
+            tail=tail_of(stderr),
+            steps=steps,
+        )
+    kind, path = error.text("type", "Exception"), error.text_or_none("path")
+    words = error.text("text", "").strip().partition("\n")[0][:200].rstrip(".")
+    trace = error.text_or_none("traceback")
+    return Failed(
+        ERROR,
+        f"The script raised {kind}: {words}." if words else f"The script raised {kind}.",
+        variant=variant,
+        kind=kind,
+        tail=_last_lines(trace) if trace else tail_of(stderr),
+        oom=bool(error.flag_or_none("oom")),
+        steps=steps,
+        place=(path, error.integer("row", 0)) if path else None,
+    )
+
+
+def tail_of(path: str) -> str:
+    """The last lines of a file, however long it is; empty if there is none."""
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, stream.tell() - _TAIL_BYTES))
+            return _last_lines(stream.read().decode("utf-8", errors="replace"))
+    except OSError:
+        return ""
+
+
+def _last_lines(text: str) -> str:
+    """Without what a terminal would obey: the text is shown to the user."""
+    lines = [
+        "".join(char for char in line if char.isprintable() or char == "\t").rstrip()
+        for line in text.splitlines()
+    ]
+    return "\n".join([line for line in lines if line][-_TAIL_LINES:])
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,260 @@
+"""Every name that the probe touches and that torch or CPython may move without a word.
+
+Each function bears the absence of its name; `private_names` says what would stop working.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from torchlint.runtime.probe.private_names import MISSING, find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# CPython ------------------------------------------------------------------------------------
+
+
+def wrap_line_cache(wrap: Callable[[Callable[..., list[str]]], Callable[..., list[str]]]) -> None:
+    """Replace the function that reads a file's lines for tracebacks by `wrap` of it."""
+    import linecache
+
+    module: Any = linecache
+    update = getattr(module, "updatecache", None)
+    if update is not None:
+        module.updatecache = wrap(update)
+
+
+def wrap_preparation(
+    wrap: Callable[[Callable[[str], dict[str, Any]]], Callable[[str], dict[str, Any]]],
+) -> None:
+    """Replace what multiprocessing sends to a fresh interpreter, given a process's name."""
+    from multiprocessing import spawn
+
+    module: Any = spawn
+    prepare = getattr(module, "get_preparation_data", None)
+    if prepare is not None:
+        module.get_preparation_data = wrap(prepare)
+
+
+def wait_for_threads() -> None:
+    """Wait for the script's threads as the interpreter does when the main module has ended."""
+    shutdown = getattr(threading, "_shutdown", None)
+    if shutdown is not None:
+        shutdown()
+        return
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+# Steps and their parts -----------------------------------------------------------------------
+
+
+def loader_iterator() -> Any:
+    """The class whose `__next__` every iterator of a torch `DataLoader` runs; None if it moved."""
+    iterator = find("torch.utils.data.dataloader:_BaseDataLoaderIter")
+    return None if iterator is MISSING else iterator
+
+
+def graph_task() -> Callable[[], int]:
+    """A function that gives -1 outside of a backward pass, on each of its threads."""
+    current: Callable[[], int] = find("torch._C:_current_graph_task_id")
+    return (lambda: -1) if current is MISSING else current
+
+
+def compiling() -> Callable[[], bool]:
+    """A function that is a constant true for what dynamo traces, and true for what the compiler
+    calls itself: up to torch 2.6 it differentiates a graph with `torch.autograd.grad`."""
+    found = map(find, ("torch.compiler:is_compiling", "torch._utils:is_compiling"))
+    traced: Callable[[], bool] = next((each for each in found if each is not MISSING), bool)
+    state = find("torch._guards:_TLS")
+    return lambda: traced() or getattr(state, "tracing_context", None) is not None
+
+
+def script_like(stand_in: Callable[..., Any], function: Callable[..., Any]) -> None:
+    """Let TorchScript compile a call of `stand_in` as it compiles one of `function`."""
+    look_up = find("torch.jit._builtins:_find_builtin")
+    register = find("torch.jit._builtins:_register_builtin")
+    if look_up is MISSING or register is MISSING:
+        return
+    operator = look_up(function)
+    if operator is not None:
+        register(stand_in, operator)
+
+
+_FRAMES = "torch._C:_dynamo.eval_frame."
+
+
+def keep_from_compiler(function: Any) -> None:
+    """Have dynamo run this function's own frames as they stand. It may still be inlined into a
+    graph, where `compiling` is a constant."""
+    _skip(function, with_callees=False)
+
+
+def out_of_graphs(function: Callable[..., None]) -> Callable[..., None]:
+    """The same function; dynamo inlines it nowhere (a graph breaks there), and looks neither at
+    its frames nor at any below them."""
+    call: Any = function
+    set_callback = find(_FRAMES + "set_eval_frame")
+    if not _skip(function, with_callees=True) and set_callback is not MISSING:
+
+        def call(*arguments: Any) -> None:
+            before = set_callback(None)
+            try:
+                function(*arguments)
+            finally:
+                set_callback(before)
+
+        _skip(call, with_callees=False)
+    call._torchdynamo_disable = True
+    return cast("Callable[..., None]", call)
+
+
+def _skip(function: Any, *, with_callees: bool) -> bool:
+    """Whether this torch can be told of the callees too; 2.6 cannot."""
+    action, strategy = find(_FRAMES + "_FrameAction"), find(_FRAMES + "_FrameExecStrategy")
+    set_strategy, skip = find(_FRAMES + "set_code_exec_strategy"), find(_FRAMES + "skip_code")
+    if MISSING not in (action, strategy, set_strategy):
+        below = action.SKIP if with_callees else action.DEFAULT
+        set_strategy(function.__code__, strategy(action.SKIP, below))
+        return True
+    if skip is not MISSING:
+        skip(function.__code__)
+    return False
+
+
+@contextmanager
+def out_of_compiler() -> Iterator[None]:
+    """Here dynamo looks at no frame, even if the caller was called from a compiled one."""
+    set_callback = find(_FRAMES + "set_eval_frame")
+    if set_callback is MISSING:
+        yield
+        return
+    before = set_callback(None)
+    try:
+        yield
+    finally:
+        set_callback(before)
+
+
+def compiled_frames() -> int:
+    """How many frames dynamo has compiled; 0 as long as nobody has imported it."""
+    utils = sys.modules.get("torch._dynamo.utils")
+    counters = getattr(utils, "counters", None)
+    return int(counters["frames"]["ok"]) if counters else 0
+
+
+def when_worker_ends(call: Callable[[], object]) -> None:
+    """Call this as the last act of a process that multiprocessing started: this one, or one that
+    is forked from it later. `atexit` functions run in neither."""
+    from multiprocessing import util
+
+    def await_end(_: object = None) -> None:
+        util.Finalize(None, call, exitpriority=-100)
+
+    # A forked process forgets what its parent wanted.
+    util.register_after_fork(await_end, await_end)
+    await_end()
+
+
+# Numbers -------------------------------------------------------------------------------------
+
+UNCOMPILED = "_orig_mod"
+"""Under this name a compiled module keeps the one that it was made of."""
+
+
+def uncompiled(module: Any) -> Any:
+    """What `torch.compile` made the module of, or None."""
+    return getattr(module, "_modules", {}).get(UNCOMPILED)
+
+
+def is_replica(module: Any) -> bool:
+    """Whether `DataParallel` has made the module for one call on one device."""
+    return bool(getattr(module, "_is_replica", False))
+
+
+def wrap_fetchers(
+    indexed: Callable[[Callable[[Any], Any], Any, Any], Any],
+    streamed: Callable[[Callable[[Any], Any], Any, Any], Any],
+) -> bool:
+    """Stand between a loader and its datasets, in whatever process they are read.
+
+    Args:
+        indexed: gets the function that reads a batch, the fetcher and the indices asked for.
+        streamed: the same for iterable datasets.
+
+    Returns:
+        Whether both are in place; else neither is.
+    """
+    fetch = find("torch.utils.data._utils.fetch:_MapDatasetFetcher")
+    stream = find("torch.utils.data._utils.fetch:_IterableDatasetFetcher")
+    plain = [vars(each).get("fetch") for each in (fetch, stream) if each is not MISSING]
+    if len(plain) < 2 or None in plain:
+        return False
+    for owner, function, wrapper in ((fetch, plain[0], indexed), (stream, plain[1], streamed)):
+        owner.fetch = _around(function, wrapper)
+    return True
+
+
+def fetchers_are_wrapped() -> bool:
+    """Whether `wrap_fetchers` has been at work in this process."""
+    fetch = find("torch.utils.data._utils.fetch:_MapDatasetFetcher.fetch")
+    return hasattr(fetch, "__wrapped__")
+
+
+def _around(function: Any, wrapper: Any) -> Any:
+    @functools.wraps(function)
+    def call(self: Any, argument: Any) -> Any:
+        return wrapper(functools.partial(function, self), self, argument)
+
+    return call
+
+
+def wrap_next_index(wrapper: Callable[[Callable[[], Any], Any], Any]) -> None:
+    """Replace what a loader's iterator asks its sampler for; gets the function and the iterator."""
+    iterator = find("torch.utils.data.dataloader:_BaseDataLoaderIter")
+    plain = None if iterator is MISSING else vars(iterator).get("_next_index")
+    if plain is not None:
+        iterator._next_index = functools.wraps(plain)(
+            lambda self: wrapper(functools.partial(plain, self), self)
+        )
+
+
+def watch_autocast(entered: Callable[[Any], None]) -> None:
+    """Hear of the dtype whenever a region of mixed precision is entered."""
+    autocast = find("torch.amp:autocast")
+    plain = None if autocast is MISSING else vars(autocast).get("__enter__")
+    if plain is None:
+        return
+
+    @functools.wraps(plain)
+    def enter(self: Any) -> Any:
+        result = plain(self)
+        dtype = getattr(self, "fast_dtype", None)
+        if dtype is not None and getattr(self, "_enabled", True):
+            entered(dtype)
+        return result
+
+    autocast.__enter__ = enter
+
+
+def wrap_archives(to_read: Callable[[Any], Any], to_write: Callable[[Any], Any]) -> None:
+    """Have torch's files read and written where the functions say, given a path or a stream."""
+    import torch
+
+    for name, place in (("PyTorchFileReader", to_read), ("PyTorchFileWriter", to_write)):
+        real = getattr(torch._C, name, None)
+        if real is not None:
+            setattr(torch._C, name, _elsewhere(real, place))
+
+
+def _elsewhere(real: Any, place: Callable[[Any], Any]) -> Any:
+    def init(self: Any, file: Any, *args: Any, **kwargs: Any) -> None:
+        real.__init__(self, place(file), *args, **kwargs)
+
+    return type(real.__name__, (real,), {"__init__": init, "__module__": real.__module__})

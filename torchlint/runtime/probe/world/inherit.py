@@ -1,0 +1,67 @@
+"""Carries the shield into other Python programs that the script starts.
+
+They begin with `sitecustomize` (https://docs.python.org/3/library/site.html). Ours stands before
+any other, steps aside, and lets the real one follow. Only where there is no overlayfs: there, the
+kernel shields whatever the script starts. `python -I`, `-E` and `-S` do not look for it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from torchlint.runtime.probe.files import system
+from torchlint.runtime.probe.settings import VARIABLE
+
+_FILE = '''\
+"""Written by torchlint verify: shields a program that a verified script starts."""
+import sys
+
+
+def _shield():
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    if "torchlint" not in sys.modules:
+        spec = spec_from_file_location("torchlint", {package!a})
+        sys.modules["torchlint"] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["torchlint"])
+    from torchlint.runtime.probe.world import shield
+    from torchlint.runtime.probe.settings import read
+
+    shield.install(read({settings!a}))
+
+
+def _follow():
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    sys.path[:] = [path for path in sys.path if path != {folder!a}]
+    spec = PathFinder.find_spec("sitecustomize")
+    if spec is not None and spec.loader is not None:
+        sys.modules["sitecustomize"] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["sitecustomize"])
+
+
+try:
+    _shield()
+except Exception:  # an interpreter that is too old for the shield
+    pass
+_follow()
+'''
+
+
+def install(scratch: str) -> None:
+    """Have every Python program that starts from now on install the shield first."""
+    folder = os.path.join(scratch, "site")
+    system.make_folders(folder)
+    package = os.path.join(os.path.dirname(__file__), "..", "..", "__init__.py")
+    text = _FILE.format(
+        package=os.path.normpath(os.path.abspath(package)),
+        settings=os.environ[VARIABLE],
+        folder=folder,
+    )
+    draft = os.path.join(folder, f"{os.getpid()}.part")
+    with system.open_file(draft, "w", encoding="ascii") as stream:
+        stream.write(text)
+    system.replace(draft, os.path.join(folder, "sitecustomize.py"))
+    before = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    os.environ["PYTHONPATH"] = os.pathsep.join([folder, *(p for p in before if p != folder)])

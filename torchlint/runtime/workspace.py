@@ -1,0 +1,130 @@
+"""Where a verification lives, and what makes sure that nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from typing import TYPE_CHECKING
+
+from torchlint.runtime import processes
+from torchlint.runtime import temporary_folders as folders
+from torchlint.runtime.interrupts import Interrupts
+from torchlint.runtime.watchdog import Guard
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from types import TracebackType
+
+    import psutil
+
+
+class Workspace:
+    """One temporary folder and all processes of a verification. A context manager.
+
+    At its end, however it comes, every process that a run left is gone, and so is the folder.
+    Ctrl-C, SIGTERM and SIGHUP end it in order; if this process is killed, a guard cleans up.
+
+    Runs may be started from several threads.
+
+    Args:
+        parent: where the folder is made; None: where temporary files lie.
+    """
+
+    def __init__(self, parent: str | None = None) -> None:
+        self.root = ""
+        self._parent = parent
+        self._stopping = threading.Event()
+        self._interrupts = Interrupts(self._stopping.set)
+        self._lock = threading.Lock()
+        self._folders: list[str] = []
+        self._sockets = 0
+        self._trees: dict[int, processes.Tree] = {}
+        self._guard: Guard | None = None
+        self._before: set[psutil.Process] = set()
+        self._was_subreaper = False
+
+    def __enter__(self) -> Workspace:
+        try:
+            self._interrupts.install()
+            self.root = folders.create(self._parent)
+            self._guard = Guard(self.root)
+            self._before = processes.children()
+            self._was_subreaper = processes.set_subreaper(True)
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._close()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether all runs should come to an end now."""
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Make the runs in all threads fail, soon."""
+        self._stopping.set()
+
+    def folder(self, name: str) -> str:
+        """A new, empty folder for one run."""
+        with self._lock:
+            slug = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40]
+            path = os.path.join(self.root, f"{len(self._folders)}-{slug}")
+            os.mkdir(path)
+            self._folders.append(path)
+            return path
+
+    def folders(self) -> tuple[str, ...]:
+        """All folders so far, in the order in which they were made."""
+        with self._lock:
+            return tuple(self._folders)
+
+    def socket(self) -> str:
+        """A path for a new socket."""
+        with self._lock:
+            self._sockets += 1
+            return os.path.join(self.root, f"s{self._sockets}")
+
+    def start(self, begin: Callable[[], subprocess.Popen[bytes]], mark: str) -> processes.Tree:
+        """Start a process in a session of its own, and keep it in mind until `end`."""
+        with self._interrupts.held():
+            root = begin()
+            tree = processes.Tree(root, mark)
+            with self._lock:
+                self._trees[root.pid] = tree
+                if self._guard is not None:
+                    self._guard.watch(root.pid)
+        return tree
+
+    def end(self, tree: processes.Tree) -> None:
+        """End all processes of a run."""
+        if tree.kill():
+            with self._lock:
+                if self._trees.pop(tree.session, None) and self._guard is not None:
+                    self._guard.forget(tree.session)
+
+    def _close(self) -> None:
+        self._interrupts.begin_closing()
+        self._stopping.set()
+        try:
+            for tree in tuple(self._trees.values()):
+                self.end(tree)
+            if self._guard is not None:
+                processes.sweep(self._before)
+                processes.set_subreaper(self._was_subreaper)
+            if self.root:
+                folders.remove(self.root)
+            if self._guard is not None:
+                self._guard.dismiss()
+                self._guard = None
+        finally:
+            self._interrupts.restore()

@@ -1,0 +1,131 @@
+"""The first look at a program: where its steps end, what it executes, whether it runs at all."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
+from torchlint.runtime.probe.settings import SURVEY
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.measure.surveying import Survey, survey
+from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
+
+if TYPE_CHECKING:
+    from torchlint.runtime.launch import Job, Workspace
+    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.verify.changes import Changes
+    from torchlint.verify.jobs import Jobs
+    from torchlint.verify.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """The surveys of the original and of the changed program."""
+
+    original: Survey
+    changed: Survey
+
+    @property
+    def anchor(self) -> Anchor:
+        assert self.original.anchor is not None
+        return self.original.anchor
+
+    def exercised(self, fix: str, number: int) -> bool | None:
+        """Whether a place of a fix ran; None if that could not be seen."""
+        name = f"{fix}:{number}"
+        if name in self.original.exercised or name in self.changed.exercised:
+            return True
+        known = self.original.exercise_known and self.changed.exercise_known
+        return False if known else None
+
+
+class Looker:
+    """Surveys programs, and says in one sentence what is wrong with them."""
+
+    def __init__(
+        self, request: Request, changes: Changes, jobs: Jobs, workspace: Workspace
+    ) -> None:
+        self._request = request
+        self._changes = changes
+        self._jobs = jobs
+        self._workspace = workspace
+
+    def look(self) -> FirstLook:
+        """Survey both programs, side by side if the memory allows.
+
+        Raises:
+            VerifyError: one of them fails (exit 4 or 5), or no steps are seen (6).
+        """
+        before, after = self._changes.places()
+        fixes = self._changes.ids
+        jobs = [
+            self._jobs.job(Variant(ORIGINAL, ()), SURVEY, places=before),
+            self._jobs.job(Variant(CHANGED, fixes), SURVEY, places=after),
+        ]
+        with ThreadPoolExecutor(len(jobs)) as pool:
+            original, changed = pool.map(self._try, jobs)
+        if isinstance(original, Failed) and original.oom:
+            original = self._try(jobs[0])
+        if isinstance(original, Failed):
+            raise _failed(original, "The original script", code=4)
+        if isinstance(changed, Failed) and changed.oom:
+            changed = self._try(jobs[1])
+        if isinstance(changed, Failed):
+            raise _failed(changed, "The changed script", code=5, more=self._guilty(changed))
+        self._require_steps(original, changed)
+        return FirstLook(original, changed)
+
+    def _try(self, job: Job) -> Survey | Failed:
+        try:
+            return survey(job, self._workspace, timeout_s=self._request.timeout_s)
+        except Failed as failed:
+            return failed
+
+    def _guilty(self, failed: Failed) -> str:
+        """Which fixes make the script fail by themselves."""
+        fixes = self._changes.fixes
+        if fixes is None or len(fixes.fixes) < 2:
+            return ""
+        guilty = [
+            fix
+            for fix in fixes.fixes
+            if isinstance(
+                self._try(self._jobs.job(Variant(only(fix.id), (fix.id,)), SURVEY)), Failed
+            )
+        ]
+        if not guilty:
+            return " No fix alone makes it fail; they do so together."
+        names = ", ".join(f"{fix.code} in {fix.path}" for fix in guilty)
+        return f" This fix does it: {names}; leave it out with --ignore."
+
+    def _require_steps(self, original: Survey, changed: Survey) -> None:
+        if original.anchor is None:
+            seen = ", ".join(f"{count} {kind}" for kind, count in _seen(original)) or "nothing"
+            raise VerifyError(
+                "No training or inference steps were seen (no optimizer, backward, forward or "
+                f"DataLoader; seen: {seen}); check that the script, with these arguments, trains.",
+                code=6,
+            )
+        if changed.anchor != original.anchor:
+            raise VerifyError(
+                f"The changed script steps otherwise ({changed.words or 'not at all'}) than the "
+                f"original ({original.words}), so their steps cannot be compared.",
+                code=5,
+            )
+
+
+def _seen(seen: Survey) -> list[tuple[str, int]]:
+    counts: list[tuple[str, int]] = []
+    for kind, count in seen.counts.items():
+        number = sum(count) if isinstance(count, list | tuple) else int(count)
+        if number:
+            counts.append((kind, number))
+    return counts
+
+
+def _failed(failed: Failed, who: str, *, code: int, more: str = "") -> VerifyError:
+    tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
+    code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)
+    return VerifyError(f"{who} failed: {failed.message}{more}{tail}", code=code)

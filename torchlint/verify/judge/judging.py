@@ -1,0 +1,220 @@
+"""From blocks and numbers to what is said of the whole change and of each fix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, variant_with
+from torchlint.verify.result import Agreement, Comparison, FixPlace, FixResult, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from torchlint.verify.first_look import FirstLook
+    from torchlint.verify.fixes import Fixes, MeasuredFix
+    from torchlint.verify.judge.stats import Design
+    from torchlint.verify.measure.ladder import Ladder, Pairs
+    from torchlint.verify.measure.surveying import Survey
+    from torchlint.verify.result import Noise, Numerics
+
+_LANES = {
+    "data": "data loading",
+    "forward": "the forward pass",
+    "backward": "the backward pass",
+    "optimizer": "the optimizer",
+    "other": "other code",
+}
+
+
+class Judge:
+    """Says at each look what is known so far.
+
+    Args:
+        ids: the fixes that are measured, in order.
+        gpu_only: those of them whose saving shows only on a GPU.
+        on_gpu: whether the program computes on one.
+    """
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        design: Design,
+        ids: Sequence[str],
+        *,
+        per_fix: bool,
+        gpu_only: frozenset[str],
+        on_gpu: bool,
+    ) -> None:
+        self._ladder = ladder
+        self._design = design
+        self.ids = tuple(ids)
+        self._per_fix = per_fix and len(ids) > 1
+        self._hopeless = frozenset() if on_gpu else gpu_only
+
+    def noise(self) -> Noise:
+        """The original against itself."""
+        return noise(self._ladder.pairs(ORIGINAL, AGAIN), self._design)
+
+    def total(self) -> Comparison:
+        """The original against the changed program."""
+        only_gpu = bool(self.ids) and self._hopeless.issuperset(self.ids)
+        found = self._judged({CHANGED: self._ladder.pairs(ORIGINAL, CHANGED)})[CHANGED]
+        return _not_here(found) if only_gpu else found
+
+    def alone(self) -> dict[str, Comparison]:
+        """Each fix against the original, judged as a family."""
+        if len(self.ids) == 1:
+            return {self.ids[0]: self.total()}
+        if not self._per_fix:
+            why = "it was measured together with the others only"
+            return dict.fromkeys(self.ids, Comparison(Verdict.UNRESOLVED, why=why))
+        found = self._judged(
+            {fix: self._ladder.pairs(ORIGINAL, variant_with(self.ids, (fix,))) for fix in self.ids}
+        )
+        return self._where_it_shows(found)
+
+    def after(self) -> dict[str, Comparison]:
+        """What each fix adds when all the others are made; empty for a single fix."""
+        if not self._per_fix:
+            return {}
+        found = self._judged(
+            {
+                fix: self._ladder.pairs(
+                    variant_with(self.ids, [other for other in self.ids if other != fix]), CHANGED
+                )
+                for fix in self.ids
+            }
+        )
+        return self._where_it_shows(found)
+
+    def undecided(self) -> bool:
+        """Whether a coming look has a chance to settle something, or to find the machine fit."""
+        floor = self.noise()
+        if not floor.fit:
+            return True
+        margin = margin_of(self._design, floor)
+        families = [{CHANGED: self.total()}, self.alone() if self._per_fix else {}]
+        return any(undecided(family, margin, self._design) for family in families)
+
+    def _where_it_shows(self, found: dict[str, Comparison]) -> dict[str, Comparison]:
+        return {
+            fix: _not_here(each) if fix in self._hopeless else each for fix, each in found.items()
+        }
+
+    def _judged(self, effects: Mapping[str, Pairs]) -> dict[str, Comparison]:
+        floor = self.noise()
+        judged = verdicts(effects, margin_of(self._design, floor), self._design)
+        if floor.fit:
+            return dict(judged)
+        why = "the machine is too noisy for a verdict"
+        return {
+            key: replace(each, verdict=Verdict.UNRESOLVED, why=why) for key, each in judged.items()
+        }
+
+
+def _not_here(found: Comparison) -> Comparison:
+    if found.verdict in (Verdict.CONFIRMED, Verdict.SLOWER):
+        return found
+    why = "it spares waiting for a GPU, and this run has none"
+    return replace(found, verdict=Verdict.NOT_MEASURABLE, why=why)
+
+
+def fix_results(
+    fixes: Fixes,
+    look: FirstLook,
+    judge: Judge | None = None,
+    numerics: Mapping[str, Numerics] | None = None,
+) -> tuple[FixResult, ...]:
+    """One result for each fix of a file that the program imports.
+
+    Args:
+        judge: knows the measured fixes; None if nothing was measured.
+        numerics: by variant.
+    """
+    measured = judge.ids if judge else ()
+    alone = judge.alone() if judge else {}
+    after = judge.after() if judge else {}
+    results: list[FixResult] = []
+    for fix in fixes.fixes:
+        if fix.id not in measured:
+            why = "none of its lines ran in the steps that were looked at"
+            results.append(_result(fixes, fix, look, Comparison(Verdict.NOT_EXERCISED, why=why)))
+            continue
+        numbers = (numerics or {}).get(variant_with(measured, (fix.id,)))
+        mine = replace(alone[fix.id], numerics=numbers)
+        more = after.get(fix.id)
+        result = _result(fixes, fix, look, mine, more)
+        results.append(replace(result, hidden_by=_hidden_by(mine, more, look.changed)))
+    return tuple(results)
+
+
+def _result(
+    fixes: Fixes,
+    fix: MeasuredFix,
+    look: FirstLook,
+    alone: Comparison,
+    after: Comparison | None = None,
+) -> FixResult:
+    places = tuple(
+        FixPlace(finding.path, finding.start.row, look.exercised(fix.id, number))
+        for number, finding in enumerate(fix.findings)
+    )
+    return FixResult(
+        id=fix.id,
+        code=fix.code,
+        name=fix.name,
+        applicability=fix.applicability.value,
+        message=fix.message,
+        places=places,
+        alone=alone,
+        after=after,
+        diff=fixes.diff((fix.id,)),
+    )
+
+
+def _hidden_by(alone: Comparison, after: Comparison | None, changed: Survey) -> str | None:
+    """What the program waits for instead, where a fix is worth much less after the others."""
+    if after is None or alone.estimate is None or after.estimate is None:
+        return None
+    gain, rest = alone.estimate.ratio - 1, after.estimate.ratio - 1
+    if alone.verdict is not Verdict.CONFIRMED or rest > gain / 2:
+        return None
+    lanes = {name: median(times) for name, times in changed.lanes.items() if times}
+    return _LANES[max(lanes, key=lambda name: lanes[name])] if any(lanes.values()) else None
+
+
+def proven(fixes: Sequence[FixResult]) -> tuple[str, ...]:
+    """The fixes that are faster, by themselves, and compute the same numbers up to rounding."""
+    return tuple(
+        fix.id
+        for fix in fixes
+        if fix.alone.verdict is Verdict.CONFIRMED
+        and fix.alone.numerics is not None
+        and fix.alone.numerics.agreement.is_good
+    )
+
+
+def conclusion(
+    noise: Noise, total: Comparison, fixes: Sequence[FixResult], *, late: bool
+) -> tuple[int, str]:
+    """Exit code and one sentence.
+
+    Args:
+        late: the time budget ended the measurement.
+    """
+    compared = [("The change as a whole", total), *((f"{fix.id}", fix.alone) for fix in fixes)]
+    for who, each in compared:
+        if each.numerics is not None and each.numerics.agreement is Agreement.DIFFERS:
+            return 1, f"{who} computes other numbers: {each.numerics.why}"
+    for who, each in compared:
+        if each.verdict is Verdict.SLOWER:
+            return 1, f"{who} makes the step slower."
+    unsettled = any(each.estimate and each.verdict is Verdict.UNRESOLVED for _, each in compared)
+    if late and unsettled:
+        return 7, "The time budget ended before everything was settled; give more with --budget."
+    if not noise.fit:
+        return 3, f"No claim can be made on this machine now: {noise.why}"
+    return 0, ""

@@ -1,0 +1,237 @@
+"""Measures several variants of a program in turns, all but one of them stopped."""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.failures import FINISHED, Failed
+from torchlint.runtime.launch import Child
+from torchlint.runtime.messages import MalformedError, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from torchlint.runtime.channel import Peer
+    from torchlint.runtime.launch import Job, Workspace
+
+_GRACE_S: Final = 10.0
+"""From the end of one training process to that of the script that started it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some steps, measured together.
+
+    Seconds are those of the whole block: `wall`, `cpu` of the process that took the steps, `gpu`
+    between two events of its stream. `memory_mb` is the peak so far; `throttled` says whether the
+    GPU's clock was held back, None if that is not known; `compiled` that `torch.compile` was at
+    work in between.
+    """
+
+    steps: int
+    wall: float
+    cpu: float
+    gpu: float | None
+    memory_mb: float
+    throttled: bool | None
+    compiled: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Per step: on the GPU if there is one."""
+        return (self.wall if self.gpu is None else self.gpu) / self.steps
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Blocks by variant, as many of each, in the order in which they were measured.
+
+    `finished`: a script came to its end before all blocks were measured.
+    """
+
+    blocks: dict[str, tuple[Block, ...]]
+    finished: bool
+
+
+def rotate(
+    jobs: Mapping[str, Job],
+    workspace: Workspace,
+    *,
+    warmup: int,
+    settle: int,
+    steps: int,
+    blocks: int,
+    seed: int,
+    timeout_s: float,
+    serial_warmup: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    ranks: int | None = None,
+) -> Round:
+    """Start all jobs side by side and let them take turns, in an order drawn anew every round.
+
+    Args:
+        jobs: by name of the variant.
+        workspace: where they live.
+        warmup: steps of each before the first round.
+        settle: steps at the start of a turn that do not count: caches and queues fill again.
+        steps: measured steps of a turn.
+        blocks: rounds of turns.
+        seed: draws the order.
+        timeout_s: a run that says nothing for so many seconds has failed.
+        serial_warmup: from the start to the end of the warm-up, run one after the other: what
+            chooses kernels by timing them has to be alone.
+        progress: called with the turns that are over and those there are, the warm-up included.
+        ranks: processes of each run that take steps, as the survey counted them; None: as many
+            as are started.
+
+    Raises:
+        Failed: one of the runs failed, or ended before its first step.
+    """
+    order = random.Random(seed)  # noqa: S311 - an order, not a secret
+    rotation = _Rotation(progress, total=len(jobs) * (1 + blocks))
+    with ExitStack() as stack:
+        runners = {
+            name: _Runner(stack.enter_context(Child(job, workspace)), ranks, timeout_s)
+            for name, job in jobs.items()
+        }
+        for runner in runners.values():
+            runner.child.greet(timeout_s)
+        try:
+            if serial_warmup:
+                for name in _drawn(order, runners):
+                    rotation.begin([runners[name]], warmup)
+            else:
+                rotation.begin([runners[name] for name in _drawn(order, runners)], warmup)
+            for _ in range(blocks):
+                for name in _drawn(order, runners):
+                    rotation.turn(runners[name], settle, steps)
+        except Failed as failed:
+            if failed.status != FINISHED or not all(each.stepped for each in runners.values()):
+                raise
+    return _cut(runners, blocks)
+
+
+def _drawn(order: random.Random, names: Iterable[str]) -> list[str]:
+    drawn = list(names)
+    order.shuffle(drawn)
+    return drawn
+
+
+def _cut(runners: Mapping[str, _Runner], blocks: int) -> Round:
+    """A round that not every variant has ended is left out."""
+    least = min((len(runner.blocks) for runner in runners.values()), default=0)
+    measured = {name: tuple(runner.blocks[:least]) for name, runner in runners.items()}
+    return Round(measured, finished=least < blocks)
+
+
+class _Rotation:
+    """Counts the turns."""
+
+    def __init__(self, progress: Callable[[int, int], None] | None, *, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def begin(self, runners: list[_Runner], warmup: int) -> None:
+        """Bring runs to their first step side by side, then warm them up one after the other."""
+        for runner in runners:
+            runner.child.start()
+        for runner in runners:
+            runner.reach_first_step()
+        for runner in runners:
+            self._take(runner, warmup, 0)
+
+    def turn(self, runner: _Runner, settle: int, steps: int) -> None:
+        """Measure a block of one run."""
+        runner.blocks.append(_slowest(self._take(runner, settle, steps)))
+
+    def _take(self, runner: _Runner, settle: int, steps: int) -> list[Block]:
+        taken = runner.turn(settle, steps)
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+        return taken
+
+
+class _Runner:
+    """One run in the rotation; stopped whenever none of its methods is being called."""
+
+    def __init__(self, child: Child, ranks: int | None, timeout_s: float) -> None:
+        self.child = child
+        self.blocks: list[Block] = []
+        self._ranks = child.nproc if ranks is None else ranks
+        self._timeout_s = timeout_s
+        self._steppers: list[Peer] = []
+
+    @property
+    def stepped(self) -> bool:
+        """Whether it came to its first step."""
+        return bool(self._steppers)
+
+    def reach_first_step(self) -> None:
+        """Wait until every process that takes steps has taken one."""
+        while len(self._steppers) < self._ranks:
+            peer, message = self._next("reach its first step")
+            if message.type == "ready":
+                self._steppers.append(peer)
+        self.child.freeze()
+
+    def turn(self, settle: int, steps: int) -> list[Block]:
+        """Let it take some steps; the blocks of all its processes."""
+        self.child.thaw()
+        for peer in self._steppers:
+            self.child.turn(peer, settle=settle, steps=steps)
+        measured: dict[Peer, Block] = {}
+        while len(measured) < len(self._steppers):
+            peer, message = self._next("end its turn")
+            if message.type == "ready":  # a process that takes its first step only now
+                self._steppers.append(peer)
+                self.child.turn(peer, settle=settle, steps=steps)
+            elif message.type == "block":
+                measured[peer] = self._block(message, least=min(steps, 1))
+        self.child.freeze()
+        return list(measured.values())
+
+    def _block(self, message: Message, *, least: int) -> Block:
+        try:
+            block = Block(
+                steps=message.integer("steps"),
+                wall=message.number("wall"),
+                cpu=message.number("cpu"),
+                gpu=message.number_or_none("gpu"),
+                memory_mb=message.number("memory_mb"),
+                throttled=message.flag_or_none("throttled"),
+                compiled=message.flag("compiled"),
+            )
+            if block.steps < least or (least and block.seconds <= 0):
+                raise MalformedError(f"a block of {block.steps} steps in {block.wall} s")
+        except MalformedError as error:
+            raise self.child.malformed(error) from error
+        return block
+
+    def _next(self, doing: str) -> tuple[Peer, Message]:
+        """The next message that matters. Once a process that takes steps is gone, only the end
+        of the script is worth a short wait."""
+        leaving = any(peer.gone or peer.ended for peer in self._steppers)
+        found = self.child.poll(_GRACE_S if leaving else self._timeout_s)
+        if found is not None:
+            return found
+        if leaving:
+            raise Failed(
+                FINISHED, "A training process came to its end.", variant=self.child.variant
+            )
+        raise self.child.timed_out(self._timeout_s, doing)
+
+
+def _slowest(blocks: list[Block]) -> Block:
+    """What a step costs all the processes together: they wait for one another."""
+    flags = [block.throttled for block in blocks if block.throttled is not None]
+    return replace(
+        max(blocks, key=lambda block: block.seconds),
+        memory_mb=max(block.memory_mb for block in blocks),
+        throttled=any(flags) if flags else None,
+        compiled=any(block.compiled for block in blocks),
+    )
