@@ -16,7 +16,8 @@ from pathlib import Path
 import libcst as cst
 
 from torchlint.config.settings import NEWEST_TORCH, Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
+from torchlint.project.target import Target
 
 
 def check_file(path: str) -> None:

@@ -26,10 +26,11 @@ from pathlib import Path
 import nbformat
 
 from torchlint.config.settings import NEWEST_TORCH, Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.engine.tiers import Wanted, choose
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.notebooks.document import Notebook
+from torchlint.project.target import Target
 
 WANTED = Wanted(hints=True)
 

@@ -11,9 +11,10 @@ import pytest
 
 from torchlint.analysis.module import Module
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Report, Target, check
+from torchlint.engine.check import Report, check
 from torchlint.files.reading import Source
 from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Tier
+from torchlint.project.target import Target
 from torchlint.source.parse import parse
 
 if TYPE_CHECKING:

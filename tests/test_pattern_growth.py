@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import torchlint
-from torchlint.engine.gate import UNCOMMENTED
+from torchlint.files.words import UNCOMMENTED
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
@@ -211,10 +211,13 @@ def _worst(chain: tuple[float, ...]) -> float:
 
 def _patterns() -> Iterator[tuple[str, str, int]]:
     for info in pkgutil.walk_packages(torchlint.__path__, "torchlint."):
-        if not info.name.startswith(("torchlint.verify", "torchlint.__main__")):
+        if not info.name.startswith(
+            ("torchlint.verify", "torchlint.runtime", "torchlint.__main__")
+        ):
             yield from _compiled_in(info.name)
     for rule in all_rules().values():
-        for number, text in enumerate((*rule.triggers, *rule.wakes)):
+        patterns = (*rule.triggers, *rule.wakes, *(word for gate in rule.gates for word in gate))
+        for number, text in enumerate(patterns):
             yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED), 0
         for name, text in rule.clues.items():
             yield f"{rule.code} {name}", text.removeprefix(UNCOMMENTED), 0

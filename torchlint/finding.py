@@ -1,7 +1,8 @@
-"""What the linter says: findings, and the text edits that mend them."""
+"""What the linter says: findings, the text edits that fix them, and what waits for the project."""
 
 # Without postponed annotations: named tuples would compile each of them at every start.
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -106,6 +107,56 @@ class Finding(NamedTuple):
     def url(self) -> str:
         """The page of its rule."""
         return rule_url(self.name)
+
+
+Value = str | int | bool | None | tuple[str, ...]
+"""What travels between processes and into the cache beside a finding."""
+
+
+class HotPlace(NamedTuple):
+    """A place that is hot if the project says so.
+
+    Args:
+        function: the qualified name of the function that it is in; empty at the top level.
+        loops: the loops around it in that function, by their number in the file, innermost first.
+        parameters: of the function, those that the value comes from that is read there.
+        tensor: the value is a tensor whatever is passed for them.
+        rare: it lies in a loop that its function runs only now and then.
+    """
+
+    function: str
+    loops: tuple[int, ...]
+    parameters: tuple[str, ...] = ()
+    tensor: bool = True
+    rare: bool = False
+
+
+class Waiting(NamedTuple):
+    """A finding that holds only if the project says so.
+
+    Args:
+        contexts: the names of the contexts that must hold; see `torchlint.ruleapi.contexts`.
+        hints: contexts without which it is a hint.
+        place: where it must be hot, if that is one of the contexts.
+        needs: what the rule's own settler goes by.
+    """
+
+    finding: Finding
+    contexts: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    place: HotPlace | None = None
+    needs: Mapping[str, Value] = {}
+
+
+class Fact(NamedTuple):
+    """Something that one file tells the project, such as "cudnn.benchmark is set here"."""
+
+    name: str
+    path: str
+    value: Value = None
+
+
+Said = Finding | Waiting | Fact
 
 
 class Diagnostic(NamedTuple):

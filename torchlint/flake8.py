@@ -10,7 +10,7 @@ import io
 import tokenize
 from typing import TYPE_CHECKING
 
-from torchlint.engine.gate import mentions_torch
+from torchlint.project.target import mentions_torch
 
 if TYPE_CHECKING:
     import ast

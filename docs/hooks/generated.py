@@ -88,8 +88,8 @@ def _rule_page(rule: Rule) -> str:
     title, _, text = rule.page.strip().partition("\n")
     shown = {"default": "always", "hint": "with `--hints`"}.get(rule.tier.value, rule.tier.value)
     facts = (
-        "| code | shown | fix, at best | since |\n|---|---|---|---|\n"
-        f"| **{rule.code}** | {shown} | {_fix(rule)} | {rule.since} |\n"
+        "| code | shown | fix, at best | added in |\n|---|---|---|---|\n"
+        f"| **{rule.code}** | {shown} | {_fix(rule)} | {rule.added} |\n"
     )
     more = []
     if rule.may_change:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 _Definition = cst.FunctionDef | cst.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """`trains`: a training step of the file itself can run; `names`: every name that the code
     mentions; `uses`: the dotted names of the imports among them."""
 

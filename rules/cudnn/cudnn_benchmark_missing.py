@@ -54,20 +54,20 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.torch_api import CONVOLUTIONS
+from torchlint.finding import Fact
 from torchlint.project.symbols import Key
-from torchlint.ruleapi.rule import Applicability, Fact, Rule, Tier, Waiting, without_fix
+from torchlint.ruleapi.rule import Applicability, Context, Rule, Tier, without_fix
 
 from ._flags import Choice, choices
 from ._placement import start_of, switch_on
-from ._reach import leads_to_training, reach_of, training_functions
+from ._reach import Reach, leads_to_training, reach_of, training_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.analysis.module import Module
-    from torchlint.finding import Finding
+    from torchlint.finding import Finding, Said
     from torchlint.project.project import Project
-    from torchlint.ruleapi.rule import Said
 
 _CODE = r"(?m)^[^#\n\"']*"
 _TRAINS = r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler"
@@ -105,7 +105,8 @@ rule = Rule(
             r"(?m:^[ \t]*(?:from|import)\s+(?:fastai|mmcv|mmengine|mmdet|detectron2)\b)"
         ),
     },
-    joins=True,
+    contexts=(Context.ACCELERATOR,),
+    summarizes=True,
     off_in_tests=True,
     needs_gpu=True,
     may_change="cuDNN may choose other algorithms, which round differently",
@@ -131,11 +132,8 @@ def tells_the_project(module: Module) -> Iterable[Said]:
         "This program trains a convolutional network and never sets "
         "`torch.backends.cudnn.benchmark`; set it to True when the program starts."
     )
-    reach = reach_of(module)
-    yield Waiting(
-        rule.finding(module, start, message, fix=fix, withheld=withheld),
-        {"trains": reach.trains, "names": reach.names, "uses": reach.uses},
-    )
+    needs = reach_of(module)
+    yield from rule.report(module, start, message, fix=fix, withheld=withheld, needs=needs)
 
 
 def _builds_convolutions(module: Module) -> bool:
@@ -156,15 +154,10 @@ def _builds_convolutions(module: Module) -> bool:
     )
 
 
-@rule.settle
-def settle(waiting: Waiting, project: Project) -> Finding | None:
-    finding = waiting.finding
-    files = _files_of(waiting, project)
-    if not (
-        _trains(waiting, files, project)
-        and project.uses_cuda(finding.path)
-        and _has_convolutions(files, project)
-    ):
+@rule.settle(Reach)
+def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
+    files = _files_of(finding.path, reach, project)
+    if not _trains(finding.path, reach, files, project) or not _has_convolutions(files, project):
         return None
     if project.has_clue("own switch", files) or project.has_clue("many sizes", files):
         return None
@@ -178,12 +171,10 @@ def settle(waiting: Waiting, project: Project) -> Finding | None:
     return finding
 
 
-def _files_of(waiting: Waiting, project: Project) -> set[str]:
+def _files_of(path: str, reach: Reach, project: Project) -> set[str]:
     """The script and the files that starting it leads to."""
-    path = waiting.finding.path
     files = {path}
-    uses = waiting.needs["uses"]
-    for name in uses if isinstance(uses, tuple) else ():
+    for name in reach.uses:
         located = project.index.locate(path, name)
         if located is not None:
             files |= project.imported(located[0])
@@ -192,14 +183,12 @@ def _files_of(waiting: Waiting, project: Project) -> set[str]:
     return files
 
 
-def _trains(waiting: Waiting, files: set[str], project: Project) -> bool:
-    if waiting.needs["trains"]:
+def _trains(path: str, reach: Reach, files: set[str], project: Project) -> bool:
+    if reach.trains:
         return True
-    others = files - {waiting.finding.path}
+    others = files - {path}
     training = {Key(fact.path, str(fact.value)) for fact in project.facts("trains", others)}
-    names = waiting.needs["names"]
-    assert isinstance(names, tuple)
-    return bool(training) and leads_to_training(names, others, training, project)
+    return bool(training) and leads_to_training(reach.names, others, training, project)
 
 
 def _has_convolutions(files: set[str], project: Project) -> bool:

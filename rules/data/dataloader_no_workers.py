@@ -45,7 +45,7 @@ generator, or one whose `__getitem__` writes to `self`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
@@ -60,23 +60,15 @@ from torchlint.analysis.loading.loaders import (
     runs_when_imported,
 )
 from torchlint.analysis.loading.worker_processes import holds_local_function
-from torchlint.ruleapi.rule import (
-    Applicability,
-    Fact,
-    Finding,
-    Fix,
-    Rule,
-    Tier,
-    Waiting,
-    without_fix,
-)
+from torchlint.finding import Fact, Waiting
+from torchlint.ruleapi.rule import Applicability, Finding, Fix, Rule, Tier, without_fix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from torchlint.analysis.module import Module
+    from torchlint.finding import Said
     from torchlint.project.project import Project
-    from torchlint.ruleapi.rule import Said
 
 _SILENT = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
 _FIXED = "Load with four workers; random numbers drawn in the dataset will differ"
@@ -109,11 +101,8 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Sa
     finding = _finding(loader, dataset, held, module)
     if dataset.cost is Cost.UNKNOWN and not dataset.imported:
         finding = _as_hint(finding)
-    if loader.imported or dataset.imported:
-        needs = {"loader": loader.imported, "dataset": dataset.imported, "held": held}
-        yield Waiting(finding, {name: value for name, value in needs.items() if value})
-    else:
-        yield finding
+    elsewhere = _Elsewhere(loader.imported, dataset.imported)
+    yield Waiting(finding, needs=elsewhere._asdict()) if any(elsewhere) else finding
 
 
 @rule.on(cst.Call)
@@ -184,15 +173,20 @@ def tells_what_a_sample_costs(class_: cst.ClassDef, module: Module) -> Iterator[
         yield Fact("dataset", module.path, value)
 
 
-@rule.settle
-def settle(waiting: Waiting, project: Project) -> Finding | None:
-    finding, needs = waiting.finding, waiting.needs
-    loader, dataset = str(needs.get("loader", "")), str(needs.get("dataset", ""))
-    if loader and _said("loader", loader, finding.path, project) is None:
+class _Elsewhere(NamedTuple):
+    """The dotted names of a loader and a dataset whose classes other files define, if any."""
+
+    loader: str
+    dataset: str
+
+
+@rule.settle(_Elsewhere)
+def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | None:
+    if needs.loader and _said("loader", needs.loader, finding.path, project) is None:
         return None
-    if not dataset:
+    if not needs.dataset:
         return finding
-    said = _said("dataset", dataset, finding.path, project)
+    said = _said("dataset", needs.dataset, finding.path, project)
     if said is None:
         return _as_hint(finding)
     _, cost, reason, held = said

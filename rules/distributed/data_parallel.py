@@ -56,93 +56,45 @@ batch size per process, and a checkpoint written by one process.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from torchlint.ruleapi.declared import Argument, Match, calls
+from torchlint.ruleapi.rule import Context, Rule, Tier
 
-import libcst as cst
 
-from torchlint.ruleapi.rule import Rule, Tier, Waiting
+def _offers_ddp(match: Match) -> bool:
+    """Whether the file also wraps models for one process per GPU: then this is a fallback."""
+    names = match.module.calls_by_name
+    return any(name.rpartition(".")[2] == "DistributedDataParallel" for name in names)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
-    from torchlint.analysis.module import Module
-    from torchlint.finding import Finding
-    from torchlint.project.project import Project
-    from torchlint.ruleapi.rule import Said
+def _has_one_device(match: Match) -> bool:
+    devices = match.module.literal(match.module.argument(match.call, "device_ids", 1))
+    return isinstance(devices, tuple) and len(devices) == 1
+
 
 rule = Rule(
     code="TL601",
     name="data-parallel",
     family="distributed",
     summary="one process drives all GPUs through `nn.DataParallel`",
-    triggers=(r"(?<!Distributed)(?<!Sharded)DataParallel\b|data_parallel\(|'dp'|\"dp\"",),
-    clues={"trains": r"(?m)^[^#\n]*(?:backward\(|\btraining_step\b|\bcompute_loss\b)"},
+    finds=(
+        calls("torch.nn.DataParallel", hint_if=(_offers_ddp, _has_one_device)),
+        calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
+        calls(
+            "lightning.pytorch.Trainer",
+            "lightning.fabric.Fabric",
+            arguments=(
+                Argument("strategy", bad=("dp",)),
+                Argument("accelerator", bad=("dp",)),
+                Argument("distributed_backend", bad=("dp",)),
+            ),
+        ),
+    ),
+    message="DataParallel copies the model to every GPU on each forward pass, from one process; "
+    "use DistributedDataParallel with one process per GPU.",
+    change="DistributedDataParallel also needs a launcher, a process group and a sampler; "
+    "`torchlint rule TL601` shows a template",
+    contexts=(Context.OUTSIDE_EVALUATION,),
+    else_hint=(Context.TRAINS,),
     off_in_tests=True,
     needs_gpu=True,
 )
-
-_WITHHELD = (
-    "DistributedDataParallel also needs a launcher, a process group and a sampler; "
-    "`torchlint rule TL601` shows a template"
-)
-_TRAINERS = ("lightning.pytorch.Trainer", "lightning.fabric.Fabric")
-_DP_ARGUMENTS = frozenset({"strategy", "accelerator", "distributed_backend"})
-
-
-@rule.on(cst.Call)
-def drives_all_gpus(call: cst.Call, module: Module) -> Iterable[Said]:
-    tier = _tier(call, module)
-    if tier is None or _evaluates(call, module):
-        return
-    finding = rule.finding(
-        module,
-        call,
-        "DataParallel copies the model to every GPU on each forward pass, from one process; use "
-        "DistributedDataParallel with one process per GPU.",
-        tier=tier,
-        withheld=_WITHHELD,
-    )
-    yield Waiting(finding, {})
-
-
-def _tier(call: cst.Call, module: Module) -> Tier | None:
-    if module.calls(call, "torch.nn.DataParallel"):
-        certain = not _offers_ddp(module) and not _has_one_device(call, module)
-        return Tier.DEFAULT if certain else Tier.HINT
-    if module.calls(call, "torch.nn.parallel.data_parallel"):
-        return Tier.HINT
-    if module.calls(call, *_TRAINERS) and any(
-        arg.keyword is not None
-        and arg.keyword.value in _DP_ARGUMENTS
-        and module.literal(arg.value) == "dp"
-        for arg in call.args
-    ):
-        return Tier.DEFAULT
-    return None
-
-
-def _evaluates(call: cst.Call, module: Module) -> bool:
-    """Whether the wrapped model only predicts, where one process per GPU is no cure."""
-    function = module.function(call)
-    if function is not None and module.loops.is_evaluation(function):
-        return True
-    return module.loops.grad_is_off(call)
-
-
-def _offers_ddp(module: Module) -> bool:
-    """Whether the file also wraps models for one process per GPU: then this is a fallback."""
-    return any(name.rpartition(".")[2] == "DistributedDataParallel" for name in module.called)
-
-
-def _has_one_device(call: cst.Call, module: Module) -> bool:
-    devices = module.literal(module.argument(call, "device_ids", 1))
-    return isinstance(devices, tuple) and len(devices) == 1
-
-
-@rule.settle
-def settle(waiting: Waiting, project: Project) -> Finding | None:
-    """It costs nothing where nobody trains; there it is a hint at most."""
-    finding = waiting.finding
-    if project.has_clue("trains", project.programs(finding.path)):
-        return finding
-    return finding._replace(tier=Tier.HINT)

@@ -54,7 +54,7 @@ without asking `if m.bias is not None`: that would crash. A norm that is only ad
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
@@ -68,7 +68,7 @@ from torchlint.analysis.layers.normalization import (
     is_instance_norm,
 )
 from torchlint.analysis.names import How
-from torchlint.ruleapi.rule import Applicability, Fix, Related, Rule, Tier, Waiting, without_fix
+from torchlint.ruleapi.rule import Applicability, Fix, Related, Rule, Tier, without_fix
 
 from ._bias import argument_of_bias, has_bias, is_linear, same_features
 from ._constructed import may_have_biased_layer
@@ -78,9 +78,8 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.layers.chain import Step
     from torchlint.analysis.module import Module
-    from torchlint.finding import Finding
+    from torchlint.finding import Finding, Said
     from torchlint.project.project import Project
-    from torchlint.ruleapi.rule import Said
 
 
 def _writes(asks: str, kind: str) -> str:
@@ -136,7 +135,7 @@ def bias_that_the_norm_cancels(module: Module) -> Iterable[Said]:
     if pairs:
         written = {kind for kind in ("Conv", "Linear") if any(bias_uses(module, kind))}
         for layer, norms in pairs:
-            yield _report(layer, norms, order, _kind(layer, order) in written)
+            yield from _report(layer, norms, order, _kind(layer, order) in written)
 
 
 # detection ---------------------------------------------------------------------------------
@@ -186,14 +185,22 @@ def _is_choice(branches: list[Branch]) -> bool:
 # report --------------------------------------------------------------------------------------
 
 
-def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder, written: bool) -> Said:
+class _Kind(NamedTuple):
+    """What the project is asked about: `Conv` or `Linear`."""
+
+    kind: str
+
+
+def _report(
+    layer: cst.Call, norms: list[Step], order: ModuleOrder, written: bool
+) -> Iterable[Said]:
     module = order.module
     norm = norms[0].after
     assert norm is not None
     certain = all(step.after and is_batch_norm(step.after, order.layers) for step in norms)
     shared = any(len(order.inputs.get(step.after, ())) > 1 for step in norms if step.after)
     fix, withheld = (None, _WRITTEN) if written else _fix(layer, norms, order)
-    finding = rule.finding(
+    return rule.report(
         module,
         layer,
         f"`{_short(layer, order)}` adds a bias that the `{_short(norm, order)}` behind it takes "
@@ -202,8 +209,8 @@ def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder, written: boo
         fix=fix,
         withheld=withheld,
         related=(Related(module.path, module.span(norm)[0], "this norm subtracts the mean"),),
+        needs=None if fix is None else _Kind(_kind(layer, order)),
     )
-    return finding if fix is None else Waiting(finding, {"kind": _kind(layer, order)})
 
 
 def _fix(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> tuple[Fix | None, str | None]:
@@ -264,14 +271,12 @@ def _short(call: cst.Call, order: ModuleOrder) -> str:
 _WRITTEN = "code writes to the bias of such layers without asking whether there is one"
 
 
-@rule.settle
-def settle(waiting: Waiting, project: Project) -> Finding | None:
-    finding = waiting.finding
+@rule.settle(_Kind)
+def settle(finding: Finding, needs: _Kind, project: Project) -> Finding | None:
     files = project.programs(finding.path)
-    kind = waiting.needs["kind"]
     if any(
         project.has_clue(clue, files - {finding.path})
-        for clue in (f"writes to a {kind}'s bias", "writes to the bias of a class name")
+        for clue in (f"writes to a {needs.kind}'s bias", "writes to the bias of a class name")
     ):
         return without_fix(finding, _WRITTEN)
     if any(project.has_clue(clue, files) for clue in _CHECKPOINTS):

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.analysis.module import Module
-    from torchlint.ruleapi.rule import Said
+    from torchlint.finding import Said
 
 rule = Rule(
     code="TL402",

@@ -43,35 +43,16 @@ up elsewhere. Code that reads `.grad` after `zero_grad` finds `None`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis import edits
 from torchlint.analysis.training import gradients
-from torchlint.ruleapi.rule import Applicability, Fix, Rule
+from torchlint.ruleapi.declared import Argument, Change, Match, method, remove_argument
+from torchlint.ruleapi.rule import Applicability, Rule
 
 from ._receiver import is_torchs
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.analysis.module import Module
-    from torchlint.ruleapi.rule import Said
-
-rule = Rule(
-    code="TL401",
-    name="zero-grad-keeps-tensors",
-    family="optimizer",
-    summary="gradients are filled with zeros between steps instead of freed",
-    fix=Applicability.UNSAFE,
-    triggers=(r"\.zero_grad\(",),
-    off_in_tests=True,
-    may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
-)
-
 _FREES_BY_DEFAULT = (2, 0)
-_CAN_FREE = (1, 7)
 _NEEDS_TENSORS = (
     "torch.cuda.CUDAGraph",
     "torch.cuda.graph",
@@ -81,45 +62,48 @@ _NEEDS_TENSORS = (
 )
 
 
-@rule.on(cst.Call)
-def fills_with_zeros(call: cst.Call, module: Module) -> Iterable[Said]:
-    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "zero_grad":
-        return
-    if not _keeps_tensors(call, module) or not is_torchs(call.func.value, module):
-        return
-    if gradients.reads(module) or _needs_tensors(module):
-        return
-    yield rule.finding(
-        module,
-        call,
-        "Gradients are filled with zeros, and backward then adds to them; let `zero_grad` set "
-        "them to None.",
-        fix=_free(call, module),
-    )
+def _is_not_torchs(match: Match) -> bool:
+    func = match.call.func
+    return not isinstance(func, cst.Attribute) or not is_torchs(func.value, match.module)
 
 
-def _keeps_tensors(call: cst.Call, module: Module) -> bool:
-    if module.has_star_args(call) or module.has_star_kwargs(call):
-        return False
-    if module.torch < _CAN_FREE:
-        return False
-    if not call.args:
-        return module.torch < _FREES_BY_DEFAULT
-    flag = module.argument(call, "set_to_none", 0)
-    return flag is not None and module.literal(flag) is False
+def _needs_tensors(match: Match) -> bool:
+    """Whether the file reads gradients, or wants them to stay where they are in memory."""
+    names = match.module.calls_by_name
+    return any(name.startswith(_NEEDS_TENSORS) for name in names) or gradients.reads(match.module)
 
 
-def _needs_tensors(module: Module) -> bool:
-    """Whether something in the file wants gradients to stay where they are in memory."""
-    return any(name.startswith(_NEEDS_TENSORS) for name in module.called)
-
-
-def _free(call: cst.Call, module: Module) -> Fix:
-    argument = module.argument_node(call, "set_to_none", 0)
+def _free(match: Match) -> Change | str:
+    argument = match.argument
+    if argument is not None and match.module.torch >= _FREES_BY_DEFAULT:
+        return remove_argument(match)
+    text = "set_to_none=True"
     if argument is None:
-        edit = edits.add_argument(module, call, "set_to_none=True")
-    elif module.torch >= _FREES_BY_DEFAULT:
-        edit = edits.remove_argument(module, call, argument)
-    else:
-        edit = edits.replace(module, argument, "set_to_none=True")
-    return Fix(Applicability.UNSAFE, "Set gradients to None between steps", (edit,))
+        return f"Pass `{text}`", edits.add_argument(match.module, match.call, text)
+    return f"Pass `{text}`", edits.replace(match.module, argument, text)
+
+
+_UNLESS = (_is_not_torchs, _needs_tensors)
+
+rule = Rule(
+    code="TL401",
+    name="zero-grad-keeps-tensors",
+    family="optimizer",
+    summary="gradients are filled with zeros between steps instead of freed",
+    fix=Applicability.UNSAFE,
+    finds=(
+        method("zero_grad", arguments=(Argument("set_to_none", 0, bad=(False,)),), unless=_UNLESS),
+        method(
+            "zero_grad",
+            arguments=(Argument("set_to_none", 0, missing=True),),
+            unless=_UNLESS,
+            until=_FREES_BY_DEFAULT,
+        ),
+    ),
+    message="Gradients are filled with zeros, and backward then adds to them; let `zero_grad` set "
+    "them to None.",
+    change=_free,
+    since=(1, 7),
+    off_in_tests=True,
+    may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
+)

@@ -55,18 +55,13 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.consumers import consumer, is_action, is_stored, needs_host_tensor
-from torchlint.analysis.training.syncs import Sync, sync_of
-from torchlint.finding import Tier
-from torchlint.ruleapi.rule import Rule, Waiting
-
-from ._hot import TRAINS, report, settle_hot
+from torchlint.analysis.training.syncs import Sync, operand_of, sync_of
+from torchlint.ruleapi.rule import Context, Rule, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.analysis.module import Module
-    from torchlint.finding import Finding
-    from torchlint.project.project import Project
     from torchlint.ruleapi.rule import Said
 
 rule = Rule(
@@ -74,10 +69,8 @@ rule = Rule(
     name="host-copy-in-step-loop",
     family="sync",
     summary="a tensor is copied to the host on every training step",
-    fix=None,
-    triggers=(TRAINS,),
-    wakes=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|asarray\(|np\.array\(",),
-    joins=True,
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    triggers=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|asarray\(|np\.array\(",),
     needs_gpu=True,
 )
 
@@ -88,13 +81,17 @@ _TENSOR_WORLD = ("torch.", "numpy.", "builtins.", "torchvision.")
 def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Said]:
     sync = sync_of(call, module)
     if sync is None or sync.scalar:
-        return
-    if is_action(sync, module) or is_stored(sync, module) or needs_host_tensor(sync, module):
-        return
+        return ()
+    operand = operand_of(sync, module)
+    if operand is None or is_action(sync, module) or is_stored(sync, module):
+        return ()
+    if needs_host_tensor(sync, module):
+        return ()
     taker = consumer(sync, module)
     outsider = taker is not None and _is_outsider(taker, module)
     tier = Tier.HINT if outsider else Tier.DEFAULT
-    yield from report(rule, sync, module, _message(sync, taker, outsider), tier=tier)
+    message = _message(sync, taker, outsider)
+    return rule.report(module, call, message, tier=tier, operand=operand)
 
 
 def _is_outsider(taker: cst.Call, module: Module) -> bool:
@@ -115,8 +112,3 @@ def _message(sync: Sync, taker: cst.Call | None, outsider: bool) -> str:
     if name:
         return f"{fact} for `{name}`; do that on the device, or once after the loop."
     return f"{fact}; do what follows on the device, or copy once after the loop."
-
-
-@rule.settle
-def settle(waiting: Waiting, project: Project) -> Finding | None:
-    return settle_hot(waiting, project)

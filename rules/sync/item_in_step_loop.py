@@ -60,18 +60,15 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.training.consumers import decides_on_the_host, is_action
-from torchlint.analysis.training.syncs import Sync, sync_of
-from torchlint.ruleapi.rule import Applicability, Rule, Waiting
+from torchlint.analysis.training.syncs import operand_of, sync_of
+from torchlint.ruleapi.rule import Applicability, Context, Rule
 
 from ._accumulator import sum_on_device
-from ._hot import TRAINS, report, settle_hot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.analysis.module import Module
-    from torchlint.finding import Finding
-    from torchlint.project.project import Project
     from torchlint.ruleapi.rule import Said
 
 rule = Rule(
@@ -80,9 +77,8 @@ rule = Rule(
     family="sync",
     summary="a number is read from the device on every training step",
     fix=Applicability.SAFE,
-    triggers=(TRAINS,),
-    wakes=(r"\.item\(\)|\bfloat\(|\bint\(",),
-    joins=True,
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    triggers=(r"\.item\(\)|\bfloat\(|\bint\(",),
     needs_gpu=True,
 )
 
@@ -91,21 +87,14 @@ rule = Rule(
 def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Said]:
     sync = sync_of(call, module)
     if sync is None or not sync.scalar:
-        return
-    if is_action(sync, module) or decides_on_the_host(sync, module):
-        return
-    fix, withheld = sum_on_device(sync, module)
-    yield from report(rule, sync, module, _message(sync), fix=fix, withheld=withheld)
-
-
-def _message(sync: Sync) -> str:
+        return ()
+    operand = operand_of(sync, module)
+    if operand is None or is_action(sync, module) or decides_on_the_host(sync, module):
+        return ()
     read = f"`{sync.how}`" if sync.how.startswith(".") else f"`{sync.how[:-1]}…)` of a tensor"
-    return (
+    message = (
         f"{read} makes the host wait for the GPU on every step; keep the value on the device and "
         "read it every few steps or after the loop."
     )
-
-
-@rule.settle
-def settle(waiting: Waiting, project: Project) -> Finding | None:
-    return settle_hot(waiting, project)
+    fix, withheld = sum_on_device(sync, module)
+    return rule.report(module, call, message, fix=fix, withheld=withheld, operand=operand)

@@ -9,7 +9,8 @@ import pytest
 
 from torchlint.analysis.flow import Flow
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import pytest
 import torchlint.fixes.fixer  # Or it would keep the `check` that a test puts in place.
 from torchlint.__main__ import run
 from torchlint.engine import check as engine
-from torchlint.engine.check import Report, Target
+from torchlint.engine.check import Report
 from torchlint.finding import Applicability, Diagnostic, Finding
 from torchlint.ruleapi import registry
 from torchlint.ruleapi.rule import Rule
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from torchlint.memory.store import Store
+    from torchlint.project.target import Target
     from torchlint.workers.pool import Pool
 
 

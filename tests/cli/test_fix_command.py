@@ -13,8 +13,8 @@ from torchlint.fixes.fixer import FixedFile, FixReport
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from torchlint.engine.check import Target
     from torchlint.engine.tiers import Wanted
+    from torchlint.project.target import Target
 
 MakeFinding = Callable[..., Finding]
 Run = Callable[..., Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from textwrap import dedent
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 import pytest
@@ -13,11 +13,12 @@ import pytest
 from torchlint.config.settings import Selection
 from torchlint.engine import map_file as mapping
 from torchlint.engine import project_findings as run
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.files import reading as source
-from torchlint.finding import Diagnostic, Finding
+from torchlint.finding import Diagnostic, Fact, Finding, Waiting
 from torchlint.memory.store import Store
-from torchlint.ruleapi.rule import Fact, Rule, Waiting
+from torchlint.project.target import Target
+from torchlint.ruleapi.rule import Rule
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ def says(rule: Rule, message: str = "Found.") -> Rule:
 def rule(code: str, **rest: object) -> Rule:
     rest.setdefault("triggers", ("torch",))
     return Rule(code=code, name=f"rule-{code.lower()}", family="test", summary="", **rest)  # type: ignore[arg-type]
+
+
+class Named(NamedTuple):
+    """What a rule's settler goes by."""
+
+    name: str
 
 
 @pytest.fixture
@@ -188,13 +195,13 @@ class TestACrashingRule:
         @waits.on(cst.Name)
         def wait(name: cst.Name, module: Module) -> Iterator[Waiting]:
             if name.value in ("bad", "worse"):
-                yield Waiting(waits.finding(module, name, "Found."), {"name": name.value})
+                yield from waits.report(module, name, "Found.", needs=Named(name.value))
 
-        @waits.settle
-        def settle(waiting: Waiting, project: Project) -> Finding:
-            if waiting.needs["name"] == "worse":
+        @waits.settle(Named)
+        def settle(finding: Finding, needs: Named, project: Project) -> Finding:
+            if needs.name == "worse":
                 raise RuntimeError("oh no")
-            return waiting.finding
+            return finding
 
         rules(says(rule("TL901")), waits)
         report = checked({"a.py": "import torch\nbad\nworse\n"})
@@ -268,17 +275,17 @@ class TestRulesSee:
         @asks.on(cst.Name)
         def wait(name: cst.Name, module: Module) -> Iterator[Waiting | Fact]:
             if name.value == "bad":
-                yield Waiting(asks.finding(module, name, "Found."), {})
+                yield from asks.report(module, name, "Found.", needs=Named(name.value))
             if name.value == "told":
                 yield Fact("told", module.path, "yes")
 
-        @asks.settle
-        def settle(waiting: Waiting, project: Project) -> Finding | None:
-            files = project.programs(waiting.finding.path)
+        @asks.settle(Named)
+        def settle(finding: Finding, needs: Named, project: Project) -> Finding | None:
+            files = project.programs(finding.path)
             if project.has_clue("flag", files):
                 return None
             told = "".join(f" {each.path}:{each.value}" for each in project.facts("told", files))
-            return waiting.finding._replace(message=waiting.finding.message + told)
+            return finding._replace(message=finding.message + told)
 
         rules(asks)
         silent = {"a.py": "import torch\nimport b\nbad\n", "b.py": "set_flag()\n"}

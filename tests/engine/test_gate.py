@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.engine.gate import UNCOMMENTED, matches, mentions_torch, wanted_by
+from torchlint.engine.gate import wanted_by
+from torchlint.files.words import UNCOMMENTED, matches
+from torchlint.project.target import mentions_torch
 from torchlint.ruleapi.rule import Rule
 
 

@@ -12,13 +12,14 @@ import pytest
 from torchlint.analysis.summary import FunctionSummary, LoopSummary, Summary
 from torchlint.config.settings import Selection
 from torchlint.engine import project_findings as run
-from torchlint.engine.check import Report, Target, check
-from torchlint.engine.map_file import MapResult
-from torchlint.finding import Finding, Fix, Position, Related, Tier
+from torchlint.engine.check import Report, check
+from torchlint.finding import Fact, Finding, Fix, Position, Related, Tier, Waiting
 from torchlint.memory.cache import Cache
 from torchlint.memory.join_outcome import NotPortableError, applied, moved, outcome, says
 from torchlint.memory.store import Store
-from torchlint.ruleapi.rule import Applicability, Fact, Waiting
+from torchlint.project.map_result import MapResult
+from torchlint.project.target import Target
+from torchlint.ruleapi.rule import Applicability
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -254,7 +255,7 @@ WAITS = Finding("TL201", "name", Tier.DEFAULT, "It waits.", "a.py", Position(3, 
 SAID = MapResult(
     "a.py",
     imports=("b",),
-    waiting=(Waiting(WAITS, {"function": "f"}),),
+    waiting=(Waiting(WAITS, needs={"function": "f"}),),
     facts=(Fact("cudnn", "a.py", "on"),),
     summary=Summary(
         path="a.py",
@@ -290,7 +291,7 @@ def with_function(row: int) -> MapResult:
 
 
 def waiting(finding: Finding = WAITS, **needs: str) -> MapResult:
-    return replace(SAID, waiting=(Waiting(finding, needs or SAID.waiting[0].needs),))
+    return replace(SAID, waiting=(Waiting(finding, needs=needs or SAID.waiting[0].needs),))
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Depth, Target
 from torchlint.engine.map_file import map_files
+from torchlint.project.target import Depth, Target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ SAY = """\
 import hashlib, sys
 from torchlint.config.settings import Selection
 from torchlint.memory.result_codec import encode
-from torchlint.engine.check import Depth, Target
+from torchlint.project.target import Depth, Target
 from torchlint.engine.map_file import map_files
 
 target = Target("train.py", Selection(), (2, 13), sys.argv[1].encode())

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Report, Target, check
+from torchlint.engine.check import Report, check
 from torchlint.engine.tiers import Wanted
 from torchlint.fixes import add_ignores as adding
 from torchlint.fixes.add_ignores import Silenced, add_ignores, wrong_reason
 from torchlint.fixes.fixer import apply, fix_targets
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

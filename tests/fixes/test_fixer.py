@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Report, Target, digest_of
+from torchlint.engine.check import Report
 from torchlint.engine.tiers import Wanted
 from torchlint.files.reading import LineIndex, SourceError, decode, read_bytes
 from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
 from torchlint.fixes import fixer
 from torchlint.fixes.fixer import FixedFile, FixReport
+from torchlint.project.target import Target, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from tests.fuzz.programs import tampered, training
 from tests.fuzz.properties import assert_nothing_crashed
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.memory.cache import Cache
 from torchlint.memory.store import Store
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

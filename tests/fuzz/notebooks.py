@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.fuzz.programs import odd, tampered
 from tests.fuzz.properties import assert_nothing_crashed, said
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target
 from torchlint.engine.tiers import Wanted
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.notebooks.document import Notebook
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ import pytest
 from torchlint.config.settings import Selection
 from torchlint.engine import map_file as mapping
 from torchlint.engine import map_project as mapper
-from torchlint.engine.check import Depth, Known, Report, Target, check, digest_of
+from torchlint.engine.check import Report, check
 from torchlint.finding import (
     Applicability,
     Diagnostic,
@@ -26,6 +26,7 @@ from torchlint.memory.cache import Cache
 from torchlint.memory.report_codec import decode_names, decode_report, encode_report
 from torchlint.memory.result_codec import decode_folder, decode_join, decode_result, encode
 from torchlint.memory.store import Store
+from torchlint.project.target import Depth, Known, Target, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

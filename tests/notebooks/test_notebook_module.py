@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Report, Target, check
+from torchlint.engine.check import Report, check
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.memory.store import Store
 from torchlint.notebooks.module import diagnosed_in_cells, in_cells
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Known, Target, digest_of
 from torchlint.memory.cache import Cache
 from torchlint.memory.store import Store
+from torchlint.project.target import Known, Target, digest_of
 from torchlint.project.word_search import Texts
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def known(path: str) -> Known:
 
 
 def texts(store: Store) -> Texts:
-    return Texts({path: known(path) for path in ("a.py", "b.py")}, store)
+    return Texts({path: known(path) for path in ("a.py", "b.py")}, store.answers)
 
 
 def test_files_with_the_same_content_are_asked_once(folder: Path) -> None:

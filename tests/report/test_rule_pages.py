@@ -38,7 +38,8 @@ def test_json_has_what_programs_need() -> None:
         "tier": "default",
         "fix": "unsafe",
         "summary": RULE.summary,
-        "since": "0.1",
+        "added": "0.1",
+        "torch": {"since": None, "until": None},
         "page": rules.page(RULE),
         "url": RULE.url,
     }
@@ -48,7 +49,7 @@ def test_json_has_what_programs_need() -> None:
 def test_a_page_has_its_heading_facts_text_and_address() -> None:
     assert rules.page(RULE) == (
         "# item-in-step-loop (TL201)\n\n"
-        "sync · default · unsafe fix · since 0.1\n\n"
+        "sync · default · unsafe fix · added in 0.1\n\n"
         "Keep numbers on the device.\n\n## What it does\nReports `[bold].item()`.\\x1b[2J\n\n"
         f"{RULE.url}"
     )

@@ -9,9 +9,10 @@ import pytest
 from torchlint.rules.model.conv_bias_before_norm import rule
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.finding import Finding, Tier
 from torchlint.fixes.fixer import fix_targets
+from torchlint.project.target import Target
 
 HEADER = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n"
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "conv-bias-before-norm"

@@ -8,8 +8,9 @@ from textwrap import dedent
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.finding import Finding, Tier
+from torchlint.project.target import Target
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "data-parallel"
 ONLY = Selection(select=("TL601",), ignore=())

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
+from torchlint.project.target import Target
 
 
 def messages(text: str) -> list[str]:

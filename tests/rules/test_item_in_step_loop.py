@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.finding import Applicability, Tier
 from torchlint.fixes.fixer import fix_targets
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from torchlint.finding import Finding

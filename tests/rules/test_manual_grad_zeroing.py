@@ -8,9 +8,10 @@ from textwrap import dedent
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.finding import Applicability, Finding, Tier
 from torchlint.fixes.fixer import fix_targets
+from torchlint.project.target import Target
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "manual-grad-zeroing"
 ONLY = Selection(select=("TL402",), ignore=())

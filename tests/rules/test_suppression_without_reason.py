@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
+from torchlint.project.target import Target
 
 RULES = ("TL002",)
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.engine.tiers import Wanted
 from torchlint.fixes.fixer import fix_targets
+from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from textwrap import dedent
 import pytest
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check, digest_of
+from torchlint.engine.check import check
 from torchlint.engine.targets import Wishes, plan
 from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability
+from torchlint.project.target import Target, digest_of
 from torchlint.ruleapi.registry import all_rules
 from torchlint.verify import fixes as fixes_module
 from torchlint.verify.fix_lines import places_after, places_before

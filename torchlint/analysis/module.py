@@ -119,9 +119,22 @@ class Module:
         return found
 
     @cached_property
-    def called(self) -> frozenset[str]:
-        """Every dotted name that some call of the file can resolve to."""
-        return frozenset(name for call in self.nodes(cst.Call) for name in self.resolve(call.func))
+    def calls_by_name(self) -> dict[str, list[cst.Call]]:
+        """The calls of the file by each dotted name that their callee can resolve to."""
+        found: dict[str, list[cst.Call]] = {}
+        for call in self.nodes(cst.Call):
+            for name in self.resolve(call.func):
+                found.setdefault(name, []).append(call)
+        return found
+
+    @cached_property
+    def calls_by_method(self) -> dict[str, list[cst.Call]]:
+        """The calls `x.method(…)` of the file by the name of the method."""
+        found: dict[str, list[cst.Call]] = {}
+        for call in self.nodes(cst.Call):
+            if isinstance(call.func, cst.Attribute):
+                found.setdefault(call.func.attr.value, []).append(call)
+        return found
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._nodes.parent(node)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from datetime import date
 
     from torchlint.cli.options import Words
-    from torchlint.engine.check import Target
     from torchlint.engine.targets import Plan
     from torchlint.finding import Finding
     from torchlint.memory.store import Store
+    from torchlint.project.target import Target
 
 
 class Run(NamedTuple):

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.changes.changed_lines import Changes
-    from torchlint.engine.check import Target
     from torchlint.engine.tiers import Shown
+    from torchlint.project.target import Target
 
 
 def changes_since(revision: str) -> Changes:

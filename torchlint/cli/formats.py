@@ -15,9 +15,9 @@ from torchlint.report.terminal.safe_text import Paint, width_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from torchlint.engine.check import Target
     from torchlint.engine.tiers import Shown
     from torchlint.finding import Diagnostic
+    from torchlint.project.target import Target
     from torchlint.report.terminal.excerpt import Excerpts
 
     Command = Callable[..., None]

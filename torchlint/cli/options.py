@@ -12,11 +12,12 @@ import click
 
 from torchlint.cli.command import Choice, Count
 from torchlint.config.settings import ConfigError, normalised, parse_torch
-from torchlint.engine.targets import Plan, Wishes, plan, plan_text, rule_names
+from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.files.reading import most_bytes
 from torchlint.memory.cache import VARIABLE, Cache, default_root, refusal
 from torchlint.memory.store import Store
 from torchlint.report.terminal.safe_text import visible
+from torchlint.ruleapi.registry import rule_names
 from torchlint.workers.pool import BACKENDS, Pool
 
 if TYPE_CHECKING:

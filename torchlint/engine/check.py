@@ -2,100 +2,20 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.engine.gate import mentions_torch
-from torchlint.files.digests import blake2b
-from torchlint.files.reading import NOTEBOOK, SourceError, UnconcernedError, read_bytes
+from torchlint.files.reading import SourceError, UnconcernedError
 from torchlint.memory.store import Store
+from torchlint.project.target import Known, Target, digest_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from torchlint.config.settings import Selection
     from torchlint.finding import Diagnostic, Finding
     from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.store import Said
+    from torchlint.memory.report_codec import Results
     from torchlint.notebooks.cells import Borders
-
-
-class Target(NamedTuple):
-    """One file to check.
-
-    Args:
-        path: the name shown to the user and used in findings.
-        selection: which rules are on.
-        torch: the oldest torch that the file must run with, as (major, minor).
-        data: the content, if it does not come from disk.
-        named: the user named this very file, so that it is an error if it is not Python; a file
-            found in a folder is parsed only if its words concern a rule.
-    """
-
-    path: str
-    selection: Selection
-    torch: tuple[int, int]
-    data: bytes | None = None
-    named: bool = False
-
-    def read(self) -> bytes:
-        """The Python in it: the content, or of a notebook the module that its cells make.
-
-        Raises:
-            SourceError: the file cannot be read.
-        """
-        data = self.content()
-        if not self.is_notebook:
-            return data
-        from torchlint.notebooks.module import NotebookModule
-
-        return NotebookModule(self.path, data).text.encode("utf-8")
-
-    def content(self) -> bytes:
-        """The content as it lies in the file.
-
-        Raises:
-            SourceError: the file cannot be read.
-        """
-        return read_bytes(self.path) if self.data is None else self.data
-
-    @property
-    def is_notebook(self) -> bool:
-        return self.path.endswith(NOTEBOOK)
-
-
-class Depth(str, Enum):
-    """How far a file is looked into."""
-
-    IMPORTS = "imports"
-    """Only what it imports, off its lines."""
-    RULES = "rules"
-    """Parsed if a rule wants to see it."""
-    WOKEN = "woken"
-    """Parsed and summarized, since hot code of another file may lead here."""
-
-
-class Known:
-    """A target whose content was seen: a digest of it, its size in bytes, whether any rule can
-    have something to say about it, and of a notebook the borders of its cells."""
-
-    __slots__ = ("borders", "digest", "relevant", "size", "target")
-
-    def __init__(
-        self,
-        target: Target,
-        digest: bytes,
-        size: int,
-        *,
-        relevant: bool,
-        borders: Borders | None = None,
-    ) -> None:
-        self.borders = borders
-        self.target = target
-        self.digest = digest
-        self.size = size
-        self.relevant = relevant
 
 
 class Report(NamedTuple):
@@ -159,11 +79,6 @@ def check(
     return Report(*said, files=len(targets), digests=digests, borders=borders)
 
 
-def digest_of(data: bytes) -> bytes:
-    """What tells one content of a file from another."""
-    return blake2b(data, digest_size=16).digest()
-
-
 def _seen(target: Target) -> Known:
     """
     Raises:
@@ -184,8 +99,8 @@ def _check(
     pool: Pool,
     progress: Callable[[int, int], None] | None,
     store: Store,
-    last: tuple[Said, Joined] | None,
-) -> tuple[Said, Joined | None]:
+    last: tuple[Results, Joined] | None,
+) -> tuple[Results, Joined | None]:
     relevant = [known for known in files if known.relevant]
     if progress is not None:
         progress(len(files) - len(relevant), len(files))

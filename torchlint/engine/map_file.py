@@ -8,16 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.analysis.module import Module
-from torchlint.analysis.summary import Summary, summarize
+from torchlint.analysis.summary import summarize
 from torchlint.debug import debugging
-from torchlint.engine.check import Depth, digest_of
 from torchlint.engine.gate import may_wake, wanted_by
 from torchlint.files.reading import SourceError, decode
-from torchlint.finding import Diagnostic, Finding
-from torchlint.memory.store import CHANGED
+from torchlint.finding import Diagnostic, Fact, Finding, Waiting
 from torchlint.project.imports import imported_names
+from torchlint.project.map_result import MapResult
+from torchlint.project.target import CHANGED, Depth, digest_of
 from torchlint.ruleapi.registry import all_rules
-from torchlint.ruleapi.rule import Fact, Waiting
 from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 from torchlint.source.syntax_errors import what_is_wrong
@@ -26,24 +25,11 @@ from torchlint.suppressions.suppressions import Suppressions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from torchlint.engine.check import Target
-    from torchlint.ruleapi.rule import NodeCheck, Rule, Said
+    from torchlint.finding import Said
+    from torchlint.project.target import Target
+    from torchlint.ruleapi.rule import NodeCheck, Rule
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class MapResult:
-    """All that one file says; it depends on the file's bytes and path, the rules and the
-    settings, and on nothing else."""
-
-    path: str
-    imports: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    waiting: tuple[Waiting, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    summary: Summary | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResult]]:
@@ -100,9 +86,13 @@ class _Asked:
 
 
 def _enabled(target: Target) -> dict[str, Rule]:
-    """The rules that are on for a file, by code."""
+    """The rules that are on for a file and its torch, by code."""
     enabled = target.selection.enabled
-    return {code: rule for code, rule in all_rules().items() if enabled(code, rule.name)}
+    return {
+        code: rule
+        for code, rule in all_rules().items()
+        if enabled(code, rule.name) and rule.is_for(target.torch)
+    }
 
 
 def _run(module: Module, active: list[Rule], asked: _Asked) -> MapResult:
@@ -127,7 +117,7 @@ def _run(module: Module, active: list[Rule], asked: _Asked) -> MapResult:
         suppressions.reasons_required = asked.target.selection.require_reason
         findings += _about_comments(active, suppressions, diagnostics)
     summary = None
-    if asked.woken or any(rule.joins for rule in active):
+    if asked.woken or any(rule.summarizes or rule.about_hot_code for rule in active):
         summary = _guarded(lambda: [summarize(module)], "the project summary", module, diagnostics)
     return MapResult(
         path=module.path,

@@ -5,19 +5,20 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from torchlint.engine.check import Depth
-from torchlint.engine.map_file import MapResult, map_files
+from torchlint.engine.map_file import map_files
 from torchlint.files.reading import SourceError
 from torchlint.finding import Diagnostic
 from torchlint.project.imports import Imports
+from torchlint.project.map_result import MapResult
 from torchlint.project.symbols import Locator
+from torchlint.project.target import Depth
 from torchlint.project.word_search import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torchlint.engine.check import Known, Target
     from torchlint.memory.store import Store
+    from torchlint.project.target import Known, Target
     from torchlint.workers.pool import Pool
 
 
@@ -41,7 +42,7 @@ class Mapper:
         self.store = store
         self.results: dict[str, MapResult] = {}
         """What files said when they were last mapped, if it was for more than their imports."""
-        self.texts = Texts(self.files, store)
+        self.texts = Texts(self.files, store.answers)
         self._pool = pool
         self._progress = progress
         self._names: dict[str, tuple[str, ...]] = {}

@@ -6,28 +6,28 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
-from torchlint.engine.check import Depth
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.join_outcome import Joined, NotPortableError, numbered, outcome, places
 from torchlint.project.answers import questions_of
 from torchlint.project.calls import Calls
 from torchlint.project.project import Project
 from torchlint.project.symbols import Index
+from torchlint.project.target import Depth
+from torchlint.ruleapi.contexts import settled
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.engine.map_project import Mapper
-    from torchlint.finding import Position
+    from torchlint.finding import Position, Waiting
     from torchlint.memory.join_outcome import Outcome
-    from torchlint.memory.store import Said
-    from torchlint.ruleapi.rule import Waiting
+    from torchlint.memory.report_codec import Results
 
 _MOST_ROUNDS: Final = 10
 
 
-def findings_of(mapper: Mapper) -> tuple[Said, Joined | None]:
+def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
     """Every finding that holds, unsorted, and what went wrong on the way; with what the next
     check may know of the join, unless it depends on where things stand."""
     mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
@@ -112,10 +112,11 @@ def _sleepers(project: Project, mapper: Mapper, told: dict[str, set[str]]) -> se
 
 def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:
     rule = all_rules()[waiting.finding.code]
-    if rule.settler is None:
-        return waiting.finding
     try:
-        return rule.settler(waiting, project)
+        finding = settled(waiting, project)
+        if finding is None or rule.settler is None:
+            return finding
+        return rule.settler(finding, waiting.needs, project)
     except Exception as error:
         if debugging():
             raise

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.engine.check import Depth, Known
 from torchlint.memory.join_outcome import NotPortableError, applied, moved, places, says
+from torchlint.project.target import Depth, Known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from torchlint.engine.map_file import MapResult
     from torchlint.engine.map_project import Mapper
     from torchlint.finding import Position
     from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.store import Said
+    from torchlint.memory.report_codec import Results
+    from torchlint.project.map_result import MapResult
 
 
-def findings_again(mapper: Mapper, said: Said, joined: Joined) -> tuple[Said, Joined] | None:
+def findings_again(mapper: Mapper, said: Results, joined: Joined) -> tuple[Results, Joined] | None:
     """The findings, or None if a file says something new to the others.
 
     Args:
@@ -83,9 +83,9 @@ def _told(
     mapper: Mapper,
     old: Mapping[str, MapResult],
     changed: Mapping[str, Known],
-    said: Said,
+    said: Results,
     joined: Joined,
-) -> Said:
+) -> Results:
     """
     Raises:
         NotPortableError: a related place is not found again.

@@ -17,20 +17,14 @@ from torchlint.config.torch_bounds import TorchBounds
 from torchlint.files.discover import Found, discover, parts_of, shown_path
 from torchlint.files.globs import parse
 from torchlint.finding import Diagnostic
+from torchlint.ruleapi.registry import rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from torchlint.engine.check import Target
+    from torchlint.project.target import Target
 
     Names = Callable[[], Mapping[str, str]]
-
-
-def rule_names() -> Mapping[str, str]:
-    """The name of every installed rule by its code."""
-    from torchlint.ruleapi.registry import all_rules
-
-    return {code: rule.name for code, rule in all_rules().items()}
 
 
 class Wishes:
@@ -141,7 +135,7 @@ class _Planner:
         return unknown_selector(entries, self._names())
 
     def target(self, file: Found, data: bytes | None = None) -> Target:
-        from torchlint.engine.check import Target
+        from torchlint.project.target import Target
 
         if file.settings.baseline is not None:
             self.baselines[file.path] = file.settings.baseline

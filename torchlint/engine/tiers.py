@@ -11,7 +11,7 @@ from torchlint.finding import Finding, Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.engine.check import Target
+    from torchlint.project.target import Target
 
 
 class Wanted:

@@ -21,10 +21,11 @@ from torchlint.suppressions.comments import Layout
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from torchlint.engine.check import Report, Target
+    from torchlint.engine.check import Report
     from torchlint.engine.tiers import Wanted
     from torchlint.files.reading import Source
     from torchlint.finding import Finding
+    from torchlint.project.target import Target
     from torchlint.suppressions.comments import Comment
     from torchlint.workers.pool import Pool
 

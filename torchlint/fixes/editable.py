@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.engine.check import digest_of
 from torchlint.files.reading import SourceError, decode, encode
+from torchlint.project.target import digest_of
 
 if TYPE_CHECKING:
-    from torchlint.engine.check import Target
     from torchlint.files.reading import Source
+    from torchlint.project.target import Target
 
 
 class Editable:

@@ -26,9 +26,10 @@ from torchlint.ruleapi.rule import without_fix
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from torchlint.engine.check import Report, Target
+    from torchlint.engine.check import Report
     from torchlint.files.reading import Source
     from torchlint.notebooks.cells import Borders
+    from torchlint.project.target import Target
     from torchlint.workers.pool import Pool
 
 MOST_ROUNDS: Final = 20

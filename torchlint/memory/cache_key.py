@@ -71,12 +71,11 @@ def _find_rule_places() -> Iterator[str]:
     parser = util.find_spec("libcst")
     if parser is not None and parser.origin is not None:
         yield os.path.join(os.path.dirname(parser.origin), "_version.py")
-    for module in roots():
-        spec = util.find_spec(module)
-        if spec is not None and spec.submodule_search_locations is not None:
-            yield from spec.submodule_search_locations
-        elif spec is not None and spec.origin is not None:
-            yield spec.origin
+    for root in roots():
+        if root.submodule_search_locations is not None:
+            yield from root.submodule_search_locations
+        elif root.origin is not None:
+            yield root.origin
 
 
 def _stamps(place: str) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.analysis.summary import FunctionSummary, Summary
-    from torchlint.engine.map_file import MapResult
+    from torchlint.project.map_result import MapResult
 
 _T = TypeVar("_T")
 

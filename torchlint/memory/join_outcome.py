@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.analysis.summary import Summary
-    from torchlint.engine.map_file import MapResult
-    from torchlint.ruleapi.rule import Waiting
+    from torchlint.finding import Waiting
+    from torchlint.project.map_result import MapResult
 
 _NUMBER: Final = re.compile(r"\b\d+\b")
 
@@ -175,7 +175,7 @@ def _waits(waiting: Waiting) -> object:
         finding.message,
         finding.fix and finding.fix.applicability,
         finding.withheld,
-        waiting.needs,
+        waiting[1:],
     )
 
 

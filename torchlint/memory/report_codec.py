@@ -23,12 +23,13 @@ from torchlint.memory.quick_json import loads
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.memory.store import Said
+    Results = tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]
+    """What a check came to: its findings and diagnostics."""
 
 _T = TypeVar("_T")
 
 
-def encode_report(key: str, said: Said) -> bytes:
+def encode_report(key: str, said: Results) -> bytes:
     """The bytes of a report for this key."""
     import json
 
@@ -36,7 +37,7 @@ def encode_report(key: str, said: Said) -> bytes:
     return json.dumps([key, findings, diagnostics], separators=(",", ":")).encode("ascii")
 
 
-def decode_report(data: bytes, key: str) -> Said | None:
+def decode_report(data: bytes, key: str) -> Results | None:
     """The report for this key; None if the bytes are anything else."""
     try:
         found, findings, diagnostics = loads(data)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    from torchlint.engine.map_file import MapResult
     from torchlint.memory.join_outcome import Joined
+    from torchlint.project.map_result import MapResult
 
 _T = TypeVar("_T")
 
@@ -44,7 +44,7 @@ def encode(value: object) -> bytes | None:
 
 def decode_result(data: bytes) -> MapResult | None:
     """What one file said."""
-    from torchlint.engine.map_file import MapResult
+    from torchlint.project.map_result import MapResult
 
     return _decoded(data, MapResult)
 

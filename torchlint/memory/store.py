@@ -10,23 +10,23 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from torchlint.engine.targets import rule_names
 from torchlint.files.digests import blake2b
 from torchlint.memory.cache import name_of
+from torchlint.project.target import CHANGED
+from torchlint.ruleapi.registry import rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from torchlint.engine.check import Depth, Known, Target
-    from torchlint.engine.map_file import MapResult
-    from torchlint.finding import Diagnostic, Finding
     from torchlint.memory.cache import Cache
     from torchlint.memory.interning import Shared
     from torchlint.memory.join_outcome import Joined
+    from torchlint.memory.report_codec import Results
     from torchlint.memory.result_codec import Entry, Folder
     from torchlint.project.answers import Answers
+    from torchlint.project.map_result import MapResult
+    from torchlint.project.target import Depth, Known, Target
 
-    Said = tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]
 
 _FILES: Final = "files"
 _REPORTS: Final = "reports"
@@ -38,9 +38,6 @@ _MOST_PENDING: Final = 4 << 20
 """Bytes of new results that wait in memory before they are stored."""
 _NOT_KEPT: Final = frozenset({"rule", "unreadable", "worker"})
 """Diagnostics that another run may not have although the file is the same."""
-
-CHANGED: Final = b""
-"""The digest of a file that changes while it is looked at; no content has it."""
 
 
 class Store:
@@ -145,7 +142,7 @@ class Store:
 
     # reports -----------------------------------------------------------------------------
 
-    def report(self, files: Sequence[Known]) -> Said | None:
+    def report(self, files: Sequence[Known]) -> Results | None:
         """What a check of exactly these files, with exactly this content, came to."""
         if self._cache is None:
             return None
@@ -155,7 +152,7 @@ class Store:
         blob = self._cache.get(_REPORTS, name)
         return None if blob is None else decode_report(blob, key)
 
-    def last(self, files: Sequence[Known]) -> tuple[Said, Joined] | None:
+    def last(self, files: Sequence[Known]) -> tuple[Results, Joined] | None:
         """What the last check of these files came to, whatever they contained then."""
         if self._cache is None:
             return None
@@ -172,7 +169,7 @@ class Store:
         said = decode_report(blob, found[0])
         return None if said is None else (said, found[1])
 
-    def keep_report(self, files: Sequence[Known], said: Said, joined: Joined | None) -> None:
+    def keep_report(self, files: Sequence[Known], said: Results, joined: Joined | None) -> None:
         """Remember what a check came to, unless a file changed meanwhile."""
         if self._cache is None or any(known.digest == CHANGED for known in files):
             return

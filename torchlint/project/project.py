@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from torchlint.finding import Position, Related
+from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, received
 from torchlint.project.symbols import Key
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from torchlint.analysis.summary import CallSite, FunctionSummary, Summary
+    from torchlint.finding import Fact, HotPlace, Position
     from torchlint.project.calls import Calls
     from torchlint.project.imports import Imports
     from torchlint.project.symbols import Index
     from torchlint.project.word_search import Texts
-    from torchlint.ruleapi.rule import Fact
 
 _STEP_DEPTH = 2
+_TRAINS = r"(?m)^[^#\n]*(?:backward\(|\btraining_step\b|\bcompute_loss\b)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +42,6 @@ class Heat:
     def related(self) -> Related:
         what = "this loop runs it on each step" if self.loop else "a framework calls this each step"
         return Related(self.path, self.position, what)
-
-
-@dataclass(frozen=True, slots=True)
-class SyncNeeds:
-    """What decides whether a place is hot: its function and loops, and the parameters that its
-    value comes from; `tensor` says that the value is a tensor whatever is passed."""
-
-    function: str
-    loops: tuple[int, ...]
-    parameters: tuple[str, ...] = ()
-    tensor: bool = True
 
 
 class Project:
@@ -169,14 +159,8 @@ class Project:
         return found
 
     def trains(self, path: str) -> bool:
-        """Whether a step loop lies in the file or in one that it imports."""
-        files = self.imported(path)
-        return any(file in files for file, _ in self.step_loops) or any(
-            function.hook or function.whole_step
-            for file in files
-            if file in self.summaries
-            for function in self.summaries[file].functions
-        )
+        """Whether a program that the file is part of trains, as far as the words of it show."""
+        return any(self._texts.matches(file, _TRAINS) for file in self.programs(path))
 
     def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
         """The first of these loops of a file that is a step loop."""
@@ -186,7 +170,7 @@ class Project:
                 return Heat(path, position, 0, frozenset(), frozenset())
         return None
 
-    def hot(self, path: str, site: SyncNeeds) -> Heat | None:
+    def hot(self, path: str, site: HotPlace) -> Heat | None:
         """Why a place in a function runs on each step with a device tensor, or None.
 
         A place in a step loop is hot at once; one in a helper if a step loop calls the helper

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from torchlint.engine.check import digest_of
-from torchlint.engine.gate import ACCELERATED, Words
 from torchlint.files.reading import SourceError
-from torchlint.memory.store import CHANGED
+from torchlint.files.words import Words
+from torchlint.project.target import CHANGED, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from torchlint.engine.check import Known
-    from torchlint.memory.store import Store
+    from torchlint.project.answers import Answers
+    from torchlint.project.target import Known
 
+ACCELERATED = (
+    r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]|Accelerator\(|Fabric\(|accelerator\s*=\s*['\"]gpu|"
+    r"\bgpus\s*=|\.to\((?:self\.|args\.|cfg\.|config\.)?device"
+)
 _WORD: Final = "word "
 """Starts the question for a plain word, which no pattern does."""
 _MOST_BYTES: Final = 2 << 20
@@ -28,12 +31,12 @@ class Texts:
     Args:
         files: every file, by its path; one without `data` is read when a question about it has
             no answer yet.
-        store: has the answers of earlier runs.
+        answers: gives the answers of earlier runs for a file.
     """
 
-    def __init__(self, files: Mapping[str, Known], store: Store) -> None:
+    def __init__(self, files: Mapping[str, Known], answers: Callable[[Known], Answers]) -> None:
         self._files = files
-        self._store = store
+        self._answers = answers
         self._words: OrderedDict[str, Words] = OrderedDict()
         self._bytes = 0
 
@@ -50,7 +53,7 @@ class Texts:
 
     def answer(self, path: str, question: str) -> bool:
         """The same, for what is asked in the words of the store."""
-        known = self._store.answers(self._files[path]).get(question)
+        known = self._answers(self._files[path]).get(question)
         if known is None:
             words = self._of(path)
             if question.startswith(_WORD):
@@ -58,7 +61,7 @@ class Texts:
             else:
                 known = words.match(question)
             # Asked for anew: the file may have turned out to be another than was seen.
-            self._store.answers(self._files[path]).note(question, answer=known)
+            self._answers(self._files[path]).note(question, answer=known)
         return known
 
     def accelerated(self, path: str) -> bool:

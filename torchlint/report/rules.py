@@ -44,7 +44,8 @@ def as_json(rules: Sequence[Rule]) -> str:
                 "tier": rule.tier.value,
                 "fix": None if rule.fix is None else rule.fix.value,
                 "summary": rule.summary,
-                "since": rule.since,
+                "added": rule.added,
+                "torch": {"since": _version(rule.since), "until": _version(rule.until)},
                 "page": page(rule),
                 "url": rule.url,
             }
@@ -54,10 +55,14 @@ def as_json(rules: Sequence[Rule]) -> str:
     )
 
 
+def _version(torch: tuple[int, int] | None) -> str | None:
+    return None if torch is None else f"{torch[0]}.{torch[1]}"
+
+
 def page(rule: Rule) -> str:
     """The rule's page as Markdown: a heading, its facts, then its module's docstring."""
     fix = "no fix" if rule.fix is None else f"{rule.fix.value} fix"
-    facts = f"{rule.family} · {rule.tier.value} · {fix} · since {rule.since}"
+    facts = f"{rule.family} · {rule.tier.value} · {fix} · added in {rule.added}"
     text = f"# {rule.name} ({rule.code})\n\n{facts}\n\n{rule.page.strip()}\n\n{rule.url}"
     return "\n".join(visible(line) for line in text.split("\n"))
 

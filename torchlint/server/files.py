@@ -6,19 +6,18 @@ import os
 from typing import TYPE_CHECKING
 
 from torchlint.config.settings import ConfigError
-from torchlint.engine.check import Known, digest_of
-from torchlint.engine.gate import mentions_torch
 from torchlint.engine.targets import plan, plan_text
 from torchlint.files.discover import shown_path
 from torchlint.files.reading import SourceError, most_bytes
+from torchlint.project.target import Known, digest_of, mentions_torch
 from torchlint.report.terminal.safe_text import visible_path
 from torchlint.server.buffers import data_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from torchlint.engine.check import Target
     from torchlint.engine.targets import Wishes
+    from torchlint.project.target import Target
     from torchlint.server.buffers import Buffer
     from torchlint.server.memory import Memory
 

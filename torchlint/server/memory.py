@@ -9,10 +9,10 @@ from torchlint.memory.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.engine.check import Depth, Known
-    from torchlint.engine.map_file import MapResult
     from torchlint.memory.cache import Cache
     from torchlint.project.answers import Answers
+    from torchlint.project.map_result import MapResult
+    from torchlint.project.target import Depth, Known
 
     Key = tuple[object, ...]
 

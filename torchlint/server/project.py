@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from torchlint.engine.check import Depth
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import findings_of
 from torchlint.engine.reuse_join import findings_again
 from torchlint.engine.tiers import choose
+from torchlint.project.target import Depth
 from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files
 from torchlint.server.text_positions import moved_along
@@ -18,13 +18,13 @@ from torchlint.workers.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from torchlint.engine.check import Known
-    from torchlint.engine.map_file import MapResult
     from torchlint.engine.targets import Wishes
     from torchlint.engine.tiers import Wanted
     from torchlint.finding import Finding
     from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.store import Said
+    from torchlint.memory.report_codec import Results
+    from torchlint.project.map_result import MapResult
+    from torchlint.project.target import Known
     from torchlint.server.buffers import Buffer
     from torchlint.server.memory import Memory
 
@@ -61,7 +61,7 @@ class Project:
         self.files = Files(root, store, wishes, say)
         self._open: dict[str, tuple[Buffer, Known]] = {}
         """Buffers, as they were when they last could be parsed, by path as findings have it."""
-        self._said: Said = ((), ())
+        self._said: Results = ((), ())
         self._joined: Joined | None = None
         self._shape: object = None
         """Which files were joined, in which order and under which settings."""

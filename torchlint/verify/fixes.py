@@ -6,20 +6,21 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.engine.check import check, digest_of
+from torchlint.engine.check import check
 from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.diffs import unified
 from torchlint.files.reading import SourceError, decode, encode, read_bytes
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import FixedFile, made
 from torchlint.fixes.splice import that_fit
+from torchlint.project.target import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from torchlint.engine.check import Target
     from torchlint.files.reading import Source
     from torchlint.finding import Diagnostic, Finding
+    from torchlint.project.target import Target
     from torchlint.ruleapi.rule import Rule
     from torchlint.workers.pool import Pool
 

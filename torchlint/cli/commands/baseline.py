@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from torchlint.engine.check import Target
     from torchlint.finding import Diagnostic
+    from torchlint.project.target import Target
 
 _EPILOG = """\b
 Adopt torchlint in an old repository:

@@ -35,8 +35,8 @@ def command(path: str, words: Words, output_format: str) -> None:
     """Say which settings and rules are in force for PATH, and where each comes from."""
     from torchlint.config.settings import ConfigError
     from torchlint.engine.effective_settings import in_force
-    from torchlint.engine.targets import rule_names
     from torchlint.report import effective_settings as report
+    from torchlint.ruleapi.registry import rule_names
 
     try:
         found = in_force(path, wishes_from(words), rule_names())

@@ -14,9 +14,9 @@ from torchlint.cli.output import asked_colour, paint_for, print_diagnostics, pri
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from torchlint.engine.check import Target
     from torchlint.finding import Diagnostic
     from torchlint.fixes.fixer import FixedFile, FixReport
+    from torchlint.project.target import Target
 
 _EPILOG = """\b
 Examples:
