@@ -14,7 +14,7 @@ from torchlint.analysis.names import dotted_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.analysis.module import Module
+    from torchlint.rule import Module
 
 _CUDNN = "torch.backends.cudnn"
 _DETERMINISTIC_CALLS = frozenset(

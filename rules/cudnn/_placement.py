@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis import edits
 from torchlint.analysis.names import How, dotted_text
-from torchlint.finding import Applicability, Fix
+from torchlint.rule import Applicability, Fix, edits
 
 if TYPE_CHECKING:
-    from torchlint.analysis.module import Module
+    from torchlint.rule import Module
 
 _CUDNN = "torch.backends.cudnn"
 _GOES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")

@@ -13,8 +13,7 @@ from torchlint.project.symbols import Key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.analysis.module import Module
-    from torchlint.project.project import Project
+    from torchlint.rule import Module, Project
 
 _Definition = cst.FunctionDef | cst.ClassDef
 

@@ -54,9 +54,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.torch_api import CONVOLUTIONS
-from torchlint.finding import Fact
 from torchlint.project.symbols import Key
-from torchlint.ruleapi.rule import Applicability, Context, Rule, Tier, without_fix
+from torchlint.rule import Applicability, Context, Fact, Rule, Tier, without_fix
 
 from ._flags import Choice, choices
 from ._placement import start_of, switch_on
@@ -65,9 +64,7 @@ from ._reach import Reach, leads_to_training, reach_of, training_functions
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.analysis.module import Module
-    from torchlint.finding import Finding, Said
-    from torchlint.project.project import Project
+    from torchlint.rule import Finding, Module, Project, Said
 
 _CODE = r"(?m)^[^#\n\"']*"
 _TRAINS = r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler"

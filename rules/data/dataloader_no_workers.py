@@ -49,7 +49,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis import edits
 from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loaders import (
@@ -60,15 +59,22 @@ from torchlint.analysis.loading.loaders import (
     runs_when_imported,
 )
 from torchlint.analysis.loading.worker_processes import holds_local_function
-from torchlint.finding import Fact, Waiting
-from torchlint.ruleapi.rule import Applicability, Finding, Fix, Rule, Tier, without_fix
+from torchlint.rule import (
+    Applicability,
+    Fact,
+    Finding,
+    Fix,
+    Rule,
+    Tier,
+    Waiting,
+    edits,
+    without_fix,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.analysis.module import Module
-    from torchlint.finding import Said
-    from torchlint.project.project import Project
+    from torchlint.rule import Module, Project, Said
 
 _SILENT = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
 _FIXED = "Load with four workers; random numbers drawn in the dataset will differ"

@@ -58,7 +58,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis import edits
 from torchlint.analysis.arrays.array_evidence import is_parameter, looks_like_array
 from torchlint.analysis.arrays.array_sharing import (
     array_is_written,
@@ -81,12 +80,12 @@ from torchlint.analysis.arrays.tensor_constructors import (
 )
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
-from torchlint.ruleapi.rule import Applicability, Edit, Finding, Fix, Rule, Tier
+from torchlint.rule import Applicability, Edit, Finding, Fix, Rule, Tier, edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.analysis.module import Module
+    from torchlint.rule import Module
 
 _NOT_NUMBERS = ("object", "str")
 

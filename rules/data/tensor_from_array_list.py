@@ -44,7 +44,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis import edits
 from torchlint.analysis.arrays.array_lists import elements_of
 from torchlint.analysis.arrays.tensor_constructors import (
     Constructor,
@@ -55,12 +54,12 @@ from torchlint.analysis.arrays.tensor_constructors import (
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import How
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
-from torchlint.ruleapi.rule import Applicability, Edit, Finding, Fix, Rule
+from torchlint.rule import Applicability, Edit, Finding, Fix, Rule, edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.analysis.module import Module
+    from torchlint.rule import Module
 
 
 # What a pattern begins with as it stands is looked for far quicker than a choice.

@@ -56,8 +56,7 @@ batch size per process, and a checkpoint written by one process.
 
 from __future__ import annotations
 
-from torchlint.ruleapi.declared import Argument, Match, calls
-from torchlint.ruleapi.rule import Context, Rule, Tier
+from torchlint.rule import Argument, Context, Match, Rule, Tier, calls
 
 
 def _offers_ddp(match: Match) -> bool:
@@ -71,6 +70,8 @@ def _has_one_device(match: Match) -> bool:
     return isinstance(devices, tuple) and len(devices) == 1
 
 
+_DP_ARGUMENTS = ("strategy", "accelerator", "distributed_backend")
+
 rule = Rule(
     code="TL601",
     name="data-parallel",
@@ -82,11 +83,7 @@ rule = Rule(
         calls(
             "lightning.pytorch.Trainer",
             "lightning.fabric.Fabric",
-            arguments=(
-                Argument("strategy", bad=("dp",)),
-                Argument("accelerator", bad=("dp",)),
-                Argument("distributed_backend", bad=("dp",)),
-            ),
+            *(Argument(name, bad="dp") for name in _DP_ARGUMENTS),
         ),
     ),
     message="DataParallel copies the model to every GPU on each forward pass, from one process; "

@@ -68,7 +68,7 @@ from torchlint.analysis.layers.normalization import (
     is_instance_norm,
 )
 from torchlint.analysis.names import How
-from torchlint.ruleapi.rule import Applicability, Fix, Related, Rule, Tier, without_fix
+from torchlint.rule import Applicability, Fix, Related, Rule, Tier, without_fix
 
 from ._bias import argument_of_bias, has_bias, is_linear, same_features
 from ._constructed import may_have_biased_layer
@@ -77,9 +77,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.analysis.layers.chain import Step
-    from torchlint.analysis.module import Module
-    from torchlint.finding import Finding, Said
-    from torchlint.project.project import Project
+    from torchlint.rule import Finding, Module, Project, Said
 
 
 def _writes(asks: str, kind: str) -> str:

@@ -10,7 +10,7 @@ from torchlint.analysis.names import How
 from torchlint.analysis.values.kinds import Kind
 
 if TYPE_CHECKING:
-    from torchlint.analysis.module import Module
+    from torchlint.rule import Module
 
 _TORCH = ("torch.", "torchvision.", "lightning.", "timm.", "transformers.", "accelerate.")
 

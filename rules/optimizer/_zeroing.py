@@ -12,7 +12,7 @@ from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.analysis.module import Module
+    from torchlint.rule import Module
 
 _NO_EFFECT = frozenset({"detach_", "requires_grad_"})
 

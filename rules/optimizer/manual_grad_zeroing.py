@@ -44,10 +44,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis import edits
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training import gradients
-from torchlint.ruleapi.rule import Applicability, Fix, Rule
+from torchlint.rule import Applicability, Fix, Rule, edits
 
 from ._receiver import is_torchs
 from ._zeroing import sounds_like_parameters, zeroes_each
@@ -55,8 +54,7 @@ from ._zeroing import sounds_like_parameters, zeroes_each
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.analysis.module import Module
-    from torchlint.finding import Said
+    from torchlint.rule import Module, Said
 
 rule = Rule(
     code="TL402",

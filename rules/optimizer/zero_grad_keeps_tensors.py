@@ -45,10 +45,17 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.analysis import edits
 from torchlint.analysis.training import gradients
-from torchlint.ruleapi.declared import Argument, Change, Match, method, remove_argument
-from torchlint.ruleapi.rule import Applicability, Rule
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Change,
+    Match,
+    Rule,
+    edits,
+    method,
+    remove,
+)
 
 from ._receiver import is_torchs
 
@@ -76,14 +83,12 @@ def _needs_tensors(match: Match) -> bool:
 def _free(match: Match) -> Change | str:
     argument = match.argument
     if argument is not None and match.module.torch >= _FREES_BY_DEFAULT:
-        return remove_argument(match)
+        return remove(match)
     text = "set_to_none=True"
     if argument is None:
         return f"Pass `{text}`", edits.add_argument(match.module, match.call, text)
     return f"Pass `{text}`", edits.replace(match.module, argument, text)
 
-
-_UNLESS = (_is_not_torchs, _needs_tensors)
 
 rule = Rule(
     code="TL401",
@@ -92,14 +97,10 @@ rule = Rule(
     summary="gradients are filled with zeros between steps instead of freed",
     fix=Applicability.UNSAFE,
     finds=(
-        method("zero_grad", arguments=(Argument("set_to_none", 0, bad=(False,)),), unless=_UNLESS),
-        method(
-            "zero_grad",
-            arguments=(Argument("set_to_none", 0, missing=True),),
-            unless=_UNLESS,
-            until=_FREES_BY_DEFAULT,
-        ),
+        method("zero_grad", Argument("set_to_none", 0, bad=False)),
+        method("zero_grad", Argument("set_to_none", 0, missing=True), until=_FREES_BY_DEFAULT),
     ),
+    unless=(_is_not_torchs, _needs_tensors),
     message="Gradients are filled with zeros, and backward then adds to them; let `zero_grad` set "
     "them to None.",
     change=_free,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlint.analysis.surroundings import line_start, next_line
-from torchlint.ruleapi.rule import Edit
+from torchlint.rule import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from torchlint.analysis.module import Module
+    from torchlint.rule import Module
     from torchlint.suppressions.comments import Comment
 
 

@@ -42,13 +42,13 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from torchlint.ruleapi.rule import Rule
+from torchlint.rule import Rule
 from torchlint.suppressions.comments import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.finding import Finding
+    from torchlint.rule import Finding
     from torchlint.suppressions.comments import Comment
     from torchlint.suppressions.suppressions import Suppressions
 

@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.ruleapi.rule import Rule
+from torchlint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.finding import Finding
+    from torchlint.rule import Finding
     from torchlint.suppressions.suppressions import Suppressions
 
 rule = Rule(

@@ -41,14 +41,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.ruleapi.rule import Applicability, Fix, Rule
+from torchlint.rule import Applicability, Fix, Rule
 
 from ._removal import without_comment, without_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.finding import Finding
+    from torchlint.rule import Finding
     from torchlint.suppressions.comments import Comment, Name
     from torchlint.suppressions.suppressions import Suppressions
 

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis import edits
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.values.kinds import Kind
-from torchlint.finding import Applicability, Fix
+from torchlint.rule import Applicability, Fix, edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.analysis.literals import Literal
-    from torchlint.analysis.module import Module
     from torchlint.analysis.names import Scope
     from torchlint.analysis.training.loops import Loop
     from torchlint.analysis.training.syncs import Sync
+    from torchlint.rule import Module
 
 Answer = tuple[Fix | None, str | None]
 _NOT_A_SUM = (

@@ -56,13 +56,12 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.consumers import consumer, is_action, is_stored, needs_host_tensor
 from torchlint.analysis.training.syncs import Sync, operand_of, sync_of
-from torchlint.ruleapi.rule import Context, Rule, Tier
+from torchlint.rule import Context, Rule, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.analysis.module import Module
-    from torchlint.ruleapi.rule import Said
+    from torchlint.rule import Module, Said
 
 rule = Rule(
     code="TL202",

@@ -61,15 +61,14 @@ import libcst as cst
 
 from torchlint.analysis.training.consumers import decides_on_the_host, is_action
 from torchlint.analysis.training.syncs import operand_of, sync_of
-from torchlint.ruleapi.rule import Applicability, Context, Rule
+from torchlint.rule import Applicability, Context, Rule
 
 from ._accumulator import sum_on_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.analysis.module import Module
-    from torchlint.ruleapi.rule import Said
+    from torchlint.rule import Module, Said
 
 rule = Rule(
     code="TL201",

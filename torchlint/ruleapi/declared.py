@@ -1,7 +1,6 @@
 """Rules that are declared: a call or a setting, the argument, the values that are bad.
 
-`calls`, `method` and `sets` say what to look for; `pass_argument`, `remove_argument` and
-`remove_statement` are the usual fixes.
+`calls`, `method` and `sets` say what to look for; `pass_argument` and `remove` are the usual fixes.
 """
 
 from __future__ import annotations
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
     Version = tuple[int, int]
 
 
+Change = tuple[str, Edit]
+"""What a fix does, in words, and its edit."""
+
+
 class _Kind(Enum):
     CALL = "call"
     METHOD = "method"
@@ -39,14 +42,21 @@ class Argument:
     Args:
         name: its keyword.
         position: where it may be passed without the keyword, from 0.
-        bad: the literals that are bad; a value that is no literal is never judged.
+        bad: the literal that is bad, or a tuple of several; what is no literal is never judged.
         missing: it is bad not to pass it.
+        required: the call fails without it, so that `remove` removes the whole call.
     """
 
     name: str
     position: int | None = None
-    bad: tuple[object, ...] = ()
+    bad: object = ()
     missing: bool = False
+    required: bool = False
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """The bad literals."""
+        return self.bad if isinstance(self.bad, tuple) else (self.bad,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +68,9 @@ class Pattern:
     arguments: tuple[Argument, ...] = ()
     bad: tuple[object, ...] = ()
     tier: Tier | None = None
-    unless: tuple[Predicate, ...] = ()
     hint_if: tuple[Predicate, ...] = ()
     until: Version | None = None
+    change: Callable[[Match], Change | str] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -71,7 +81,7 @@ class Pattern:
             each.position is None and not each.missing for each in self.arguments
         ):
             found.append(rf"\b(?:{'|'.join(each.name for each in self.arguments)})\b")
-            texts = {value for each in self.arguments for value in each.bad}
+            texts = {value for each in self.arguments for value in each.values}
             if texts and all(isinstance(text, str) for text in texts):
                 found.append(rf"""['"](?:{"|".join(sorted(map(str, texts)))})['"]""")
         return tuple(found)
@@ -80,10 +90,7 @@ class Pattern:
         """Where the pattern is found."""
         if self.until is not None and module.torch >= self.until:
             return
-        found = self._settings(module) if self.kind is _Kind.SETTING else self._calls(module)
-        for match in found:
-            if not any(excuse(match) for excuse in self.unless):
-                yield match
+        yield from self._settings(module) if self.kind is _Kind.SETTING else self._calls(module)
 
     def tier_of(self, match: Match, usual: Tier) -> Tier:
         """The tier of a finding there; `usual` is that of the rule."""
@@ -117,11 +124,13 @@ class Match:
     Args:
         node: the call or the assignment.
         argument: the bad argument, if it is passed.
+        required: the call fails without it.
     """
 
     node: cst.Call | cst.Assign
     module: Module
     argument: cst.Arg | None = None
+    required: bool = False
 
     @property
     def call(self) -> cst.Call:
@@ -135,45 +144,43 @@ def _bad(argument: Argument, call: cst.Call, module: Module) -> Match | None:
         return Match(call, module) if argument.missing else None
     value = module.literal(passed.value)
     bad = value is not UNKNOWN and any(
-        type(value) is type(each) and value == each for each in argument.bad
+        type(value) is type(each) and value == each for each in argument.values
     )
-    return Match(call, module, passed) if bad else None
+    return Match(call, module, passed, argument.required) if bad else None
 
 
 def calls(
-    *names: str,
-    arguments: tuple[Argument, ...] = (),
+    *what: str | Argument,
     tier: Tier | None = None,
-    unless: tuple[Predicate, ...] = (),
     hint_if: tuple[Predicate, ...] = (),
     until: Version | None = None,
+    change: Callable[[Match], Change | str] | None = None,
 ) -> Pattern:
     """Calls of functions or classes by their dotted names, seen through imports and aliases.
 
     Args:
-        names: as the documentation of torch spells them, such as `torch.utils.data.DataLoader`.
-        arguments: the call is bad if one of them is; a call with `*` or `**` is then not judged.
+        what: names as the documentation of torch spells them, such as
+            `torch.utils.data.DataLoader`, and arguments: the call is bad if one of these is, and a
+            call with `*` or `**` is then not judged.
         tier: of its findings, if not that of the rule.
-        unless: reasons to say nothing about a match.
         hint_if: reasons to make it a hint.
         until: the first torch in which it is no longer bad.
+        change: its fix, if not that of the rule.
     """
-    return Pattern(_Kind.CALL, names, arguments, (), tier, unless, hint_if, until)
+    names, arguments = _split(what)
+    return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until, change)
 
 
-def method(
-    *names: str,
-    arguments: tuple[Argument, ...] = (),
-    tier: Tier | None = None,
-    unless: tuple[Predicate, ...] = (),
-    hint_if: tuple[Predicate, ...] = (),
-    until: Version | None = None,
-) -> Pattern:
-    """Calls of a method by its plain name, whatever the object is; `unless` says which it is not.
+def method(*what: str | Argument, until: Version | None = None) -> Pattern:
+    """Calls of a method by its plain name, whatever the object is; the rule's `unless` says which
+    objects it is not about. For the other arguments see `calls`."""
+    names, arguments = _split(what)
+    return Pattern(_Kind.METHOD, names, arguments, until=until)
 
-    For the other arguments see `calls`.
-    """
-    return Pattern(_Kind.METHOD, names, arguments, (), tier, unless, hint_if, until)
+
+def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Argument, ...]]:
+    names = tuple(each for each in what if isinstance(each, str))
+    return names, tuple(each for each in what if isinstance(each, Argument))
 
 
 def sets(name: str, *bad: object, tier: Tier | None = None) -> Pattern:
@@ -181,10 +188,21 @@ def sets(name: str, *bad: object, tier: Tier | None = None) -> Pattern:
     return Pattern(_Kind.SETTING, (name,), (), bad, tier)
 
 
-# fixes -------------------------------------------------------------------------------------
+# usual reasons to say nothing ----------------------------------------------------------------
 
-Change = tuple[str, Edit]
-"""What a fix does, in words, and its edit."""
+
+def is_conditional(match: Match) -> bool:
+    """Whether a condition in the code decides if the match runs, or an error does."""
+    module = match.module
+    for above in module.ancestors(match.node):
+        if isinstance(above, cst.ExceptHandler):
+            return True
+        if isinstance(above, (cst.If, cst.IfExp)) and above is not module.main_guard:
+            return True
+    return False
+
+
+# fixes -------------------------------------------------------------------------------------
 
 
 def pass_argument(name: str, value: str) -> Callable[[Match], Change]:
@@ -203,17 +221,15 @@ def pass_argument(name: str, value: str) -> Callable[[Match], Change]:
     return change
 
 
-def remove_argument(match: Match) -> Change | str:
-    """Remove the bad argument, so that the default holds."""
+def remove(match: Match) -> Change | str:
+    """Remove the bad argument, so that the default holds; without one, or if the call fails without
+    it, the whole statement."""
     argument = match.argument
-    if argument is None or (argument.keyword is None and argument is not match.call.args[-1]):
-        return "other arguments follow it by their position"
-    name = "the argument" if argument.keyword is None else f"`{argument.keyword.value}`"
-    return f"Remove {name}", edits.remove_argument(match.module, match.call, argument)
-
-
-def remove_statement(match: Match) -> Change | str:
-    """Remove the call or setting, if it is a statement of its own."""
+    if argument is not None and not match.required:
+        if argument.keyword is None and argument is not match.call.args[-1]:
+            return "other arguments follow it by their position"
+        name = "the argument" if argument.keyword is None else f"`{argument.keyword.value}`"
+        return f"Remove {name}", edits.remove_argument(match.module, match.call, argument)
     statement = match.module.small_statement(match.node)
     alone = isinstance(statement, cst.Expr) and statement.value is match.node
     if not alone and statement is not match.node:

@@ -45,11 +45,6 @@ def all_rules() -> Mapping[str, Rule]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def rule_names() -> Mapping[str, str]:
-    """The name of every rule by its code."""
-    return {code: rule.name for code, rule in all_rules().items()}
-
-
 def roots() -> list[ModuleSpec]:
     """The modules and packages that rules are in: the built-in ones first, then the plugins'.
 

@@ -12,8 +12,6 @@ import libcst as cst
 from torchlint.files.digests import blake2b
 from torchlint.finding import (
     Applicability,
-    Edit,
-    Fact,
     Finding,
     Fix,
     Related,
@@ -57,6 +55,7 @@ class Rule:
         tier: the tier of its usual finding; single findings may be lower.
         fix: the strongest applicability that its fixes have, or None.
         finds: what a declared rule reports: see `torchlint.ruleapi.declared`.
+        unless: of a declared rule: reasons to say nothing about a match.
         message: of a declared rule: one sentence of fact and one of action.
         change: the fix of a declared rule, or why it has none.
         contexts: where it may report; see `Context`.
@@ -86,6 +85,7 @@ class Rule:
     tier: Tier = Tier.DEFAULT
     fix: Applicability | None = None
     finds: tuple[Pattern, ...] = ()
+    unless: tuple[Callable[[Match], bool], ...] = ()
     message: str = ""
     change: Callable[[Match], Change | str] | str | None = None
     contexts: tuple[Context, ...] = ()
@@ -211,7 +211,10 @@ class Rule:
     def _report_matches(self, module: Module) -> Iterator[Finding | Waiting]:
         for pattern in self.finds:
             for match in pattern.matches(module):
-                change = self.change(match) if callable(self.change) else self.change
+                if any(excuse(match) for excuse in self.unless):
+                    continue
+                offered = pattern.change or self.change
+                change = offered(match) if callable(offered) else offered
                 fix = None
                 if self.fix is not None and isinstance(change, tuple):
                     fix = Fix(self.fix, change[0], (change[1],))
@@ -317,19 +320,3 @@ def _digest(essence: str) -> str:
 def without_fix(finding: Finding, reason: str) -> Finding:
     """The same finding with its fix taken away and the reason given."""
     return finding._replace(fix=None, withheld=reason)
-
-
-__all__ = [
-    "Applicability",
-    "Context",
-    "Edit",
-    "Fact",
-    "Finding",
-    "Fix",
-    "Related",
-    "Rule",
-    "Said",
-    "Tier",
-    "Waiting",
-    "without_fix",
-]

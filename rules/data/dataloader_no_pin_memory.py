@@ -1,0 +1,66 @@
+"""Let the loader put batches into page-locked memory if a GPU takes them.
+
+## What it does
+Reports a `DataLoader` without `pin_memory=True` in a program that trains on a GPU.
+
+## Why it is slow
+The GPU can only read page-locked memory by itself. A batch in ordinary memory is first copied to
+such a place, while Python waits. A pinned batch is copied by the GPU, and with
+`batch.to(device, non_blocking=True)` Python goes on meanwhile.
+
+## Example
+```python
+loader = DataLoader(dataset, batch_size=64, num_workers=4)
+for images, labels in loader:
+    images = images.to(device)
+```
+
+## Use instead
+```python
+loader = DataLoader(dataset, batch_size=64, num_workers=4, pin_memory=True)
+for images, labels in loader:
+    images = images.to(device, non_blocking=True)
+```
+
+## When it is silent
+Where Lightning, Accelerate or a Hugging Face `Trainer` makes or prepares the loaders; where
+`**kwargs` may bring the argument; in tests; in programs that do not train, or use no accelerator.
+It is a hint: where a batch is small beside the step, the gain is within the noise.
+
+## Fix safety
+**Unsafe**: page-locked memory cannot be swapped out, so a machine with little memory may run short
+of it. Batches of a class of your own stay as they are unless it has a `pin_memory` method.
+
+## References
+- PyTorch documentation, `torch.utils.data`, "Memory pinning"
+- PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"
+"""
+
+from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
+
+
+def _framework_loads(match: Match) -> bool:
+    """Whether a framework that pins memory itself makes or prepares the loaders."""
+    owners = ("accelerate.", "lightning.", "transformers.")
+    bound = match.module.names.module.bindings.values()
+    return any((each.dotted or "").startswith(owners) for found in bound for each in found)
+
+
+_PINNED = Argument("pin_memory", 7, bad=False, missing=True)
+
+rule = Rule(
+    code="TL102",
+    name="dataloader-no-pin-memory",
+    family="data",
+    summary="a DataLoader feeds a GPU from pageable memory",
+    tier=Tier.HINT,
+    fix=Applicability.UNSAFE,
+    finds=(calls("torch.utils.data.DataLoader", _PINNED),),
+    unless=(_framework_loads,),
+    message="This loader feeds a GPU from pageable memory; with `pin_memory=True` the copies can "
+    "overlap with the training.",
+    change=pass_argument("pin_memory", "True"),
+    contexts=(Context.ACCELERATOR, Context.TRAINS, Context.OUTSIDE_EVALUATION),
+    off_in_tests=True,
+    needs_gpu=True,
+)

@@ -1,0 +1,61 @@
+"""Switch anomaly detection on to find a NaN, and off again to train.
+
+## What it does
+Reports autograd's anomaly detection where nothing but editing the code switches it off:
+`torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()` and Lightning's
+`Trainer(detect_anomaly=True)`.
+
+## Why it is slow
+With it, each operation of the forward pass records a Python traceback, and each one of the
+backward pass checks its gradients for NaN, which waits for the GPU.
+
+## Example
+```python
+torch.autograd.set_detect_anomaly(True)
+for images, labels in loader:
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+```
+To keep it at hand, let an option decide: `torch.autograd.set_detect_anomaly(args.debug)`.
+
+## When it is silent
+Under any condition, such as `if args.debug`, and in `except` blocks; where the value is no literal;
+in tests; in programs that do not train.
+
+## Fix safety
+**Unsafe**: a NaN no longer raises an error. There is no fix for a `with` block.
+
+## References
+- PyTorch documentation, "Automatic differentiation package: anomaly detection"
+- PyTorch performance tuning guide, "Disable debugging APIs"
+"""
+
+from torchlint.rule import Applicability, Argument, Context, Rule, calls, is_conditional, remove
+
+rule = Rule(
+    code="TL702",
+    name="anomaly-detection-on",
+    family="evaluation",
+    summary="autograd checks every operation for NaN while training",
+    fix=Applicability.UNSAFE,
+    finds=(
+        calls("torch.autograd.set_detect_anomaly", Argument("mode", 0, bad=True, required=True)),
+        calls("torch.autograd.detect_anomaly"),
+        calls("lightning.pytorch.Trainer", Argument("detect_anomaly", bad=True)),
+    ),
+    unless=(is_conditional,),
+    message="Anomaly detection records a traceback of each operation and checks its gradients; "
+    "remove it, or let an option switch it on.",
+    change=remove,
+    contexts=(Context.TRAINS,),
+    off_in_tests=True,
+)

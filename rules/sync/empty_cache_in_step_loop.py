@@ -1,0 +1,59 @@
+"""Leave the allocator's cache alone while training.
+
+## What it does
+Reports `torch.cuda.empty_cache()` that runs on every training step, in the step loop or in a
+helper that it calls.
+
+## Why it is slow
+PyTorch keeps freed GPU memory in a cache, since asking the driver for memory is slow.
+`empty_cache()` waits for the GPU, gives the cached blocks back to the driver, and the next step
+asks for the same blocks again, which waits once more. It frees nothing that PyTorch could not have
+reused, so it prevents an out-of-memory error only where another process needs the memory, or where
+the cache is fragmented.
+
+## Example
+```python
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    torch.cuda.empty_cache()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+```
+If the cache is fragmented, set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` instead.
+
+## When it is silent
+Under `if step % 100 == 0` and the like, in `except` blocks, in evaluation, and between epochs.
+
+## Fix safety
+**Unsafe**: no value changes, but a program that only just fits into memory may no longer fit.
+
+## References
+- PyTorch documentation, "CUDA semantics: memory management"
+- Hugging Face Transformers, pull request 31530, which removed such a call for its cost
+"""
+
+from torchlint.rule import Applicability, Context, Rule, calls, remove
+
+rule = Rule(
+    code="TL209",
+    name="empty-cache-in-step-loop",
+    family="sync",
+    summary="the allocator's cache is emptied on every training step",
+    fix=Applicability.UNSAFE,
+    finds=(calls("torch.cuda.empty_cache", "torch.accelerator.empty_cache"),),
+    message="`empty_cache()` waits for the GPU on every step, and the next step allocates the same "
+    "memory again; remove it.",
+    change=remove,
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    needs_gpu=True,
+)

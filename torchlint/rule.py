@@ -1,0 +1,63 @@
+"""What rules are written with: the public interface for rule authors.
+
+A rule imports from here, and from `torchlint.analysis` what only a few rules ask for.
+"""
+
+from torchlint.analysis import edits
+from torchlint.analysis.module import Module
+from torchlint.finding import (
+    Applicability,
+    Edit,
+    Fact,
+    Finding,
+    Fix,
+    Position,
+    Related,
+    Said,
+    Tier,
+    Waiting,
+)
+from torchlint.project.project import Project
+from torchlint.ruleapi.contexts import Context
+from torchlint.ruleapi.declared import (
+    Argument,
+    Change,
+    Match,
+    Pattern,
+    calls,
+    is_conditional,
+    method,
+    pass_argument,
+    remove,
+    sets,
+)
+from torchlint.ruleapi.rule import Rule, without_fix
+
+__all__ = [
+    "Applicability",
+    "Argument",
+    "Change",
+    "Context",
+    "Edit",
+    "Fact",
+    "Finding",
+    "Fix",
+    "Match",
+    "Module",
+    "Pattern",
+    "Position",
+    "Project",
+    "Related",
+    "Rule",
+    "Said",
+    "Tier",
+    "Waiting",
+    "calls",
+    "edits",
+    "is_conditional",
+    "method",
+    "pass_argument",
+    "remove",
+    "sets",
+    "without_fix",
+]
