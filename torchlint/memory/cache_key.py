@@ -66,7 +66,7 @@ def _rule_places(root: str) -> list[str]:
 def _find_rule_places() -> Iterator[str]:
     from importlib import util
 
-    from torchlint.ruleapi.registry import roots
+    from torchlint.ruleapi.sources import roots
 
     parser = util.find_spec("libcst")
     if parser is not None and parser.origin is not None:

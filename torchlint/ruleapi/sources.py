@@ -1,0 +1,53 @@
+"""Where rules come from, and what they are called, without loading one before it is needed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.machinery import ModuleSpec
+
+BUILT_IN = "torchlint.rules"
+GROUP = "torchlint.rules"
+"""The entry points by which other packages bring rules: a module or package each."""
+
+
+def rule_names() -> Mapping[str, str]:
+    """The name of every rule by its code."""
+    from torchlint.ruleapi.registry import all_rules
+
+    return {code: rule.name for code, rule in all_rules().items()}
+
+
+def roots() -> list[ModuleSpec]:
+    """The modules and packages that rules are in: the built-in ones first, then the plugins'.
+
+    Raises:
+        ModuleNotFoundError: a module of a plugin is missing.
+    """
+    from importlib import metadata, util
+
+    plugins = {entry.value.partition(":")[0] for entry in metadata.entry_points(group=GROUP)}
+    built_in = util.find_spec(BUILT_IN) or _in_checkout()
+    found = [] if built_in is None else [built_in]
+    for name in sorted(plugins - {BUILT_IN}):
+        spec = util.find_spec(name)
+        if spec is None:
+            raise ModuleNotFoundError(f"There is no module `{name}`, which should hold rules")
+        found.append(spec)
+    return found
+
+
+def _in_checkout() -> ModuleSpec | None:
+    """The built-in rules beside this package, where a checkout is used without an installation."""
+    from importlib import util
+
+    folder = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
+    package = os.path.join(os.path.abspath(folder), "__init__.py")
+    if not os.path.isfile(package):
+        return None
+    return util.spec_from_file_location(
+        BUILT_IN, package, submodule_search_locations=[os.path.dirname(package)]
+    )
