@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from tests.rules.case_files import Case, Expected
-
     from torchlint.finding import Finding, Position
     from torchlint.ruleapi.rule import Rule
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.rules.case_files import Case, read_cases
+from tests.rules.case_files import read_cases
 from tests.rules.case_judge import problems_of
 from torchlint.ruleapi.registry import all_rules
-from torchlint.ruleapi.rule import Rule
+
+if TYPE_CHECKING:
+    from tests.rules.case_files import Case
+    from torchlint.ruleapi.rule import Rule
 
 FILES = sorted((Path(__file__).parent / "cases").glob("*.py"))
 RULES = {rule.name.replace("-", "_"): rule for rule in all_rules().values()}
