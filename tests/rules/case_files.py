@@ -22,10 +22,10 @@ Options, in brackets behind the title of a case or a head:
 
     path=model.py                what the program is called; `train.py` by default
     torch=1.10                   the oldest torch that it must run with; 2.13 by default
-    select=TL101 TL105           the rules that are on; by default the rule of the file, and all
-                                 rules if it is about comments
+    select=TL101 TL105           the rules that are on; by default the rule of the file
     require-reason               suppressions must give a reason
-    bare                         the program begins with nothing
+    bare                         the program, or the head, begins with nothing
+    unread                       its words show already that it is not worth parsing
 
 A finding, at the end of the line that it starts on, may say more than its code; what it does not
 say is not checked, but for the tier. Several findings of one line stand one after the other.
@@ -34,7 +34,7 @@ say is not checked, but for the tier. Several findings of one line stand one aft
     # TL201 safe                 who may apply its fix: `safe`, `unsafe`, `suggest`
     # TL201 | no fix             it has no fix
     # TL201 | no fix: it grows   it has no fix, and these words are in the reason
-    # TL201 | says: each step    these words are in the message
+    # TL201 | says: a sum … GPU  these words are in the message, others between them
     # TL201 | fix says: no bias  these words are in the message of the fix
     # TL201 | marks: f(x)        the text that it stands on
     # TL201 | see: for x in y    the text that the first related place starts with
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 TIERS: Final = ("default", "hint", "pedantic")
 APPLICABILITIES: Final = ("safe", "unsafe", "suggest")
 DETAILS: Final = ("no fix", "says", "fix says", "marks", "see", "group")
-OPTIONS: Final = ("path", "torch", "select", "require-reason", "bare")
+OPTIONS: Final = ("path", "torch", "select", "require-reason", "bare", "unread")
 _MARKER = re.compile(r"(\s*)# (every program|case|head|file|becomes|added|removed)(?:: ?(.*))?")
 _FINDING = re.compile(r"\s*# (?=TL\d{3}\b)")
 _OPTIONS = re.compile(r"(.*\S) \[(.*)\]")
@@ -208,18 +208,14 @@ class _Parser:
         else:
             if not title:
                 raise self._wrong("a case needs a title that says what it holds")
-            title, options = self._options(title)
-            options = {**self._head.options, **options}
-            self._open = Case(title, self._where, options, self._beginning(options))
+            title, own = self._options(title)
+            options = {**self._head.options, **own}
+            files: Files = {}
+            for part in () if "bare" in own else (self._every, self._head)["bare" in options :]:
+                for path, lines in part.files.items():
+                    files[path] = files.get(path, []) + [replace(each) for each in _stripped(lines)]
+            self._open = Case(title, self._where, options, files)
             self._cases.append(self._open)
-
-    def _beginning(self, options: Mapping[str, str]) -> Files:
-        """The lines that a case begins with."""
-        files: Files = {}
-        for part in () if "bare" in options else (self._every, self._head):
-            for path, lines in part.files.items():
-                files[path] = files.get(path, []) + [replace(each) for each in _stripped(lines)]
-        return files
 
     def _options(self, title: str) -> tuple[str, dict[str, str]]:
         match = _OPTIONS.fullmatch(title)

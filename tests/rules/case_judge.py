@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchlint.config.settings import Selection
 from torchlint.engine.check import Target, check
+from torchlint.engine.gate import wanted_by
 from torchlint.engine.tiers import Wanted
 from torchlint.files.lines import LineIndex
 from torchlint.finding import Applicability
@@ -26,7 +28,9 @@ def problems_of(case: Case, rule: Rule) -> list[str]:
     targets = _targets(case, rule)
     report = check(targets)
     findings = list(report.findings)
+    read = [each.path for each in targets if wanted_by(each.data or b"", [rule])]
     return [
+        *(f"{case.where}: {path} is parsed" for path in read if "unread" in case.options),
         *(f"{case.where}: {each.path}: {each.message}" for each in report.diagnostics),
         *_misjudged(case, findings),
         *_misfixed(case, targets, findings),
@@ -34,9 +38,8 @@ def problems_of(case: Case, rule: Rule) -> list[str]:
 
 
 def _targets(case: Case, rule: Rule) -> list[Target]:
-    own = "ALL" if rule.about_comments else rule.code
     selection = Selection(
-        select=tuple(case.options.get("select", own).split()),
+        select=tuple(case.options.get("select", rule.code).split()),
         require_reason="require-reason" in case.options,
     )
     major, _, minor = case.options.get("torch", "2.13").partition(".")
@@ -96,7 +99,8 @@ def _details(expected: Expected, finding: Finding, texts: dict[str, str]) -> Ite
     for key, words in said.items():
         wanted = details.get(key, "")
         fits = {"marks": words == wanted, "see": words.startswith(wanted)}
-        if key in details and not fits.get(key, wanted in words):
+        parts = re.search(".*".join(map(re.escape, wanted.split(" … "))), words)
+        if key in details and not fits.get(key, parts):
             yield f"{key}: `{words}`, not `{wanted}`"
 
 

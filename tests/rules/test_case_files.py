@@ -29,55 +29,28 @@ def problems(text: str, code: str = "TL201") -> list[str]:
     ]
 
 
-FULFILLED = {
-    "a finding": "# case: a\n    print(loss.item())  # TL201\n",
-    "no finding": "# case: a\n    print(loss)\n",
-    "each case begins with the head alone": (
-        "# case: a\n    print(loss.item())  # TL201\n\n# case: b\n    pass\n"
-    ),
-    "what is said of a finding": (
-        "# case: a\n    print(loss.item())"
-        "  # TL201 default | says: on every step | no fix: a sum | marks: loss.item()\n"
-    ),
-    "several findings of a line": "# case: a\n    print(loss.item(), (2 * loss).item())  # TL201 # TL201\n",
-    "a tier": "# case: a\n    if rank == 0:\n        print(loss.item())  # TL201 hint\n",
-    "a fix that nothing is said of": f"{SUM}  # TL201 unsafe\n",
-    "a fix": (
-        f"{SUM}  # TL201 unsafe\n    # becomes: total += loss.detach().float()\n"
-        "# added: total = float(total)\n"
-    ),
-    "lines that go": (
-        "# head: none\n# case: a [select=TL402]\nmodel = torch.nn.Linear(2, 2)\n"
-        "for p in model.parameters():  # TL402\n# becomes: model.zero_grad()\n"
-        "    p.grad.zero_()\n    # removed\n"
-    ),
-    "a fix that depends on torch": (
-        "# head: none [torch=1.10]\n# case: a [select=TL402]\nmodel = torch.nn.Linear(2, 2)\n"
-        "for p in model.parameters():  # TL402\n"
-        "# becomes: model.zero_grad(set_to_none=True)\n    p.grad.zero_()\n    # removed\n"
-    ),
-    "a file that is called like a test": (
-        "# case: a [select=TL301, path=tests/test_x.py]\n    torch.nn.Conv2d(3, 3, 3)\n"
-    ),
-    "a program without head": "# case: a [bare]\nprint(loss.item())\n",
-    "a further file": (
-        "# case: a\n    note(loss)\nfrom helpers import note\n"
-        "# file: helpers.py\ndef note(value):\n    value.item()  # TL201 | see: for x in\n"
-    ),
-    "a comment that belongs to the program": (
-        "# case: a [select=TL003]\n    pass  # torchlint: ignroe  # TL003\n"
-    ),
-    "findings of two loops": (
-        "# case: a\n    print(loss.item())  # TL201 | group: a\n    f(loss.item())"
-        "  # TL201 | group: a\nfor x in loader:\n    loss = model(x.cuda())\n"
-        "    loss.backward()\n    print(loss.item())  # TL201 | group: b\n"
-    ),
-}
+def test_a_case_begins_with_the_heads_alone() -> None:
+    first, second = parse_cases(f"{HEAD}{SUM}\n# case: another\n    pass\n", "cases.py")
+    assert first.texts()["train.py"].endswith("    total += loss.item()\n")
+    assert second.texts()["train.py"].endswith("loss.backward()\n    pass\n")
 
 
-@pytest.mark.parametrize("text", FULFILLED.values(), ids=FULFILLED)
-def test_a_case_passes_that_expects(text: str) -> None:
-    assert problems(text) == []
+def test_a_bare_case_begins_with_nothing_and_a_bare_head_with_itself() -> None:
+    text = "# every program:\na\n# head: b [bare]\nb\n# case: c\nc\n# case: d [bare]\nd\n"
+    cases = parse_cases(text, "cases.py")
+    assert [case.texts()["train.py"] for case in cases] == ["b\nc\n", "d\n"]
+
+
+def test_each_file_of_a_case_has_its_path() -> None:
+    text = "# head: a [path=a.py]\na\n# file: b.py\nb\n# case: c\nc\n# file: b.py\nd\n"
+    (case,) = parse_cases(text, "cases.py")
+    assert case.texts() == {"a.py": "a\nc\n", "b.py": "b\nd\n"}
+
+
+def test_lines_of_the_fix_become_the_fixed_file() -> None:
+    text = "# case: a\nx\n# becomes: y\n# added: z\nw\n# removed\nv\n"
+    (case,) = parse_cases(text, "cases.py")
+    assert case.fixed() == {"train.py": "y\nz\nv\n"}
 
 
 FAILING = {
@@ -133,6 +106,7 @@ FAILING = {
         "# case: a\n    print(loss)\n    # becomes: pass\n",
         "cases.py:9: there is nothing to fix",
     ),
+    "a program that is parsed": ("# case: a [unread]\n    f()\n", "cases.py:9: train.py is parsed"),
     "a program that does not parse": (
         "# head: b\nif x.backward():\n    # case: in the block\n    y = 1\n# case: out of it\nz = 1\n",
         "cases.py:13: train.py: ",
