@@ -1,0 +1,177 @@
+"""Removes the guards of a rule one at a time and says which of them no case misses.
+
+    python benchmarks/remove_guards.py TL201
+
+A guard is an `if`, a filter of a comprehension, or an operand of `and` and `or`, in the file of
+the rule and in the files of `rules/` that it imports. Each is taken out of a temporary copy of the
+tree, where the rule's case file and its fixtures then have to fail. A guard that is missed lacks a
+case, or is not needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+COPIED = ("fixtures", "pyproject.toml", "rules", "tests/conftest.py", "tests/rules", "torchlint")
+PRELOADED = ("tests.rules.case_judge", "torchlint.engine.map_project", "libcst.metadata")
+"""Imported once and not in the process of each guard; none of them imports a rule."""
+LONGEST_S = 120
+"""A guard whose removal makes a loop endless is caught."""
+
+
+class Guard(NamedTuple):
+    """An expression of a file, and what stands in its place if it is removed."""
+
+    path: str
+    node: ast.expr
+    instead: str
+
+    def without(self, text: str) -> str:
+        """The file without the guard."""
+        lines = text.encode().splitlines(keepends=True)
+        starts = [sum(map(len, lines[:row])) for row in range(len(lines))]
+        node = self.node
+        start = starts[node.lineno - 1] + node.col_offset
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        data = text.encode()
+        return (data[:start] + self.instead.encode() + data[end:]).decode()
+
+
+def guards_of(path: str) -> Iterator[Guard]:
+    """The guards of a file, in their order."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    for node in sorted(ast.walk(tree), key=lambda node: getattr(node, "lineno", 0)):
+        if isinstance(node, ast.If) and ast.unparse(node.test) != "TYPE_CHECKING":
+            yield Guard(path, node.test, "False")
+        elif isinstance(node, ast.BoolOp):
+            instead = str(isinstance(node.op, ast.And))
+            yield from (Guard(path, operand, instead) for operand in node.values)
+        elif isinstance(node, ast.comprehension):
+            yield from (Guard(path, condition, "True") for condition in node.ifs)
+
+
+def files_of(code: str) -> list[str]:
+    """The file that has the rule's code, and those of `rules/` that it imports."""
+    known = {
+        path: ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / "rules").rglob("*.py"))
+    }
+    todo = [path for path, tree in known.items() if code in map(_constant, ast.walk(tree))]
+    found: list[Path] = []
+    while todo:
+        path = todo.pop(0)
+        if path in known and path not in found:
+            found.append(path)
+            todo += _imported(known[path], path)
+    return [str(path.relative_to(ROOT)) for path in found]
+
+
+def _constant(node: ast.AST) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _imported(tree: ast.Module, path: Path) -> Iterator[Path]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        module = node.module or ""
+        if node.level:
+            folder = path.parents[node.level - 1]
+        elif module.startswith("torchlint.rules"):
+            folder, module = ROOT / "rules", module.removeprefix("torchlint.rules").lstrip(".")
+        else:
+            continue
+        place = folder.joinpath(*module.split(".")) if module else folder
+        yield place.with_suffix(".py")
+        yield from (place / f"{name.name}.py" for name in node.names)
+
+
+def passes(copy: Path, rule: str) -> bool:
+    """Whether the rule's cases and fixtures pass in a copy of the tree, in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(LONGEST_S)
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        os.chdir(copy)
+        os._exit(_failed(copy, rule))
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
+
+
+def _failed(copy: Path, rule: str) -> int:
+    from tests.rules.case_files import read_cases
+    from tests.rules.case_judge import problems_of
+    from torchlint.ruleapi.registry import all_rules
+
+    name = rule.replace("_", "-")
+    (tested,) = (each for each in all_rules().values() if each.name == name)
+    cases = read_cases(copy / f"tests/rules/cases/{rule}.py")
+    if any(problems_of(case, tested) for case in cases):
+        return 1
+    return pytest.main(["-x", "-p", "no:cacheprovider", "-k", name, "tests/rules/test_fixtures.py"])
+
+
+def copied(into: Path) -> Path:
+    """A copy of what the tests of the rules need, where `torchlint.rules` is `rules/`."""
+    for name in COPIED:
+        source, target = ROOT / name, into / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy2(source, target)
+    (into / "torchlint/rules").symlink_to(into / "rules")
+    return into
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("code", help="the code of a rule")
+    code = parser.parse_args().code
+    files = files_of(code)
+    if not files:
+        parser.error(f"no file of rules/ has the code {code}")
+    rule = Path(files[0]).stem
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copied(Path(folder))
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, str(copy))
+        for module in PRELOADED:
+            importlib.import_module(module)
+
+        assert "torchlint.rules" not in sys.modules
+        if not passes(copy, rule):
+            parser.error(f"the cases of {rule} fail as they are")
+        guards = [guard for path in files for guard in guards_of(path)]
+        for path, node, instead in guards:
+            text = (ROOT / path).read_text(encoding="utf-8")
+            (copy / path).write_text(Guard(path, node, instead).without(text), encoding="utf-8")
+            caught = not passes(copy, rule)
+            (copy / path).write_text(text, encoding="utf-8")
+            missed += not caught
+            word = "caught" if caught else "MISSED"
+            print(f"{word} {path}:{node.lineno} {ast.unparse(node)[:90]}", flush=True)
+    print(f"{len(guards) - missed} of {len(guards)} guards of {code} are caught")
+    return missed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,748 @@
+# TL301: which programs should switch cudnn.benchmark on, and where the line goes.
+
+# every program:
+import argparse
+import torch
+from torch import nn
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+
+# head: a script that trains
+model = nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301
+    model(x).sum().backward()
+
+# case: an action is drawn without chance
+act(x, deterministic=True)
+
+# case: the switch stands in a comment only
+# torch.backends.cudnn.benchmark = True
+
+# case: a comparison switches nothing on
+torch.backends.cudnn.benchmark == True
+
+# case: another library's benchmark
+args.benchmark = True
+
+# case: determinism is switched off
+torch.backends.cudnn.deterministic = False
+
+# case: determinism on request, which nobody makes
+from seeds import seed
+seed(0)
+# file: seeds.py
+import torch
+def seed(value, deterministic=False):
+    if deterministic:
+        torch.use_deterministic_algorithms(True)
+
+# head: a script that trains, and something that makes it less sure
+model = nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301 hint | no fix
+    model(x).sum().backward()
+
+# case: determinism only with a seed
+if args.seed is not None:
+    torch.backends.cudnn.deterministic = True
+
+# case: benchmark off only with a seed
+if args.seed is not None:
+    torch.backends.cudnn.benchmark = False
+
+# case: the seed function is called only with a seed
+def seed():
+    torch.use_deterministic_algorithms(True)
+if args.seed:
+    seed()
+
+# case: determinism unless a caller says no
+def seed(strict=True):
+    if strict:
+        torch.use_deterministic_algorithms(True)
+seed()
+
+# case: determinism as the command line says
+torch.backends.cudnn.deterministic = args.deterministic
+
+# case: cuDNN as the command line says
+torch.backends.cudnn.enabled = args.cudnn
+
+# case: a flag that has cuda in its name is a choice
+if args.cuda_deterministic:
+    torch.backends.cudnn.deterministic = True
+
+# head: a script that trains and is left alone
+model = nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:
+    model(x).sum().backward()
+
+# case: switched on
+torch.backends.cudnn.benchmark = True
+
+# case: switched on through an alias
+from torch.backends import cudnn as c
+c.benchmark = True
+
+# case: switched on as the command line says
+torch.backends.cudnn.benchmark = not args.deterministic
+
+# case: switched on for the GPU
+if torch.cuda.is_available():
+    torch.backends.cudnn.benchmark = True
+
+# case: switched on by setattr
+setattr(torch.backends.cudnn, 'benchmark', True)
+
+# case: switched on by a context
+with torch.backends.cudnn.flags(enabled=True, benchmark=True):
+    go()
+
+# case: switched on through a name that nobody can follow
+backends.cudnn.benchmark = True
+
+# case: switched on in a file that the script imports
+import setup_gpu
+# file: setup_gpu.py
+import torch
+torch.backends.cudnn.benchmark = True
+
+# case: benchmark off on purpose
+torch.backends.cudnn.benchmark = False
+
+# case: deterministic
+torch.backends.cudnn.deterministic = True
+
+# case: deterministic on the GPU
+if args.cuda:
+    torch.backends.cudnn.deterministic = True
+
+# case: deterministic in a function that always runs
+def seed():
+    torch.use_deterministic_algorithms(True)
+seed()
+
+# case: deterministic in an imported function
+from seeds import seed
+if args.seed:
+    seed()
+# file: seeds.py
+import torch
+def seed():
+    torch.use_deterministic_algorithms(True)
+
+# case: deterministic algorithms
+torch.use_deterministic_algorithms(True)
+
+# case: a seed function is asked for determinism
+from lib import seed_all
+seed_all(0, deterministic=True)
+
+# case: cuDNN off
+torch.backends.cudnn.enabled = False
+
+# case: a detector
+from torchvision.models.detection import ssd300_vgg16
+
+# case: pooling over regions
+from torchvision.ops import roi_align
+
+# case: packed sequences
+y = nn.utils.rnn.pack_padded_sequence(x, lengths)
+
+# case: padded sequences
+from torch.nn.utils.rnn import pad_sequence
+
+# case: several scales
+if opt.multi_scale:
+    resize()
+
+# case: a collate function that pads
+from data import collate
+use = collate
+# file: data.py
+import torch
+def collate(batch):
+    longest = max(map(len, batch))
+    return torch.stack([F.pad(x, (0, longest - len(x))) for x in batch])
+
+# case: Lightning has a switch of its own
+from lightning import LightningModule
+
+# case: mmcv has a switch of its own
+from mmcv import Config
+
+# head: a function that trains
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: a main block that calls a function
+if __name__ == "__main__":  # TL301
+    train(model, loader, optimizer)
+
+# case: the loop calls a function that trains one epoch
+for epoch in range(9):  # TL301
+    train(model, loader, optimizer)
+
+# case: benchmark off on purpose in the main block
+if __name__ == "__main__":
+    torch.backends.cudnn.benchmark = False
+    train(model, loader, optimizer)
+
+# case: a library with a type from argparse that calls something else
+TRAINERS = {'plain': train}
+setup()
+
+# case: the fix: first in the main block
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: one finding per script, on the line that starts it
+if __name__ == "__main__":  # TL301
+    train(model, loader, optimizer)
+# file: other.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301
+    model(x).sum().backward()
+
+# head: a convolution on the GPU
+model = nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: a loop at the top level
+for x in loader:  # TL301
+    model(x).sum().backward()
+
+# case: the function is handed to fire
+import fire
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+fire.Fire(train)  # TL301
+
+# case: a method of a class that does nothing else
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x.cuda()).sum().backward()
+    def show(self):
+        print(model)
+
+if __name__ == "__main__":  # TL301
+    Trainer().fit()
+
+# case: the training loop is imported
+from engine import train
+if __name__ == "__main__":  # TL301
+    train(model, loader, optimizer)
+# file: engine.py
+import torch
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: another script switches it on
+for x in loader:  # TL301
+    model(x).sum().backward()
+# file: other.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:
+    model(x).sum().backward()
+torch.backends.cudnn.benchmark = True
+
+# case: nobody trains
+print(model(x))
+
+# case: a method that trains, of a class that is not used
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x.cuda()).sum().backward()
+    def show(self):
+        print(model)
+
+if __name__ == "__main__":
+    model.fit()
+
+# case: another method of the class that trains
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x.cuda()).sum().backward()
+    def show(self):
+        print(model)
+
+if __name__ == "__main__":
+    Trainer().show()
+
+# case: an import that uses a class of the same name
+from plots import plot
+
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x.cuda()).sum().backward()
+    def show(self):
+        print(model)
+
+if __name__ == "__main__":
+    plot()
+# file: plots.py
+import torch
+from curves import Trainer
+def plot():
+    Trainer().fit()
+for x in y:
+    x.backward()
+
+# case: a main block that only tries the model
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x.cuda()).sum().backward()
+
+if __name__ == "__main__":
+    print(model(torch.rand(1, 3, 8, 8)))
+
+# case: the fix: first in main(), below its docstring
+def main():
+    """Go."""
+    # added: torch.backends.cudnn.benchmark = True
+    go()
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    main()
+    train(model, loader, optimizer)
+
+# case: the fix: in the main block if it does not call main()
+def main():
+    go()
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix: by the name that the file imports
+from torch.backends import cudnn
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    # added: cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix: not by a name that is set twice
+from torch.backends import cudnn
+cudnn = wrap(cudnn)
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: a test [path=tests/test_train.py]
+for x in loader:
+    model(x).sum().backward()
+
+# head: none
+
+# case: no command line, and the loop goes over numbers [bare]
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+for i in range(9):  # TL301
+    train(model, loader, optimizer)
+
+# case: no command line, and the step is a method of something imported [bare]
+from engine import Trainer
+trainer = Trainer()
+for x in loader:  # TL301
+    trainer.step_once(x)
+# file: engine.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+class Trainer:
+    def step_once(self, x):
+        model(x).sum().backward()
+
+# case: the training loop is imported with everything else [bare]
+from engine import *
+if __name__ == '__main__':  # TL301
+    train(x, y, z)
+# file: engine.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: the script itself never says torch [bare]
+from engine import Trainer
+if __name__ == '__main__':  # TL301
+    Trainer().fit()
+# file: engine.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+class Base:
+    def fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+class Trainer(Base):
+    pass
+
+# case: a package hands the trainer on [bare]
+from algo import Trainer
+if __name__ == '__main__':  # TL301
+    Trainer().fit()
+# file: algo/__init__.py
+from .trainer import Trainer
+# file: algo/trainer.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+# case: the step is two calls away [bare]
+from start import run
+if __name__ == '__main__':  # TL301
+    run()
+# file: start.py
+import torch
+from engine import train
+def run():
+    device = 'cuda'
+    for epoch in range(9):
+        train(model, loader, optimizer)
+# file: engine.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: the network is in a file that nothing else makes worth parsing
+from models import Net
+model = Net().cuda()
+for x in loader:  # TL301
+    model(x).sum().backward()
+# file: models.py
+from torch import nn
+Net = lambda: nn.Conv2d(3, 8, 3)
+
+# case: the network is imported by a computed name
+import importlib
+model = importlib.import_module(args.model).Net().cuda()
+for x in loader:  # TL301
+    model(x).sum().backward()
+# file: models/vgg.py
+from torch import nn
+Net = lambda: nn.Conv2d(3, 8, 3)
+
+# case: a network of torchvision, picked by name
+from torchvision import models
+model = models.__dict__[args.arch]().cuda()
+for x in loader:  # TL301
+    model(x).sum().backward()
+
+# case: a network of torchvision, through getattr
+from torchvision import models
+model = getattr(models, args.arch)().cuda()
+for x in loader:  # TL301
+    model(x).sum().backward()
+
+# case: a network of timm
+import timm
+model = timm.create_model('resnet50').cuda()
+for x in loader:  # TL301
+    model(x).sum().backward()
+
+# case: nothing shows that inputs have one size [bare]
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301 hint | no fix
+    model(x).sum().backward()
+
+# case: a resize that keeps the proportions [bare]
+import argparse
+import torch
+from torch import nn
+from torchvision import transforms
+resize = transforms.Resize(256)
+model = nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301 hint | no fix
+    model(x).sum().backward()
+
+# case: no convolutions
+model = nn.Linear(3, 8).cuda()
+for x in loader:
+    model(x).sum().backward()
+
+# case: convolutions in a comment of another file
+from models import Net
+model = Net().cuda()
+for x in loader:
+    model(x).sum().backward()
+# file: models.py
+from torch import nn
+# was nn.Conv2d(3, 8, 3)
+Net = lambda: nn.Linear(3, 8)
+
+# case: convolutions in a string of the script
+"""
+model = nn.Conv2d(3, 8, 3)
+"""
+model = nn.Linear(3, 8).cuda()
+for x in loader:
+    model(x).sum().backward()
+
+# case: convolutions beside the script that it does not import
+model = nn.Linear(3, 8).cuda()
+for x in loader:
+    model(x).sum().backward()
+# file: models.py
+from torch import nn
+Net = lambda: nn.Conv2d(3, 8, 3)
+
+# case: no GPU
+model = nn.Conv2d(3, 8, 3)
+for x in loader:
+    model(x).sum().backward()
+
+# case: a library that lists its functions [bare]
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+TRAINERS = {'plain': train}
+
+# case: a library that registers its functions in a loop [bare]
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+for name in 'ab':
+    register(name, train)
+
+# case: a script that imports a function from a training script
+from engine import show
+print(torch.backends.cudnn.version())
+if __name__ == '__main__':
+    show()
+# file: engine.py
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def draw():
+    pass
+def show():
+    draw()
+if __name__ == '__main__':  # TL301 hint
+    for x in loader:
+        model(x).backward()
+
+# case: a library [bare]
+import math
+import torch
+from torch import nn
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: a script that imports the network from a training script
+from engine import Net
+if __name__ == '__main__':
+    print(Net().cuda()(x))
+# file: engine.py
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+class Net:
+    pass
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: a method of the same name in another class
+from engine import Net
+print(torch.backends.cudnn.version())
+if __name__ == '__main__':
+    Net().cuda().fit()
+# file: engine.py
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+class Net:
+    pass
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x).backward()
+
+# case: the fix: below the imports of a script without main block [bare]
+import torch
+from torchvision.transforms import CenterCrop
+# added: torch.backends.cudnn.benchmark = True
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+
+# case: the fix: below the imports where other processes train [bare]
+import torch
+from torchvision.transforms import CenterCrop
+# added: torch.backends.cudnn.benchmark = True
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    mp.spawn(train)
+    train(model, loader, optimizer)
+
+# case: the fix: below the imports if the main block is one line [bare]
+import torch
+from torchvision.transforms import CenterCrop
+# added: torch.backends.cudnn.benchmark = True
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__": train(m, loader, o)  # TL301 unsafe
+
+# case: the fix: by the name that the file gives torch [bare]
+import argparse
+import torch as th
+from torch import nn
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    # added: th.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix: not by a name that is imported now and then [bare]
+try:
+    from torch.backends import cudnn
+except ImportError:
+    pass
+import argparse
+import torch
+from torch import nn
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix: above the loop even if something is imported after it [bare]
+import torch
+from torchvision.transforms import CenterCrop
+# added: torch.backends.cudnn.benchmark = True
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+import time
+
+# case: the fix: with an import where torch is not bound [bare]
+import argparse
+from torch import nn
+from torchvision import transforms
+# added: import torch
+crop = transforms.CenterCrop(224)
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix in a script that never says torch [bare]
+from engine import Trainer
+# added: import torch
+
+if __name__ == '__main__':  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    Trainer().fit()
+# file: engine.py
+import torch
+from torchvision.transforms import CenterCrop
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+class Trainer:
+    def fit(self):
+        for x in y:
+            model(x).backward()
+
+# case: no fix: torch is imported inside a block [bare]
+try:
+    import argparse
+    import torch
+    from torch import nn
+    from torchvision import transforms
+except ImportError:
+    raise
+crop = transforms.CenterCrop(224)
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix
+
+# case: no fix: torch is not imported, and the main block is one line [bare]
+import argparse
+from torch import nn
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix

@@ -1,0 +1,704 @@
+# TL101: which loaders are reported, how surely, and when four workers are not offered.
+
+# every program:
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+from torchvision import datasets, transforms
+from PIL import Image
+import numpy as np
+
+# case: a vision dataset decodes and transforms
+loader = DataLoader(datasets.ImageFolder('train', transforms.ToTensor()), batch_size=8)  # TL101
+
+# case: a literal 0
+loader = DataLoader(datasets.MNIST('.'), batch_size=8, num_workers=0)  # TL101
+
+# case: a literal 0 by position
+loader = DataLoader(datasets.MNIST('.'), 8, True, None, None, 0)  # TL101
+
+# case: an alias of the class
+import torch.utils.data as data
+loader = data.DataLoader(datasets.MNIST('.'))  # TL101
+
+# case: a sample is read from a file
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos(files), batch_size=8)  # TL101
+
+# case: the file is read by a method that __getitem__ calls
+class Words(Dataset):
+    def read(self, index):
+        with open(self.files[index]) as file:
+            return file.read()
+
+    def __getitem__(self, index):
+        return self.read(index)
+
+loader = DataLoader(Words())  # TL101
+
+# case: the file is read by a function of the module
+def read(name):
+    return np.load(name)
+
+class Clips(Dataset):
+    def __getitem__(self, index):
+        return read(self.files[index])
+
+loader = DataLoader(Clips())  # TL101
+
+# case: each sample is tokenized
+class Texts(Dataset):
+    def __getitem__(self, index):
+        return self.tokenizer(self.texts[index])
+
+loader = DataLoader(Texts())  # TL101
+
+# case: a transform is given to a dataset that is quick without
+class Pairs(Dataset):
+    def __init__(self, items, transform=None):
+        self.items, self.count = items, len(items)
+        self.transform = transform
+
+    def __getitem__(self, index):
+        item = self.items[index]
+        return self.transform(item) if self.transform else item
+
+loader = DataLoader(Pairs(items, transform=crop))  # TL101
+
+# case: no transform is given, so the cost is unknown
+class Pairs(Dataset):
+    def __init__(self, items, transform=None):
+        self.items = items
+        self.transform = transform
+
+    def __getitem__(self, index):
+        item = self.items[index]
+        return self.transform(item) if self.transform else item
+
+loader = DataLoader(Pairs(items))  # TL101 hint
+
+# case: a part of a vision dataset
+train, valid = torch.utils.data.random_split(datasets.CIFAR10("."), [0.9, 0.1])
+loader = DataLoader(valid, batch_size=8)  # TL101
+
+# case: one of a dict of datasets
+sets = {name: datasets.ImageFolder(name) for name in ("train", "val")}
+loader = DataLoader(sets["train"], batch_size=8)  # TL101
+
+# case: datasets are joined
+both = torch.utils.data.ConcatDataset([datasets.MNIST("."), datasets.EMNIST(".")])
+loader = DataLoader(both)  # TL101
+
+# case: the dataset of an object
+class Data:
+    def __init__(self):
+        self.train = datasets.MNIST(".")
+
+    def train_dataloader(self):
+        return DataLoader(self.train, batch_size=8)  # TL101
+
+# case: a function returns the dataset
+def build():
+    return datasets.MNIST(".")
+
+loader = DataLoader(build())  # TL101
+
+# case: the callers of the function say which dataset
+def make_loader(dataset):
+    return DataLoader(dataset, batch_size=8)  # TL101
+
+loader = make_loader(datasets.MNIST("."))
+
+# case: a dataset that nothing is known of
+loader = DataLoader(dataset, batch_size=8)  # TL101 hint
+
+# case: a table of text with a collate function
+import datasets as hub
+texts = hub.load_dataset("glue", "mrpc").map(tokenize, batched=True)
+loader = DataLoader(texts["train"], collate_fn=pad)  # TL101 hint
+
+# case: a table that is transformed when it is read
+import datasets as hub
+images = hub.load_dataset("cifar10", split="train").with_transform(augment)
+loader = DataLoader(images)  # TL101
+
+# case: the keyword arguments are spelled out
+options = {"batch_size": 8}
+options.update({"shuffle": True})
+loader = DataLoader(datasets.MNIST("."), **options)  # TL101
+
+# case: the keyword arguments hold a 0
+options = dict(batch_size=8)
+options["num_workers"] = 0
+loader = DataLoader(datasets.MNIST("."), **options)  # TL101
+
+# case: a subclass of DataLoader that hands its arguments on
+class Infinite(DataLoader):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+loader = Infinite(datasets.MNIST("."), batch_size=8)  # TL101
+
+# case: a subclass of DataLoader whose default is 0
+class Infinite(DataLoader):
+    def __init__(self, dataset, num_workers=0):
+        super().__init__(dataset, num_workers=num_workers)
+
+loader = Infinite(datasets.MNIST("."))  # TL101
+
+# case: one batch of a loader that is rebuilt in a loop
+for _ in range(3):
+    x = next(iter(DataLoader(datasets.MNIST('.'))))  # TL101
+
+# case: a name that is also looped over
+loader = DataLoader(datasets.MNIST("."))  # TL101
+first = next(iter(loader))
+for batch in loader:
+    print(batch)
+
+# case: a comment that gives no reason
+loader = DataLoader(datasets.MNIST('.'), num_workers=0)  # the training set  # TL101
+
+# case: a comment where nothing says 0
+loader = DataLoader(datasets.MNIST('.'))  # for debugging  # TL101
+
+# case: one batch in each round, by name
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+for _ in range(3):
+    next(iter(loader))
+
+# case: an iterator that somebody takes
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+train(iter(loader))
+
+# case: the next of something else
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+x = next(cycle(loader))
+
+# case: the arguments of a Hugging Face trainer
+from transformers import TrainingArguments
+arguments = TrainingArguments('out', dataloader_num_workers=0)  # TL101 hint
+
+# case: keyword arguments of the caller
+def load(**kwargs):
+    return DataLoader(datasets.MNIST('.'), **kwargs)
+
+# case: keyword arguments that hold workers now and then
+options = {"batch_size": 8}
+if torch.cuda.is_available():
+    options.update({"num_workers": 1, "pin_memory": True})
+loader = DataLoader(datasets.MNIST("."), **options)
+
+# case: keyword arguments that a condition brings
+loader = DataLoader(datasets.MNIST('.'), **({'num_workers': 2} if cuda else {}))
+
+# case: keyword arguments that somebody else fills
+options = {"batch_size": 8}
+fill(options)
+loader = DataLoader(datasets.MNIST("."), **options)
+
+# case: keyword arguments with a computed key
+options = {"batch_size": 8}
+options[name] = 4
+loader = DataLoader(datasets.MNIST("."), **options)
+
+# case: positional arguments of the caller
+def load(*args):
+    return DataLoader(datasets.MNIST('.'), *args)
+
+# case: workers from the command line
+loader = DataLoader(datasets.MNIST('.'), num_workers=args.workers)
+
+# case: workers from a parameter that defaults to 0
+def load(workers=0):
+    return DataLoader(datasets.MNIST("."), num_workers=workers)
+
+# case: workers but for debugging
+loader = DataLoader(datasets.MNIST('.'), num_workers=0 if debug else 4)
+
+# case: workers by position
+loader = DataLoader(datasets.MNIST('.'), 8, True, None, None, 4)
+
+# case: tensors in memory
+loader = DataLoader(TensorDataset(x, y), batch_size=8)
+
+# case: a part of tensors in memory
+loader = DataLoader(torch.utils.data.Subset(TensorDataset(x, y), indices))
+
+# case: a list
+loader = DataLoader([(1, 2), (3, 4)], batch_size=8)
+
+# case: a list by name
+pairs = [(i, i) for i in range(9)]
+loader = DataLoader(pairs)
+
+# case: a range
+loader = DataLoader(range(100), batch_size=8)
+
+# case: an array
+loader = DataLoader(np.zeros((100, 3)), batch_size=8)
+
+# case: a tensor of indices
+def load(train_idx):
+    return DataLoader(train_idx, batch_size=8)
+
+# case: a dataset that only indexes
+class Pairs(Dataset):
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __getitem__(self, index):
+        return torch.as_tensor(self.x[index]), int(self.y[index])
+
+loader = DataLoader(Pairs(x, y), batch_size=8)
+
+# case: a table in Arrow files
+import datasets as hub
+loader = DataLoader(hub.load_dataset("glue", "mrpc")["train"], batch_size=8)
+
+# case: an iterable dataset
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(open("log"))
+
+loader = DataLoader(Stream())
+
+# case: a dataset that can only be iterated
+class Stream(Dataset):
+    def __iter__(self):
+        return iter(open("log"))
+
+loader = DataLoader(Stream())
+
+# case: a streamed table
+import datasets as hub
+loader = DataLoader(hub.load_dataset("c4", streaming=True), collate_fn=pad)
+
+# case: either a vision dataset or a stream
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(open("log"))
+
+data = datasets.MNIST(".") if small else Stream()
+loader = DataLoader(data)
+
+# case: a dataset that touches the GPU
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return transforms.functional.to_tensor(Image.open(self.files[index])).cuda()
+
+loader = DataLoader(Photos())
+
+# case: a dataset that keeps its tensors on the GPU
+class Photos(Dataset):
+    def __init__(self, x, device):
+        self.x = x.to(device)
+
+    def __getitem__(self, index):
+        return transforms.functional.hflip(self.x[index])
+
+loader = DataLoader(Photos())
+
+# case: a comment on the line
+loader = DataLoader(datasets.MNIST('.'), num_workers=0)  # h5py cannot fork
+
+# case: a comment above the line
+# deadlocks on Windows otherwise
+loader = DataLoader(datasets.MNIST('.'), num_workers=0)
+
+# case: a comment beside the argument
+loader = DataLoader(
+    datasets.MNIST("."),
+    num_workers=0,  # for debugging
+)
+
+# case: the whole dataset in one batch
+data = datasets.MNIST('.')
+loader = DataLoader(data, batch_size=len(data))
+
+# case: the whole dataset in one batch, by name
+data = datasets.MNIST('.')
+count = len(data)
+loader = DataLoader(data, count)
+
+# case: one batch
+images, labels = next(iter(DataLoader(datasets.MNIST('.'), batch_size=8)))
+
+# case: one batch, by name
+loader = DataLoader(datasets.MNIST('.'))
+images, labels = next(iter(loader))
+
+# case: one batch, by a name that then stands for something else
+loader = DataLoader(datasets.MNIST("."))
+images, labels = next(iter(loader))
+loader = other
+for batch in loader:
+    print(batch)
+
+# case: one batch, by a name that is also a keyword and an attribute
+loader = DataLoader(datasets.MNIST("."))
+images, labels = next(iter(loader))
+train(loader=other)
+trainer.loader.start()
+
+# case: a subclass of DataLoader that takes no workers
+class Plain(DataLoader):
+    def __init__(self, dataset):
+        super().__init__(dataset)
+
+loader = Plain(datasets.MNIST("."))
+
+# case: a subclass of DataLoader with workers of its own
+class Quick(DataLoader):
+    def __init__(self, dataset, **kwargs):
+        super().__init__(dataset, num_workers=4, **kwargs)
+
+loader = Quick(datasets.MNIST("."))
+
+# case: a subclass of DataLoader whose default is not 0
+class Quick(DataLoader):
+    def __init__(self, dataset, num_workers=4):
+        super().__init__(dataset, num_workers=num_workers)
+
+loader = Quick(datasets.MNIST("."))
+
+# case: the loader of another library
+from torch_geometric.loader import DataLoader as Graphs
+loader = Graphs(graphs)
+
+# case: the arguments of something else
+from project import Options
+options = Options(dataloader_num_workers=0)
+
+# case: the arguments of a trainer that says nothing
+from transformers import TrainingArguments
+arguments = TrainingArguments('out', dataloader_pin_memory=True)
+
+# case: a loader in tests/train.py [path=tests/train.py]
+loader = DataLoader(datasets.MNIST('.'))
+
+# case: a loader in test_train.py [path=test_train.py]
+loader = DataLoader(datasets.MNIST('.'))
+
+# case: a loader in docs/train.py [path=docs/train.py]
+loader = DataLoader(datasets.MNIST('.'))
+
+# case: the fix: appended
+loader = DataLoader(datasets.MNIST('.'), batch_size=8)  # TL101 unsafe
+# becomes: loader = DataLoader(datasets.MNIST('.'), batch_size=8, num_workers=4)
+
+# case: the fix: in the place of a 0
+loader = DataLoader(datasets.MNIST('.'), num_workers=0, timeout=9)  # TL101 unsafe
+# becomes: loader = DataLoader(datasets.MNIST('.'), num_workers=4, timeout=9)
+
+# case: the fix: in the place of a 0 by position
+loader = DataLoader(datasets.MNIST('.'), 8, True, None, None, 0)  # TL101 unsafe
+# becomes: loader = DataLoader(datasets.MNIST('.'), 8, True, None, None, 4)
+
+# case: the fix: in the dict that holds the 0
+options = {'num_workers': 0}
+# becomes: options = {'num_workers': 4}
+loader = DataLoader(datasets.MNIST('.'), **options)  # TL101 unsafe
+
+# case: the fix: on a line of its own
+loader = DataLoader(  # TL101 unsafe
+    datasets.MNIST('.'),
+    batch_size=8,  # small
+    # added: num_workers=4,
+)
+
+# case: the fix: for a trainer
+from transformers import TrainingArguments
+arguments = TrainingArguments('out', dataloader_num_workers=0)  # TL101 hint unsafe
+# becomes: arguments = TrainingArguments('out', dataloader_num_workers=4)
+
+# case: the fix says what changes
+loader = DataLoader(datasets.MNIST('.'))  # TL101 unsafe | fix says: random numbers
+
+# case: no fix: the loop runs when the file is imported
+loader = DataLoader(datasets.MNIST('.'))  # TL101 | no fix: __main__
+for batch in loader:
+    print(batch)
+
+# case: no fix: a function that runs when the file is imported
+def main():
+    for batch in DataLoader(datasets.MNIST(".")):  # TL101 | no fix: __main__
+        print(batch)
+
+main()
+
+# case: no fix: a function that such a function calls
+def train():
+    for batch in DataLoader(datasets.MNIST(".")):  # TL101 | no fix: __main__
+        print(batch)
+
+def main():
+    train()
+
+main()
+
+# case: no fix: a function that runs on import reads the loader
+loader = DataLoader(datasets.MNIST("."))  # TL101 | no fix: __main__
+
+def train():
+    for batch in loader:
+        print(batch)
+
+train()
+
+# case: no fix: a method of an object that such a function makes
+class Trainer:
+    def __init__(self):
+        self.loader = DataLoader(datasets.MNIST("."))  # TL101 | no fix: __main__
+
+trainer = Trainer()
+
+# case: no fix: a lambda collates
+loader = DataLoader(datasets.MNIST('.'), collate_fn=lambda batch: batch)  # TL101 | no fix: collate_fn
+
+# case: no fix: a local function collates
+def load():
+    def collate(batch):
+        return batch
+
+    return DataLoader(datasets.MNIST("."), collate_fn=collate)  # TL101 | no fix: collate_fn
+
+# case: no fix: a lambda sets workers up
+loader = DataLoader(datasets.MNIST('.'), worker_init_fn=lambda index: None)  # TL101 | no fix: local function
+
+# case: no fix: a lambda in the dataset's transform
+crop = transforms.Compose([transforms.Lambda(lambda image: image)])
+loader = DataLoader(datasets.MNIST(".", transform=crop))  # TL101 | no fix: local function
+
+# case: no fix: a lambda that the dataset is given
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos(files, transform=lambda image: image))  # TL101 | no fix: local function
+
+# case: no fix: a lambda that the dataset keeps
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = lambda image: image
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos(files))  # TL101 | no fix: local function
+
+# case: no fix: a dataset defined in a function
+def load():
+    class Photos(Dataset):
+        def __getitem__(self, index):
+            return Image.open(str(index))
+
+    return DataLoader(Photos())  # TL101 | no fix: inside a function
+
+# case: no fix: an open file
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = open(files)
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos(files))  # TL101 | no fix: open file
+
+# case: no fix: a database
+import sqlite3
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = sqlite3.connect(files)
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos(files))  # TL101 | no fix: database
+
+# case: no fix: a random generator
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = np.random.default_rng(0)
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos(files))  # TL101 | no fix: generator
+
+# case: no fix: a cache that __getitem__ fills
+class Photos(Dataset):
+    def __getitem__(self, index):
+        if index not in self.cache:
+            self.cache[index] = Image.open(self.files[index])
+        return self.cache[index]
+
+loader = DataLoader(Photos())  # TL101 | no fix: writes to `self.cache`
+
+# case: no fix: a counter that __getitem__ keeps
+class Photos(Dataset):
+    def __getitem__(self, index):
+        self.count += 1
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos())  # TL101 | no fix: writes to `self.count`
+
+# case: no fix: a list that __getitem__ appends to
+class Photos(Dataset):
+    def __getitem__(self, index):
+        self.seen.append(index)
+        return Image.open(self.files[index])
+
+loader = DataLoader(Photos())  # TL101 | no fix: writes to `self.seen`
+
+# case: no fix: a dataset that nothing is known of
+loader = DataLoader(dataset)  # TL101 hint | no fix: nothing is known
+
+# case: a fix: the loop runs behind a guard
+def main():
+    for batch in DataLoader(datasets.MNIST(".")):  # TL101 unsafe
+        print(batch)
+
+if __name__ == "__main__":
+    main()
+
+# case: a fix: nothing calls the function on import
+def train():
+    for batch in DataLoader(datasets.MNIST(".")):  # TL101 unsafe
+        print(batch)
+
+# case: a fix: nothing runs the function that reads the loader
+loader = DataLoader(datasets.MNIST("."))  # TL101 unsafe
+
+def train():
+    for batch in loader:
+        print(batch)
+
+# case: a fix: only the function itself calls the function
+def train(rounds):
+    for batch in DataLoader(datasets.MNIST(".")):  # TL101 unsafe
+        print(batch)
+    train(rounds - 1)
+
+# case: a fix: the loader is only made on import
+loader = DataLoader(datasets.MNIST('.'))  # TL101 unsafe
+
+# case: a fix: a function of the module collates
+def collate(batch):
+    return batch
+
+loader = DataLoader(datasets.MNIST("."), collate_fn=collate)  # TL101 unsafe
+
+# case: a dataset of another file that reads files
+from data import Photos
+loader = DataLoader(Photos(files))  # TL101 unsafe | says: Image.open
+# file: data.py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: a dataset that another file hands on
+from data import Photos
+loader = DataLoader(Photos(files))  # TL101
+# file: data.py
+from photos import Photos
+# file: photos.py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: a dataset of a file that is not checked
+from data import Photos
+loader = DataLoader(Photos(files))  # TL101 hint | no fix
+
+# case: a dataset of another file whose cost is unknown
+from data import Photos
+loader = DataLoader(Photos(files))  # TL101 hint
+# file: data.py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return self.compute(self.files[index])
+
+# case: an iterable dataset of another file
+from data import Photos
+loader = DataLoader(Photos(files))
+# file: data.py
+from torch.utils.data import IterableDataset
+
+class Photos(IterableDataset):
+    def __iter__(self):
+        return iter(())
+
+# case: no fix: a dataset of another file that cannot be sent
+from data import Photos
+loader = DataLoader(Photos(files))  # TL101 | no fix: HDF5
+# file: data.py
+import h5py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = h5py.File(files)
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: a loader class of another file that hands its arguments on
+from loaders import FastDataLoader
+loader = FastDataLoader(datasets.MNIST('.'))  # TL101
+# file: loaders.py
+from torch.utils.data import DataLoader
+
+class FastDataLoader(DataLoader):
+    pass
+
+# case: a loader class of another file with workers of its own
+from loaders import FastDataLoader
+loader = FastDataLoader(datasets.MNIST('.'))
+# file: loaders.py
+from torch.utils.data import DataLoader
+
+class FastDataLoader(DataLoader):
+    def __init__(self, data):
+        super().__init__(data, num_workers=4)
+
+# case: a loader class of a file that is not checked
+from loaders import FastDataLoader
+loader = FastDataLoader(datasets.MNIST('.'))

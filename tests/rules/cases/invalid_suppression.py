@@ -1,0 +1,81 @@
+# TL003: comments that cannot do what they say.
+
+# case: a code cut short
+x  # torchlint: ignore[TL21]  # TL003 | says: `TL21` is not a rule, so it silences nothing; … `TL201`
+
+# case: a code in small letters
+x  # torchlint: ignore[tl201]  # TL003 | says: `tl201` is not a rule … `TL201`
+
+# case: one wrong code of two
+x  # torchlint: ignore[TL201, TL2]  # TL003 | says: `TL2` is not a rule
+
+# case: a name that is nearly one
+x  # torchlint: ignore[item-in-steploop]  # TL003 | says: nearest known one is `item-in-step-loop`
+
+# case: the code of another tool
+x  # torchlint: ignore-file[E501]  # TL003 | says: `E501` is not a rule
+
+# case: a bracket that is not closed
+x  # torchlint: ignore[TL201  # TL003 | says: not closed … `ignore[TL201]`
+
+# case: a misspelt word
+x  # torchlint: ignroe[TL201]  # TL003 | says: did you mean `ignore`
+
+# case: a misspelt word without rules
+x  # torchlint: ignroe  # TL003 | says: did you mean `ignore`
+
+# case: a word in capitals
+x  # torchlint: Ignore  # TL003 | says: did you mean `ignore`
+
+# case: a word that means the same
+x  # torchlint: silence[TL201]  # TL003 | says: use `ignore`, `ignore-file`, `disable` or `enable`
+
+# case: a block that begins behind code
+x  # torchlint: disable[TL201]  # TL003 | says: a line of its own between statements
+
+# case: a block that begins between brackets
+f(
+# torchlint: disable[TL201]  # TL003 | says: a line of its own between statements
+)
+
+# case: a block that begins at another indentation
+if x:
+  # torchlint: disable[TL201]  # TL003 | says: at this indentation
+    y
+
+# case: a block without end
+# torchlint: disable[TL201]  # TL003 | says: No `enable` with the same rules
+x
+
+# case: an end without block
+x
+# torchlint: enable[TL201]  # TL003 | says: No `disable` with the same rules
+
+# case: left alone: all rules
+x  # torchlint: ignore
+
+# case: left alone: ALL
+x  # torchlint: ignore[ALL]
+
+# case: left alone: two rules, and a word behind
+x  # torchlint: ignore[TL201, item-in-step-loop] TL999
+
+# case: left alone: a reference to a rule
+x  # torchlint: see the page of TL201
+
+# case: left alone: an unknown word that is no suppression
+x  # torchlint: none
+
+# case: left alone: a comment for another tool
+x  # noqa: TL999
+
+# case: left alone: a string
+x = '# torchlint: ignore[TL999]'
+
+# case: left alone: a block with its end
+# torchlint: disable[TL201]
+x
+# torchlint: enable[TL201]
+
+# case: each unknown name is named
+x  # torchlint: ignore[TL998, TL999]  # TL003 # TL003

@@ -1,0 +1,852 @@
+# TL201: which reads are reported, which are left alone, and when a sum stays on the device.
+
+# every program:
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+device = torch.device("cuda")
+model = nn.Linear(3, 3).to(device)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(photos, num_workers=4)
+
+# head: a training step, and what is reported in it
+for step, (images, labels) in enumerate(loader):
+    images, labels = images.to(device), labels.to(device)
+    output = model(images)
+    loss = criterion(output, labels)
+    loss.backward()
+    optimizer.step()
+
+    # case: a loss
+    print(loss.item())  # TL201
+
+    # case: a detached loss
+    losses.append(loss.detach().item())  # TL201
+
+    # case: `.data`
+    print(loss.data.item())  # TL201
+
+    # case: an element
+    print(output[0, 0].item())  # TL201
+
+    # case: a norm of gradients
+    print(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item(), loss.item())  # TL201
+
+    # case: a gradient
+    for p in model.parameters():
+        print(p.grad.norm().item())  # TL201
+
+    # case: a moved label
+    print(labels.max().item())  # TL201
+
+    # case: `float` of a tensor
+    history.append(float(loss))  # TL201
+
+    # case: `int` of a tensor
+    count = int((output > 0).sum())  # TL201
+
+    # case: in an f-string
+    print(f"{loss.item():.3f}")  # TL201
+
+    # case: in a progress bar
+    bar.set_postfix(loss=loss.item())  # TL201
+
+    # case: in a dict for a logger
+    wandb.log({"loss": loss.item()})  # TL201
+
+    # case: an element of a list of them
+    parts = [loss, loss * 2]
+    print(parts[0].item())  # TL201
+
+    # case: a comprehension over them
+    print([v.item() for v in [loss, loss]])  # TL201
+
+    # case: the first of several returned
+    a, b = model.both(images), 1
+    print(model(a).item())  # TL201
+
+    # case: a skipped warm-up
+    if step < 500: continue
+    print(loss.item())  # TL201
+
+    # case: the other arm of a guard
+    if step % 10 == 0:
+        pass
+    else:
+        print(loss.item())  # TL201
+
+    # case: a condition that decides nothing
+    if loss.item() > 10:  # TL201
+        print('high')
+
+    # case: a comparison that ends nothing
+    best = min(best, loss.item())  # TL201
+
+    # case: a name that only sounds like acting
+    fraction = loss.item()  # TL201
+
+    # case: a scheduler on each step
+    scheduler.step(loss.item())  # TL201
+
+    # case: in the first process only
+    if rank == 0:
+        print(loss.item())  # TL201 hint
+
+    # case: in the main process only
+    if accelerator.is_main_process:
+        print(loss.item())  # TL201 hint
+
+    # case: under no_grad in the loop
+    with torch.no_grad():
+        print((output.argmax(1) == labels).sum().item())  # TL201 hint
+
+    # case: the message names `.item()`
+    print(loss.item())  # TL201 | says: `.item()` makes the host wait for the GPU on every step;
+
+    # case: the message names `float`
+    print(float(loss))  # TL201 | says: `float(…)` of a tensor makes the host wait
+
+# head: a training step, and what is left alone in it
+for step, (images, labels) in enumerate(loader):
+    images, labels = images.to(device), labels.to(device)
+    output = model(images)
+    loss = criterion(output, labels)
+    loss.backward()
+    optimizer.step()
+
+    # case: items of a dict
+    for key, value in extra.items():
+        print(key)
+
+    # case: item with an argument
+    print(loss.item(0))
+
+    # case: item not called
+    read = loss.item
+
+    # case: item of a NumPy number
+    eps = np.finfo(np.float32).eps.item()
+
+    # case: item of an array
+    print(np.zeros(3).max().item())
+
+    # case: item of a pandas column
+    print(table['loss'].max().item())
+
+    # case: item of a tensor that is known to be on the CPU
+    print(torch.zeros(3).sum().item())
+
+    # case: a tensor after `.cpu()`, which TL202 reports
+    print(loss.cpu().item())
+
+    # case: a tensor after `.to('cpu')`, which TL202 reports
+    print(loss.to('cpu').item())
+
+    # case: every so many steps
+    if step % log_every == 0:
+        print(loss.item())
+
+    # case: every so many steps, in the main process
+    if step % log_interval == 0 and master_process:
+        print(loss.item())
+
+    # case: every so many steps, as an expression
+    shown = loss.item() if step % 9 == 0 else 0
+
+    # case: when logging
+    if args.verbose:
+        print(loss.item())
+
+    # case: when saving
+    if should_save(step):
+        save(loss.item())
+
+    # case: on the last step
+    if step == len(loader) - 1:
+        print(loss.item())
+
+    # case: when the loss broke
+    if torch.isnan(loss):
+        raise E(loss.item())
+
+    # case: after skipping most rounds
+    if step % 100: continue
+    print(loss.item())
+
+    # case: in an `except` block
+    try:
+        f()
+    except RuntimeError:
+        print(loss.item())
+
+    # case: a validation loop in the step loop
+    with torch.no_grad():
+        for images, labels in val_loader:
+            total += criterion(model(images.to(device)), labels.to(device)).item()
+
+    # case: after eval() in the step loop
+    model.eval()
+    print(model(images).sum().item())
+    model.train()
+
+    # case: an action for an environment
+    action = output.argmax()
+    state, reward, done, _ = env.step(action.item())
+
+    # case: an action by its name
+    action = output.argmax()
+    play(action.item())
+
+    # case: an action that goes to the environment later
+    choice = output.argmax().item()
+    state = env.step(choice)
+
+    # case: the next word of a sentence
+    next_word = output.argmax()
+    play(next_word.item())
+
+    # case: a test that ends the loop
+    if loss.item() < 1e-3:
+        break
+
+    # case: a number that ends the loop
+    current = loss.item()
+    if current < 1e-3:
+        break
+
+    # case: `float` of a number
+    rate = float(optimizer.param_groups[0]['lr'])
+
+    # case: `int` of a size
+    count = int(images.size(0))
+
+    # case: `float` of a length
+    share = float(len(images)) / 3
+
+    # case: `int` of a text with a base
+    number = int(loss, 16)
+
+    # case: `float` without argument
+    zero = float()
+
+    # case: `float` of something that may be a number
+    kept = 0.0
+    if step in marked:
+        kept = loss
+    print(float(kept))
+
+    # case: `float` of what nobody knows
+    print(float(mystery(loss)))
+
+    # case: a shape
+    rows = output.shape[0].item()
+
+    # case: something nobody knows
+    print(mystery.item())
+
+    # case: a module
+    print(model.item())
+
+    # case: suppressed
+    print(loss.item())  # torchlint: ignore[TL201]
+
+# head: a training step, and sums that start before it
+total = 0.0
+right = 0
+for step, (images, labels) in enumerate(loader):
+    images, labels = images.to(device), labels.to(device)
+    output = model(images)
+    loss = criterion(output, labels)
+    loss.backward()
+    optimizer.step()
+
+    # case: a count by `eq`
+    right += output.argmax(1).eq(labels).sum().item()  # TL201 safe
+    # becomes: right += output.argmax(1).eq(labels).sum()
+# added: right = int(right)
+
+    # case: a count by `eq` with a shape between
+    right += output.eq(labels.view_as(output)).view(-1).sum().item()  # TL201 safe
+    # becomes: right += output.eq(labels.view_as(output)).view(-1).sum()
+# added: right = int(right)
+
+    # case: a loss times the size of its batch
+    total += loss.item() * images.size(0)  # TL201 unsafe
+    # becomes: total += loss.detach().float() * images.size(0)
+# added: total = float(total)
+
+    # case: a loss divided by a number
+    total += loss.item() / len(loader)  # TL201 unsafe
+    # becomes: total += loss.detach().float() / len(loader)
+# added: total = float(total)
+
+    # case: a sum of parts gets parentheses
+    total += (loss + output.mean()).item()  # TL201 unsafe
+    # becomes: total += (loss + output.mean()).detach().float()
+# added: total = float(total)
+
+    # case: a count in parentheses over several lines
+    right += (output.argmax(1)  # TL201 safe
+        .eq(labels).sum()).item()
+        # becomes: .eq(labels).sum())
+# added: right = int(right)
+
+    # case: a count beside something that is none
+    right += (output > 0).sum().item()  # TL201 unsafe
+    # becomes: right += (output > 0).sum().detach().float()
+    right += 0.5
+# added: right = float(right)
+
+    # case: no count: (output > 0).sum(dtype=torch.float16)
+    right += (output > 0).sum(dtype=torch.float16).item()  # TL201 unsafe
+    # becomes: right += (output > 0).sum(dtype=torch.float16).detach().float()
+# added: right = float(right)
+
+    # case: no count: (output > 0).all()
+    right += (output > 0).all().item()  # TL201 unsafe
+    # becomes: right += (output > 0).all().detach().float()
+# added: right = float(right)
+
+    # case: no count: (output > 0).float().sum()
+    right += (output > 0).float().sum().item()  # TL201 unsafe
+    # becomes: right += (output > 0).float().sum().detach().float()
+# added: right = float(right)
+
+    # case: no count: output.sum()
+    right += output.sum().item()  # TL201 unsafe
+    # becomes: right += output.sum().detach().float()
+# added: right = float(right)
+
+    # case: no count: output[output > 0].sum()
+    right += output[output > 0].sum().item()  # TL201 unsafe
+    # becomes: right += output[output > 0].sum().detach().float()
+# added: right = float(right)
+
+    # case: a guarded read that is formatted
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+    if step % 100 == 0:
+        print(f'{total / (step + 1):.3f}')
+# added: total = float(total)
+
+    # case: a guarded read by `%`
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+    if step % 100 == 0:
+        print('%.3f' % (total / 100))
+# added: total = float(total)
+
+    # case: a guarded read by `format`
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+    if step % 100 == 0:
+        print('{:.3f}'.format(total))
+# added: total = float(total)
+
+    # case: the same word for something else
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+    log(total=step, other=x.total)
+# added: total = float(total)
+
+    # case: an early end of the loop
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+    if step > 9: break
+# added: total = float(total)
+
+    # case: no fix for a print
+    print(loss.item())  # TL201 | no fix: goes elsewhere than into a sum
+
+    # case: no fix for a meter
+    meter.update(loss.item())  # TL201 | no fix: goes elsewhere than into a sum
+
+    # case: no fix for a list
+    losses.append(loss.item())  # TL201 | no fix: stack them after the loop
+
+    # case: no fix for `float`
+    total += float(loss)  # TL201 | no fix: goes elsewhere
+
+    # case: no fix for a difference
+    total -= loss.item()  # TL201 | no fix: goes elsewhere
+
+    # case: no fix for a sum with something else
+    total += loss.item() + 1  # TL201 | no fix: goes elsewhere
+
+    # case: no fix for a number divided by it
+    total += 1 / loss.item()  # TL201 | no fix: goes elsewhere
+
+    # case: no fix for a product with another tensor
+    total += loss.item() * other  # TL201 | no fix: goes elsewhere
+
+    # case: no fix for a sum that is reset inside
+    total += loss.item()  # TL201 | no fix: also set inside the loop
+    if step % 100 == 0:
+        total = 0.0
+
+    # case: no fix for a sum that is scaled inside
+    total += loss.item()  # TL201 | no fix: more than additions
+    total *= 0.9
+
+    # case: no fix for a sum that is read on every step
+    total += loss.item()  # TL201 | no fix: read on every step
+    print(f'{total:.3f}')
+
+    # case: no fix for a sum that is passed on
+    total += loss.item()  # TL201 | no fix: must be a number
+    if step % 100 == 0:
+        log(total)
+
+    # case: no fix for a sum that is printed without format
+    total += loss.item()  # TL201 | no fix: must be a number
+    if step % 100 == 0:
+        print(f'{total}')
+
+    # case: no fix for a sum that is printed as text
+    total += loss.item()  # TL201 | no fix: must be a number
+    if step % 100 == 0:
+        print('%s' % total)
+
+    # case: no fix for a sum that `format` prints as it is
+    total += loss.item()  # TL201 | no fix: must be a number
+    if step % 100 == 0:
+        print('{}'.format(total))
+
+    # case: no fix for a sum that `format` prints by its name
+    total += loss.item()  # TL201 | no fix: must be a number
+    if step % 100 == 0:
+        print('{t}'.format(t=total))
+
+    # case: no fix for a sum that is printed as text by its name
+    total += loss.item()  # TL201 | no fix: must be a number
+    if step % 100 == 0:
+        print('%(t)5s' % {'t': total})
+
+    # case: no fix for a sum whose `repr` is printed
+    total += loss.item()  # TL201 | no fix: must be a number
+    if step % 100 == 0:
+        print(f'{total!r:>9}')
+
+    # case: no fix for a sum that a nested function reads
+    total += loss.item()  # TL201 | no fix: is used by a function inside the loop
+    if step % 100 == 0:
+        show(lambda: total)
+
+    # case: two terms of one sum
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+    total += output.mean().item()  # TL201 unsafe
+    # becomes: total += output.mean().detach().float()
+# added: total = float(total)
+
+    # case: a count and a loss in one sum are no whole number
+    right += (output > 0).sum().item()  # TL201 unsafe
+    # becomes: right += (output > 0).sum().detach().float()
+    right += loss.item()  # TL201 unsafe
+    # becomes: right += loss.detach().float()
+# added: right = float(right)
+
+# head: none
+
+# case: a loss in a sum
+total = 0.0
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201
+
+# case: a count
+right = 0
+for images, labels in loader:
+    output = model(images.to(device))
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    right += (output.argmax(1) == labels).sum().item()  # TL201
+
+# case: before the backward
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    print(loss.item())  # TL201
+    loss.backward()
+
+# case: a loop without an end
+batches = iter(loader)
+while True:
+    images, labels = next(batches)
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    print(loss.item())  # TL201
+
+# case: a helper
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    note(loss)
+def note(value):
+    print(value.item())  # TL201
+
+# case: a function that only sounds like acting
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    note(loss)
+def contact(value):
+    pass
+def note(value):
+    print(value.item())  # TL201
+
+# case: a function whose name starts with eval, but that trains
+def evaluate_and_train():
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        print(loss.item())  # TL201
+
+# case: lengths that stay on the CPU
+for images, lengths in loader:
+    loss = criterion(model(images.to(device)), 1)
+    loss.backward()
+    longest = lengths.max().item()
+
+# case: outside of any loop
+labels = labels.to(device)
+classes = labels.max().item()
+
+# case: after the loop
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+print(loss.item())
+
+# case: in the loop's `else`
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+else:
+    print(loss.item())
+
+# case: in the epoch loop around
+for epoch in range(9):
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+    print(loss.item())
+
+# case: a scheduler after each epoch
+for epoch in range(9):
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+    scheduler.step(loss.item())
+
+# case: a loop that does not train
+for images, labels in loader:
+    print(model(images).item())
+
+# case: an LBFGS closure
+for images, labels in loader:
+    def closure():
+        optimizer.zero_grad()
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        print(loss.item())
+        return loss
+    optimizer.step(closure)
+
+# case: a validation loop
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+
+with torch.no_grad():
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        test_loss += loss.item()
+
+# case: a validation function
+def validate(model):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        test_loss += loss.item()
+
+# case: a function that acts
+for images, labels in loader:
+    output = model(images.to(device))
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    select_action(output)
+def select_action(output):
+    return output.argmax().item()
+
+# case: a number that ends the function
+def train():
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        current = loss.item()
+        if current < best:
+            return
+
+# case: the condition of `while`
+while loss.item() > 1e-3:
+    loss = criterion(model(x.to(device)), y.to(device))
+    loss.backward()
+
+# case: `float` under another meaning
+from mine import float
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    print(float(loss))
+
+# case: a parameter that nobody passes a tensor for
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    note(1)
+def note(value):
+    print(float(value))
+
+# case: a count becomes an int after the loop
+right = 0
+for images, labels in loader:
+    output = model(images.to(device))
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    right += (output.argmax(1) == labels).sum().item()  # TL201 safe
+    # becomes: right += (output.argmax(1) == labels).sum()
+# added: right = int(right)
+print(right)
+
+# case: a loss is summed in float32
+total = 0.0
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+# added: total = float(total)
+print(total / len(loader))
+
+# case: the size of a batch times its loss
+total = 0
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += len(images) * loss.item()  # TL201 unsafe
+    # becomes: total += len(images) * loss.detach().float()
+# added: total = float(total)
+
+# case: a sum that is no count, although it is whole
+total = 0
+for images, labels in loader:
+    output = model(images.to(device))
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    total += output.sum().item()  # TL201 unsafe
+    # becomes: total += output.sum().detach().float()
+# added: total = float(total)
+
+# case: a count that is divided is no int
+share = 0
+for images, labels in loader:
+    output = model(images.to(device))
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    share += (output > 0).sum().item() / 3  # TL201 unsafe
+    # becomes: share += (output > 0).sum().detach().float() / 3
+# added: share = float(share)
+
+# case: a count that starts as a float stays one
+right = 0.0
+for images, labels in loader:
+    output = model(images.to(device))
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    right += output.argmax(1).eq(labels).sum().item()  # TL201 safe
+    # becomes: right += output.argmax(1).eq(labels).sum()
+# added: right = float(right)
+
+# case: a start that takes the place of another
+total = 1
+total = 0
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+# added: total = float(total)
+
+# case: both zeros on one line
+count, total = 0, 0.0
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+# added: total = float(total)
+
+# case: both zeros by one assignment
+count = total = 0
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+# added: total = float(total)
+
+# case: no fix for an attribute
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    self.total += loss.item()  # TL201 | no fix: goes elsewhere than into a sum
+
+# case: no fix for a sum without a start
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+# case: no fix for a sum that starts only after the loop
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 | no fix: does not start as a literal 0
+total = 0
+
+# case: no fix for a sum that starts elsewhere
+total = 0.0
+def train():
+    global total
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        total += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+# case: no fix for a sum that starts at something
+total = best
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+# case: no fix for a sum that starts at one
+total = 1
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+# case: no fix for a sum that another start hides
+total = 0
+total = best
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    total += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+# case: no fix for a sum that is returned inside
+def train():
+    total = 0.0
+    for step, (images, labels) in enumerate(loader):
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            return total
+
+# case: no fix for a sum that is yielded
+def train():
+    total = 0.0
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        total += loss.item()  # TL201 | no fix: read on every step
+        yield total
+
+# case: several sums of one loop
+total, right, seen = 0.0, 0, 0
+for images, labels in loader:
+    output = model(images.to(device))
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    total += loss.item()  # TL201 unsafe
+    # becomes: total += loss.detach().float()
+    right += (output.argmax(1) == labels).sum().item()  # TL201 safe
+    # becomes: right += (output.argmax(1) == labels).sum()
+    seen += len(images)
+# added: total = float(total)
+# added: right = int(right)
+print(total, right / seen)
+
+# case: a sum over all epochs becomes a number after the last
+total = 0.0
+for epoch in range(9):
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+# added: total = float(total)
+print(total)
+
+# case: a sum of each epoch becomes a number after it
+for epoch in range(9):
+    total = 0.0
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+    # added: total = float(total)
+    print(total)
+
+# case: a loop on one line
+total = 0.0
+while busy: loss = model(x.cuda()); loss.backward(); total += loss.item()  # TL201 unsafe
+# becomes: while busy: loss = model(x.cuda()); loss.backward(); total += loss.detach().float()
+# added: total = float(total)
+
+# case: a loop on one line at the end of a function
+def f():
+    total = 0.0; x = 1
+    while busy: loss = model(x.cuda()); loss.backward(); total += loss.item()  # TL201 unsafe
+    # becomes: while busy: loss = model(x.cuda()); loss.backward(); total += loss.detach().float()
+    # added: total = float(total)
+
+# case: no fix for a boolean that starts as False
+seen = False
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    seen += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+# case: findings of one loop are a group
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    print(loss.item())  # TL201 | group: first
+    print(loss.max().item())  # TL201 | group: first
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    print(loss.item())  # TL201 | group: second
+
+# case: a program that uses no accelerator [bare]
+import torch
+model = torch.nn.Linear(3, 3).to("cpu")
+for images in loader:
+    loss = model(images.to("cpu")).mean()
+    loss.backward()
+    print(loss.item())
+
+# case: the same program with one [bare]
+import torch
+model = torch.nn.Linear(3, 3).to("cuda")
+for images in loader:
+    loss = model(images.to("cuda")).mean()
+    loss.backward()
+    print(loss.item())  # TL201
