@@ -56,7 +56,7 @@ def _inherits(class_: cst.ClassDef, module: Module) -> bool:
         isinstance(each, cst.FunctionDef) and each.name.value == "zero_grad"
         for each in class_.body.body
     )
-    bases = module.values.class_bases(class_)
+    bases = module.definitions.bases(class_)
     return not own and any(
         base.startswith("torch.nn.") or base.endswith(("Module", "PreTrainedModel"))
         for base in bases

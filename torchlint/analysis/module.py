@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.literals import Literal
     from torchlint.analysis.training.guards import Guard
+    from torchlint.analysis.values.definitions import Definitions
     from torchlint.analysis.values.kinds import Value
     from torchlint.files.reading import Source
     from torchlint.finding import Position
@@ -201,6 +202,11 @@ class Module:
     @cached_property
     def values(self) -> Values:
         return Values(self._nodes, self.names, self.flow)
+
+    @property
+    def definitions(self) -> Definitions:
+        """The classes and functions of this file."""
+        return self.values.definitions
 
     @cached_property
     def flow(self) -> Flow:

@@ -43,7 +43,7 @@ def held_by_nobody(node: cst.BaseExpression, module: Module) -> bool:
             return False
         if not names and not isinstance(node.func, cst.Attribute):
             return False
-        if module.values.own_function(node) is not None:
+        if module.definitions.callee(node) is not None:
             return False
     elif not isinstance(node, cst.BinaryOperation):
         return False

@@ -97,7 +97,7 @@ class LayerItems:
 
     def is_sequential(self, class_: cst.ClassDef) -> bool:
         """Whether a class runs its modules in the order in which it got them."""
-        if "torch.nn.Sequential" not in self._module.values.class_bases(class_):
+        if "torch.nn.Sequential" not in self._module.definitions.bases(class_):
             return False
         own = method(class_, "forward")
         return own is None or "super(" in self._module.tree.code_for_node(own)

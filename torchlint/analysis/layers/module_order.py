@@ -235,7 +235,7 @@ class ModuleOrder:
             own = {
                 each.name.value for each in class_.body.body if isinstance(each, cst.FunctionDef)
             }
-            for base in self.module.values.class_bases(class_):
+            for base in self.module.definitions.bases(class_):
                 found[base] |= own
         return found
 

@@ -196,7 +196,7 @@ class Loops:
         """Whether a training framework calls this function on each step."""
         class_ = self._tree.enclosing(function, cst.ClassDef)
         if class_ is not None:
-            bases = self._values.class_bases(class_)
+            bases = self._values.definitions.bases(class_)
             if frameworks.is_step_hook(function.name.value, bases):
                 return True
         return function.name.value in self._values.step_hooks

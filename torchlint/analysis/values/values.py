@@ -15,9 +15,10 @@ from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
 from torchlint.analysis.values.call_values import CallValues
 from torchlint.analysis.values.combine import arithmetic, container, shared
+from torchlint.analysis.values.definitions import Definitions
 from torchlint.analysis.values.environments import is_bound_of_space, observed
 from torchlint.analysis.values.evidence import Evidence
-from torchlint.analysis.values.iteration import Iteration
+from torchlint.analysis.values.iteration import is_over_loader, iterated_call, unwrapped
 from torchlint.analysis.values.kinds import (
     ARRAYS,
     DEVICE_VALUE,
@@ -65,8 +66,8 @@ class Values:
         self._flow = flow
         self._known: dict[int, Value] = {}
         self._depth = 0
-        self._calls = CallValues(self)
-        self._iteration = Iteration(self)
+        self.definitions = Definitions(self)
+        self._calls = CallValues(self, self.definitions)
         self._evidence = Evidence(tree)
 
     def release(self) -> None:
@@ -182,7 +183,7 @@ class Values:
             return UNKNOWN_VALUE
         value = self.value(binding.value)
         if binding.how is How.ITERATION:
-            value = self.iterated(self._iteration.unwrapped(binding.value), value)
+            value = self.iterated(unwrapped(binding.value, self), value)
         elif binding.how is How.CONTEXT and not binding.path:
             return UNKNOWN_VALUE
         elif binding.how is How.UPDATE:
@@ -192,7 +193,7 @@ class Values:
     def _unpacked(self, binding: Binding, value: Value) -> Value:
         source = binding.value
         if binding.how is How.ITERATION:
-            source = self._iteration.unwrapped(source)
+            source = unwrapped(source, self)
         for index in binding.path:
             if (
                 isinstance(source, (cst.Tuple, cst.List))
@@ -226,9 +227,9 @@ class Values:
         return Value(Kind.PARAMETER, frozenset({binding.name}))
 
     def iterated(self, source: cst.CSTNode | None, value: Value) -> Value:
-        """What a loop over `source` hands out."""
+        """What a loop over `source` gets on each round."""
         if isinstance(source, cst.Call):
-            special = self._iteration.iterated_call(source)
+            special = iterated_call(source, self)
             if special is not None:
                 return special
         if value.has(Kind.LOADER):
@@ -242,7 +243,7 @@ class Values:
     def iterates_loader(self, loop: cst.For) -> bool:
         """Whether a loop goes over the batches of a loader, through `tqdm`, `enumerate`, `zip`
         or a wrapper that is given one."""
-        return self._iteration.is_over_loader(loop.iter)
+        return is_over_loader(loop.iter, self)
 
     # attributes and items ----------------------------------------------------------------
 
@@ -259,7 +260,7 @@ class Values:
             return Value(Kind.ARRAY, dtype=owner.dtype)
         if is_bound_of_space(node):
             return Value(Kind.ARRAY)
-        class_ = self._calls.own.class_of(node.value)
+        class_ = self.definitions.class_of(node.value)
         if class_ is not None and name in self.attributes.get(class_, {}):
             return self._held(class_, name)
         if (
@@ -322,30 +323,6 @@ class Values:
         if value.has(TENSORS | Kind.LIKELY | Kind.PARAMETER):
             return value.without(Kind.HOST)
         return UNKNOWN_VALUE
-
-    def class_bases(self, class_: cst.ClassDef) -> list[str]:
-        """The dotted names of a class's bases, through bases that this file defines."""
-        return self._calls.own.bases(class_)
-
-    def class_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
-        """The class of this file that an expression is an object of: `self`, or an instance."""
-        return self._calls.own.class_of(node)
-
-    def own_bases(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
-        """The bases of a class that this file defines, nearest first, with theirs."""
-        return self._calls.own.own_bases(class_)
-
-    def own_function(self, call: cst.Call) -> cst.FunctionDef | None:
-        """The function or method of this file that a call runs."""
-        return self._calls.own.callee(call)
-
-    def own_class(self, name: str) -> cst.ClassDef | None:
-        """The class of this file that a name such as `:Net` stands for."""
-        return self._calls.own.own_class(name)
-
-    def returns(self, function: cst.FunctionDef) -> list[cst.Return]:
-        """The return statements of a function, in source order."""
-        return self._calls.own.returns(function)
 
     def is_cpu(self, device: cst.BaseExpression) -> bool:
         """Whether a device expression is the CPU for certain."""
