@@ -143,6 +143,12 @@ class Module:
         """The calls among them."""
         return [each for each in self.within(node) if type(each) is cst.Call]
 
+    def call_with(self, node: cst.CSTNode) -> cst.Call | None:
+        """The call that has `node` as an argument."""
+        arg = self.parent(node)
+        call = self.parent(arg) if isinstance(arg, cst.Arg) else None
+        return call if isinstance(call, cst.Call) else None
+
     def statement(self, node: cst.CSTNode) -> cst.BaseStatement | None:
         """The line or compound statement that holds `node`."""
         if isinstance(node, cst.BaseStatement):

@@ -185,9 +185,7 @@ def _optional_parameter(spelled: str, methods: dict[str, Function], module: Modu
     init = methods.get("__init__")
     if init is None or not spelled.startswith("self."):
         return ""
-    class_ = module.class_(init)
-    held = module.values.attributes.get(class_, {}) if class_ is not None else {}
-    for binding in held.get(spelled.split(".")[1], ()):
+    for binding in module.values.assigned(module.class_(init), spelled.split(".")[1]):
         for param in init.params.params:
             same = isinstance(binding.value, cst.Name) and binding.value.value == param.name.value
             if same and param.default is not None and literal(param.default) is None:

@@ -169,7 +169,7 @@ def _attribute_bindings(node: cst.Attribute, module: Module) -> list[Binding]:
     if class_ is None:
         return []
     for owner in (class_, *module.definitions.base_classes(class_)):
-        found = module.values.attributes.get(owner, {}).get(node.attr.value)
+        found = module.values.assigned(owner, node.attr.value)
         if found:
             return found
     return []

@@ -160,20 +160,14 @@ def _read_once(call: cst.Call, module: Module) -> bool:
 
 
 def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
-    inner = _argument_of(node, module)
-    outer = _argument_of(inner, module) if inner is not None else None
+    inner = module.call_with(node)
+    outer = module.call_with(inner) if inner is not None else None
     return (
         inner is not None
         and outer is not None
         and module.calls(inner, "builtins.iter")
         and module.calls(outer, "builtins.next")
     )
-
-
-def _argument_of(node: cst.CSTNode, module: Module) -> cst.Call | None:
-    arg = module.parent(node)
-    call = module.parent(arg) if isinstance(arg, cst.Arg) else None
-    return call if isinstance(call, cst.Call) else None
 
 
 def uses_of(call: cst.Call, module: Module) -> Iterator[cst.Name]:

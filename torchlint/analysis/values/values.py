@@ -261,7 +261,7 @@ class Values:
         if is_bound_of_space(node):
             return Value(Kind.ARRAY)
         class_ = self.definitions.class_of(node.value)
-        if class_ is not None and name in self.attributes.get(class_, {}):
+        if class_ is not None and self.assigned(class_, name):
             return self._held(class_, name)
         if (
             sounds_like_module(name)
@@ -279,10 +279,7 @@ class Values:
 
     def _self_attribute(self, node: cst.Attribute) -> Value:
         name = node.attr.value
-        found = NO_VALUE
-        class_ = self.tree.enclosing(node, cst.ClassDef)
-        if class_ is not None:
-            found = self._held(class_, name)
+        found = self._held(self.tree.enclosing(node, cst.ClassDef), name)
         if found.kind and not found.only(Kind.UNKNOWN):
             return found
         if f"self.{name}" in self._evidence.backward_names:
@@ -297,10 +294,10 @@ class Values:
             return Value(Kind.LOADER)
         return Value(Kind.UNKNOWN, classes=found.classes)
 
-    def _held(self, class_: cst.ClassDef, name: str) -> Value:
+    def _held(self, class_: cst.ClassDef | None, name: str) -> Value:
         """What the objects of a class keep under a name."""
         found = NO_VALUE
-        for binding in self.attributes.get(class_, {}).get(name, ()):
+        for binding in self.assigned(class_, name):
             found |= shared(self._unpacked(binding, self.value(binding.value)))
         return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
 
@@ -358,6 +355,10 @@ class Values:
         for call in self.tree.nodes(cst.Call):
             self._collect_buffer(found, call)
         return found
+
+    def assigned(self, class_: cst.ClassDef | None, name: str) -> list[Binding]:
+        """The assignments to `self.name` in the methods of a class."""
+        return self.attributes.get(class_, {}).get(name, []) if class_ is not None else []
 
     def _collect_attributes(
         self,
