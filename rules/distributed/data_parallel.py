@@ -60,6 +60,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.ruleapi.rule import Rule, Tier, Waiting
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ rule = Rule(
     family="distributed",
     summary="one process drives all GPUs through `nn.DataParallel`",
     triggers=(r"(?<!Distributed)(?<!Sharded)DataParallel\b|data_parallel\(|'dp'|\"dp\"",),
-    clues={"trains": r"(?m)^[^#\n]*(?:backward\(|\btraining_step\b|\bcompute_loss\b)"},
+    clues={"trains": rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"},
     off_in_tests=True,
     needs_gpu=True,
 )
@@ -85,8 +86,6 @@ _WITHHELD = (
     "DistributedDataParallel also needs a launcher, a process group and a sampler; "
     "`torchlint rule TL601` shows a template"
 )
-_TRAINERS = ("lightning.pytorch.Trainer", "lightning.fabric.Fabric")
-_DP_ARGUMENTS = frozenset({"strategy", "accelerator", "distributed_backend"})
 
 
 @rule.on(cst.Call)
@@ -111,12 +110,7 @@ def _tier(call: cst.Call, module: Module) -> Tier | None:
         return Tier.DEFAULT if certain else Tier.HINT
     if module.calls(call, "torch.nn.parallel.data_parallel"):
         return Tier.HINT
-    if module.calls(call, *_TRAINERS) and any(
-        arg.keyword is not None
-        and arg.keyword.value in _DP_ARGUMENTS
-        and module.literal(arg.value) == "dp"
-        for arg in call.args
-    ):
+    if any(module.literal(value) == "dp" for value in module.setting(call, "strategy")):
         return Tier.DEFAULT
     return None
 

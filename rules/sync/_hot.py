@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.training.syncs import operand_of
 from torchlint.finding import Tier
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
     from torchlint.project.project import Project
     from torchlint.ruleapi.rule import Rule
 
-TRAINS = (
-    r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler|"
-    r"ITERATION_|hooks\["
-)
+TRAINS = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
 """The words of a file in which steps are taken, so that syncs in it can be hot."""
 
 

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
+from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
@@ -21,7 +22,6 @@ from torchlint.source.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.analysis.literals import Literal
     from torchlint.analysis.training.guards import Guard
     from torchlint.analysis.values.definitions import Definitions
     from torchlint.analysis.values.kinds import Value
@@ -230,26 +230,17 @@ class Module:
         """Whether the callee can be one of these dotted names."""
         return any(name in names for name in self.names.resolve(call.func))
 
-    def argument(
-        self, call: cst.Call, keyword: str, position: int | None = None
-    ) -> cst.BaseExpression | None:
-        """The expression passed as `keyword=` or at 0-based `position`."""
-        return literals.argument(call, keyword, position)
+    literal = staticmethod(literals.literal)
+    argument = staticmethod(literals.argument)
+    argument_node = staticmethod(literals.argument_node)
+    has_star_args = staticmethod(literals.has_star_args)
+    has_star_kwargs = staticmethod(literals.has_star_kwargs)
 
-    def argument_node(
-        self, call: cst.Call, keyword: str, position: int | None = None
-    ) -> cst.Arg | None:
-        return literals.argument_node(call, keyword, position)
-
-    def has_star_args(self, call: cst.Call) -> bool:
-        return literals.has_star_args(call)
-
-    def has_star_kwargs(self, call: cst.Call) -> bool:
-        return literals.has_star_kwargs(call)
-
-    def literal(self, node: cst.CSTNode | None) -> Literal:
-        """The value of a literal; `literals.UNKNOWN` for anything else."""
-        return literals.literal(node)
+    def setting(self, call: cst.Call, name: str) -> list[cst.BaseExpression]:
+        """What a call gives a training framework for a setting, such as `"loader workers"` or
+        `"strategy"`: the 0 of `TrainingArguments(dataloader_num_workers=0)`."""
+        keywords = frameworks.keywords(name, self.resolve(call.func))
+        return [arg.value for arg in call.args if arg.keyword and arg.keyword.value in keywords]
 
     def value(self, node: cst.CSTNode | None) -> Value:
         """What kind of thing an expression is: see `torchlint.analysis.values.kinds.Kind`."""
@@ -324,7 +315,7 @@ class Module:
             if (
                 method == "cuda"
                 or (method == "to" and self._moves_to_device(call))
-                or any(_names_accelerator(name) for name in self.resolve(call.func))
+                or any(frameworks.uses_accelerator(name) for name in self.resolve(call.func))
             ):
                 yield call
         for text in self.nodes(cst.SimpleString):
@@ -339,20 +330,3 @@ class Module:
         if not any("dev" in word.lower() or "gpu" in word.lower() for word in words):
             return False
         return not self.values.is_cpu(target)
-
-
-_ACCELERATORS = (
-    "accelerate.Accelerator",
-    "lightning.fabric.Fabric",
-    "torch.cuda.",
-    "torch.accelerator.",
-)
-
-
-def _names_accelerator(name: str) -> bool:
-    return name.startswith(_ACCELERATORS) and name not in (
-        "torch.cuda.is_available",
-        "torch.cuda.manual_seed",
-        "torch.cuda.manual_seed_all",
-        "torch.cuda.device_count",
-    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How, dotted_text, qualified_name
 from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, Value
@@ -299,7 +300,7 @@ class _Summarizer:
             and len(path) == 1
             and path[0] < len(source.args)
             and isinstance(source.func, cst.Attribute)
-            and source.func.attr.value in ("prepare", "setup")
+            and source.func.attr.value in ANY.prepares
         ):
             return self._classes(source.args[path[0]].value)
         return []

@@ -6,23 +6,20 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from torchlint.analysis.frameworks.mentions import MENTIONS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.ruleapi.rule import Rule
 
-_MENTIONS = (b"torch", b"lightning", b"accelerate", b".backward(")
-ACCELERATED = (
-    r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]|Accelerator\(|Fabric\(|accelerator\s*=\s*['\"]gpu|"
-    r"\bgpus\s*=|\.to\((?:self\.|args\.|cfg\.|config\.)?device"
-)
 UNCOMMENTED = r"(?m)^[^#\n]*"
 """A pattern that starts so is looked for without it, and its line then searched for a `#`."""
 
 
 def mentions_torch(data: bytes) -> bool:
     """Whether any rule at all can have something to say about a file with these bytes."""
-    return any(word in data for word in _MENTIONS)
+    return any(word in data for word in MENTIONS)
 
 
 def wanted_by(data: bytes, rules: Iterable[Rule], *, woken: bool = False) -> list[str]:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import digest_of
-from torchlint.engine.gate import ACCELERATED, Words
+from torchlint.engine.gate import Words
 from torchlint.files.reading import SourceError
 from torchlint.memory.store import CHANGED
 
@@ -63,6 +63,8 @@ class Texts:
 
     def accelerated(self, path: str) -> bool:
         """Whether a file moves something to a GPU, as far as its words show."""
+        from torchlint.analysis.frameworks.frameworks import ACCELERATED
+
         return self.matches(path, ACCELERATED)
 
     def _of(self, path: str) -> Words:

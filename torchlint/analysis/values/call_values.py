@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis import torch_api
-from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.values import array_libraries, array_values, environments
 from torchlint.analysis.values.iteration import is_items
@@ -217,11 +217,7 @@ class CallValues:
         """An object of a class that this file defines."""
         kind = Kind.NOTHING
         for base in self._own.bases(class_):
-            if (
-                base == "torch.nn.Module"
-                or base.startswith(("torch.nn.", "torchvision.models."))
-                or base.endswith(("LightningModule", "PreTrainedModel"))
-            ):
+            if base.startswith(("torch.nn.", "torchvision.models.")):
                 kind |= Kind.MODULE
             elif base in torch_api.DATASETS or base.startswith("torchvision.datasets."):
                 kind |= Kind.DATASET
@@ -298,7 +294,7 @@ class CallValues:
             return HOST_VALUE
         if owner.has(Kind.PARAMETER) and name in _COMPUTING_METHODS:
             return Value(Kind.PARAMETER, owner.parameters)
-        if frameworks.unwraps(name) and node.args:
+        if name in ANY.prepares and node.args:
             return self._prepared(values.value(node.args[0].value))
         return self._unknown_function(node)
 
@@ -394,7 +390,7 @@ class CallValues:
         """The `index`-th of the values that an expression unpacks to."""
         if isinstance(source, cst.Call):
             func = source.func
-            prepares = isinstance(func, cst.Attribute) and frameworks.unwraps(func.attr.value)
+            prepares = isinstance(func, cst.Attribute) and func.attr.value in ANY.prepares
             if prepares and index < len(source.args):
                 return self._prepared(self._values.value(source.args[index].value))
             names = self._values.names.resolve(func)
@@ -432,7 +428,7 @@ class CallValues:
 
     @staticmethod
     def _prepared(value: Value) -> Value:
-        """What Accelerate or Fabric hands back: a loader that moves its batches."""
+        """What a framework returns ready for the device: a loader that moves its batches."""
         if value.has(Kind.LOADER):
             return Value(Kind.LOADER, element=DEVICE_VALUE)
         return value
@@ -444,12 +440,10 @@ class CallValues:
         if function is None or not isinstance(param, cst.Param):
             return None
         class_ = tree.enclosing(function, cst.ClassDef)
-        if class_ is None or not frameworks.is_step_hook(
-            function.name.value, self._own.bases(class_)
-        ):
+        if class_ is None or not is_step_hook(function.name.value, self._own.bases(class_)):
             return None
-        if param.name.value in ("batch_idx", "batch_nb", "optimizer_idx", "dataloader_idx"):
+        if param.name.value in ANY.host_parameters:
             return HOST_VALUE
-        if param.name.value in ("model",):
+        if param.name.value in ANY.module_parameters:
             return Value(Kind.MODULE)
         return DEVICE_VALUE

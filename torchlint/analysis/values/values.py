@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.frameworks.hooks import registered_hooks
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.frameworks.registered_hooks import registered_hooks
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
@@ -331,13 +331,11 @@ class Values:
         if function is None or function.name.value not in self.step_hooks:
             return False
         key = node.slice[0].slice
-        return isinstance(key, cst.Index) and (
-            literal(key.value) in frameworks.ENGINE_STATE_TENSORS
-        )
+        return isinstance(key, cst.Index) and literal(key.value) in ANY.state_tensors
 
     @cached_property
     def step_hooks(self) -> frozenset[str]:
-        """Functions that an ignite or torchnet engine is told to call on each step."""
+        """Functions that are registered with a training engine, which calls them on each step."""
         return registered_hooks(self.tree)
 
     # evidence ----------------------------------------------------------------------------
