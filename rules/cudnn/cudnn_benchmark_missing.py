@@ -53,6 +53,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.torch_api import CONVOLUTIONS
 from torchlint.project.symbols import Key
 from torchlint.rule import Applicability, Context, Fact, Rule, Tier, without_fix
@@ -67,7 +68,6 @@ if TYPE_CHECKING:
     from torchlint.rule import Finding, Module, Project, Said
 
 _CODE = r"(?m)^[^#\n\"']*"
-_TRAINS = r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler"
 _DECIDES = (
     r"cudnn|use_deterministic_algorithms|deterministic_debug_mode|"
     r"seed\w{0,80}\([^)\n]{0,200}determin"
@@ -79,7 +79,7 @@ rule = Rule(
     family="cudnn",
     summary="training with convolutions never sets `cudnn.benchmark`",
     fix=Applicability.UNSAFE,
-    triggers=(f"{_TRAINS}|{_DECIDES}",),
+    triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
     wakes=(
         r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b|"
         r"^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
@@ -97,10 +97,7 @@ rule = Rule(
             r"|(?m:^[ \t]*)def \w{0,40}collate(?:.*\n){1,40}?.*\bpad"
         ),
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",
-        "own switch": (
-            r"LightningModule|"
-            r"(?m:^[ \t]*(?:from|import)\s+(?:fastai|mmcv|mmengine|mmdet|detectron2)\b)"
-        ),
+        "own switch": frameworks.owned("cudnn.benchmark"),
     },
     contexts=(Context.ACCELERATOR,),
     summarizes=True,

@@ -36,14 +36,13 @@ of it. Batches of a class of your own stay as they are unless it has a `pin_memo
 - PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"
 """
 
+from torchlint.analysis.frameworks import frameworks
 from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
 
 
 def _framework_loads(match: Match) -> bool:
     """Whether a framework that pins memory itself makes or prepares the loaders."""
-    owners = ("accelerate.", "lightning.", "transformers.")
-    bound = match.module.names.module.bindings.values()
-    return any((each.dotted or "").startswith(owners) for found in bound for each in found)
+    return frameworks.owns("pinned memory", match.module.imported)
 
 
 _PINNED = Argument("pin_memory", 7, bad=False, missing=True)

@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loaders import (
@@ -88,7 +89,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(
         r"DataLoader\s*\(|DataLoader as |\([\w.]*DataLoader\)|=\s*[\w.]*DataLoader\s*[\n#]|"
-        r"class \w+\([^)]{0,200}Dataset\b|dataloader_num_workers",
+        rf"class \w+\([^)]{{0,200}}Dataset\b|{'|'.join(frameworks.keywords('loader workers'))}",
     ),
     off_in_tests=True,
     may_change="random numbers are drawn in other processes, so augmentations differ",
@@ -114,17 +115,14 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Sa
 @rule.on(cst.Call)
 def trains_without_workers(call: cst.Call, module: Module) -> Iterator[Finding]:
     """`TrainingArguments(dataloader_num_workers=0)` of Hugging Face."""
-    if not any(name.endswith("TrainingArguments") for name in module.resolve(call.func)):
-        return
-    workers = module.argument(call, "dataloader_num_workers")
-    if workers is None or module.literal(workers) != 0:
-        return
     message = (
         "The trainer builds every batch in the training process; set `dataloader_num_workers` so "
         "that loading overlaps with training."
     )
-    fix = Fix(Applicability.UNSAFE, _FIXED, (edits.replace(module, workers, "4"),))
-    yield rule.finding(module, call, message, tier=Tier.HINT, fix=fix)
+    for workers in module.setting(call, "loader workers"):
+        if module.literal(workers.value) == 0:
+            fix = Fix(Applicability.UNSAFE, _FIXED, (edits.replace(module, workers.value, "4"),))
+            yield rule.finding(module, call, message, tier=Tier.HINT, fix=fix)
 
 
 def _finding(loader: Loader, dataset: Dataset, held: str, module: Module) -> Finding:

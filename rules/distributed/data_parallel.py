@@ -56,7 +56,7 @@ batch size per process, and a checkpoint written by one process.
 
 from __future__ import annotations
 
-from torchlint.rule import Argument, Context, Match, Rule, Tier, calls
+from torchlint.rule import Context, Match, Rule, Tier, calls, configures
 
 
 def _offers_ddp(match: Match) -> bool:
@@ -70,8 +70,6 @@ def _has_one_device(match: Match) -> bool:
     return isinstance(devices, tuple) and len(devices) == 1
 
 
-_DP_ARGUMENTS = ("strategy", "accelerator", "distributed_backend")
-
 rule = Rule(
     code="TL601",
     name="data-parallel",
@@ -80,11 +78,7 @@ rule = Rule(
     finds=(
         calls("torch.nn.DataParallel", hint_if=(_offers_ddp, _has_one_device)),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
-        calls(
-            "lightning.pytorch.Trainer",
-            "lightning.fabric.Fabric",
-            *(Argument(name, bad="dp") for name in _DP_ARGUMENTS),
-        ),
+        configures("strategy", "dp"),
     ),
     message="DataParallel copies the model to every GPU on each forward pass, from one process; "
     "use DistributedDataParallel with one process per GPU.",

@@ -39,7 +39,16 @@ in tests; in programs that do not train.
 - PyTorch performance tuning guide, "Disable debugging APIs"
 """
 
-from torchlint.rule import Applicability, Argument, Context, Rule, calls, is_conditional, remove
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Context,
+    Rule,
+    calls,
+    configures,
+    is_conditional,
+    remove,
+)
 
 rule = Rule(
     code="TL702",
@@ -50,7 +59,7 @@ rule = Rule(
     finds=(
         calls("torch.autograd.set_detect_anomaly", Argument("mode", 0, bad=True, required=True)),
         calls("torch.autograd.detect_anomaly"),
-        calls("lightning.pytorch.Trainer", Argument("detect_anomaly", bad=True)),
+        configures("anomaly detection", True),
     ),
     unless=(is_conditional,),
     message="Anomaly detection records a traceback of each operation and checks its gradients; "

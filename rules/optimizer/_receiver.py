@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How
 from torchlint.analysis.values.kinds import Kind
 
 if TYPE_CHECKING:
     from torchlint.rule import Module
-
-_TORCH = ("torch.", "torchvision.", "lightning.", "timm.", "transformers.", "accelerate.")
 
 
 def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:
@@ -42,7 +41,7 @@ def _is_own(name: str, module: Module) -> bool:
     """Whether a class may have a `zero_grad` of its own: an optimizer that is not torch's, or
     a class of this file that defines one."""
     last = name.rpartition(".")[2].lstrip(":")
-    if name.startswith(_TORCH) or not last[:1].isupper():
+    if name.startswith(ANY.packages) or not last[:1].isupper():
         return False
     for class_ in module.nodes(cst.ClassDef):
         if ":" + module.qualified_name(class_) == name:
@@ -56,8 +55,7 @@ def _inherits(class_: cst.ClassDef, module: Module) -> bool:
         isinstance(each, cst.FunctionDef) and each.name.value == "zero_grad"
         for each in class_.body.body
     )
-    bases = module.values.class_bases(class_)
+    bases = module.definitions.bases(class_)
     return not own and any(
-        base.startswith("torch.nn.") or base.endswith(("Module", "PreTrainedModel"))
-        for base in bases
+        base.startswith("torch.nn.") or base.endswith(ANY.module_classes) for base in bases
     )

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
+from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
@@ -21,8 +22,8 @@ from torchlint.source.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.analysis.literals import Literal
     from torchlint.analysis.training.guards import Guard
+    from torchlint.analysis.values.definitions import Definitions
     from torchlint.analysis.values.kinds import Value
     from torchlint.files.reading import Source
     from torchlint.finding import Position
@@ -155,6 +156,12 @@ class Module:
         """The calls among them."""
         return [each for each in self.within(node) if type(each) is cst.Call]
 
+    def call_with(self, node: cst.CSTNode) -> cst.Call | None:
+        """The call that has `node` as an argument."""
+        arg = self.parent(node)
+        call = self.parent(arg) if isinstance(arg, cst.Arg) else None
+        return call if isinstance(call, cst.Call) else None
+
     def statement(self, node: cst.CSTNode) -> cst.BaseStatement | None:
         """The line or compound statement that holds `node`."""
         if isinstance(node, cst.BaseStatement):
@@ -215,6 +222,11 @@ class Module:
     def values(self) -> Values:
         return Values(self._nodes, self.names, self.flow)
 
+    @property
+    def definitions(self) -> Definitions:
+        """The classes and functions of this file."""
+        return self.values.definitions
+
     @cached_property
     def flow(self) -> Flow:
         return Flow(self._nodes, self.names)
@@ -231,26 +243,17 @@ class Module:
         """Whether the callee can be one of these dotted names."""
         return any(name in names for name in self.names.resolve(call.func))
 
-    def argument(
-        self, call: cst.Call, keyword: str, position: int | None = None
-    ) -> cst.BaseExpression | None:
-        """The expression passed as `keyword=` or at 0-based `position`."""
-        return literals.argument(call, keyword, position)
+    literal = staticmethod(literals.literal)
+    argument = staticmethod(literals.argument)
+    argument_node = staticmethod(literals.argument_node)
+    has_star_args = staticmethod(literals.has_star_args)
+    has_star_kwargs = staticmethod(literals.has_star_kwargs)
 
-    def argument_node(
-        self, call: cst.Call, keyword: str, position: int | None = None
-    ) -> cst.Arg | None:
-        return literals.argument_node(call, keyword, position)
-
-    def has_star_args(self, call: cst.Call) -> bool:
-        return literals.has_star_args(call)
-
-    def has_star_kwargs(self, call: cst.Call) -> bool:
-        return literals.has_star_kwargs(call)
-
-    def literal(self, node: cst.CSTNode | None) -> Literal:
-        """The value of a literal; `literals.UNKNOWN` for anything else."""
-        return literals.literal(node)
+    def setting(self, call: cst.Call, name: str) -> list[cst.Arg]:
+        """What a call gives a training framework for a setting, such as `"loader workers"` or
+        `"strategy"`: the 0 of `TrainingArguments(dataloader_num_workers=0)`."""
+        keywords = frameworks.keywords(name, self.resolve(call.func))
+        return [arg for arg in call.args if arg.keyword and arg.keyword.value in keywords]
 
     def value(self, node: cst.CSTNode | None) -> Value:
         """What kind of thing an expression is: see `torchlint.analysis.values.kinds.Kind`."""
@@ -302,15 +305,17 @@ class Module:
         return None
 
     @cached_property
+    def imported(self) -> list[str]:
+        """The dotted names of the modules that the file imports, or imports from."""
+        names = [dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names]
+        return names + [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
+
+    @cached_property
     def is_entry(self) -> bool:
         """A script that somebody starts: a main guard, a command line, or training at top level."""
         if self.main_guard is not None:
             return True
-        imported = [
-            dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names
-        ]
-        imported += [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
-        if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in imported):
+        if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in self.imported):
             return True
         return any(self.function(loop) is None for loop in self.loops.step_loops)
 
@@ -325,7 +330,7 @@ class Module:
             if (
                 method == "cuda"
                 or (method == "to" and self._moves_to_device(call))
-                or any(_names_accelerator(name) for name in self.resolve(call.func))
+                or any(frameworks.uses_accelerator(name) for name in self.resolve(call.func))
             ):
                 yield call
         for text in self.nodes(cst.SimpleString):
@@ -340,20 +345,3 @@ class Module:
         if not any("dev" in word.lower() or "gpu" in word.lower() for word in words):
             return False
         return not self.values.is_cpu(target)
-
-
-_ACCELERATORS = (
-    "accelerate.Accelerator",
-    "lightning.fabric.Fabric",
-    "torch.cuda.",
-    "torch.accelerator.",
-)
-
-
-def _names_accelerator(name: str) -> bool:
-    return name.startswith(_ACCELERATORS) and name not in (
-        "torch.cuda.is_available",
-        "torch.cuda.manual_seed",
-        "torch.cuda.manual_seed_all",
-        "torch.cuda.device_count",
-    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How, dotted_text, qualified_name
 from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, Value
@@ -258,8 +259,8 @@ class _Summarizer:
         if isinstance(func, cst.Attribute):
             method = func.attr.value
             if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
-                owned = [(name, "()") for name in self._attribute_classes(func)]
-                return [("self", method), *owned]
+                held = module.values.assigned(module.class_(func), method)
+                return [("self", method), *([(f"self.{method}", "()")] if held else [])]
             if inside:
                 return inside
             if names:
@@ -270,14 +271,6 @@ class _Summarizer:
         if isinstance(func, cst.Name) and func.value == "self":
             return [("self", "forward")]
         return [(name, "()") for name in self._classes(func)]
-
-    def _attribute_classes(self, node: cst.Attribute) -> list[str]:
-        return [f"self.{node.attr.value}"] if self._held(node) else []
-
-    def _held(self, node: cst.Attribute) -> bool:
-        class_ = self._module.class_(node)
-        attributes = self._module.values.attributes.get(class_, {}) if class_ else {}
-        return node.attr.value in attributes
 
     def _classes(self, node: cst.BaseExpression) -> list[str]:
         """What is known of the class of an object: dotted names, `$parameter`, `self.name`."""
@@ -307,7 +300,7 @@ class _Summarizer:
             and len(path) == 1
             and path[0] < len(source.args)
             and isinstance(source.func, cst.Attribute)
-            and source.func.attr.value in ("prepare", "setup")
+            and source.func.attr.value in ANY.prepares
         ):
             return self._classes(source.args[path[0]].value)
         return []

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from torchlint.analysis.frameworks.frameworks import ANY
+
 _MOVED = {
     "torch.nn.parallel.DataParallel": "torch.nn.DataParallel",
     "torch.nn.parallel.data_parallel.DataParallel": "torch.nn.DataParallel",
@@ -18,16 +20,15 @@ _MOVED = {
     "torch.autograd.grad_mode.no_grad": "torch.no_grad",
     "torch.autograd.no_grad": "torch.no_grad",
     "torch.autograd.inference_mode": "torch.inference_mode",
+    **dict(ANY.moved),
 }
 _PACKAGES = (
     ("torch.nn.modules.", "torch.nn."),
     ("torch.utils.data.dataloader.", "torch.utils.data."),
     ("torch.utils.data.dataset.", "torch.utils.data."),
     ("torch.optim.", "torch.optim."),
-    ("pytorch_lightning.", "lightning.pytorch."),
-    ("lightning_fabric.", "lightning.fabric."),
+    *ANY.renamed,
 )
-_LIGHTNING_TOP = frozenset({"LightningModule", "LightningDataModule", "Trainer", "Callback"})
 
 
 def canonical(name: str) -> str:
@@ -43,12 +44,6 @@ def canonical(name: str) -> str:
                 rest = tail
             name = public + rest
             break
-    package, _, rest = name.partition(".")
-    if package == "lightning":
-        if rest in _LIGHTNING_TOP:
-            return f"lightning.pytorch.{rest}"
-        if rest == "Fabric":
-            return "lightning.fabric.Fabric"
     return _MOVED.get(name, name)
 
 

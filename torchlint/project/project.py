@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, received
 from torchlint.project.symbols import Key
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from torchlint.project.word_search import Texts
 
 _STEP_DEPTH = 2
-_TRAINS = r"(?m)^[^#\n]*(?:backward\(|\btraining_step\b|\bcompute_loss\b)"
+_TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"
 
 
 @dataclass(frozen=True, slots=True)

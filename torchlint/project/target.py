@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from torchlint.analysis.frameworks.mentions import MENTIONS
 from torchlint.files.digests import blake2b
 from torchlint.files.reading import NOTEBOOK, read_bytes
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from torchlint.config.settings import Selection
     from torchlint.notebooks.cells import Borders
 
-_MENTIONS: Final = (b"torch", b"lightning", b"accelerate", b".backward(")
 CHANGED: Final = b""
 """The digest of a file that changes while it is looked at; no content has it."""
 
@@ -101,4 +101,4 @@ def digest_of(data: bytes) -> bytes:
 
 def mentions_torch(data: bytes) -> bool:
     """Whether any rule at all can have something to say about a file with these bytes."""
-    return any(word in data for word in _MENTIONS)
+    return any(word in data for word in MENTIONS)

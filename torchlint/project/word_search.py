@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from torchlint.project.answers import Answers
     from torchlint.project.target import Known
 
-ACCELERATED = (
-    r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]|Accelerator\(|Fabric\(|accelerator\s*=\s*['\"]gpu|"
-    r"\bgpus\s*=|\.to\((?:self\.|args\.|cfg\.|config\.)?device"
-)
 _WORD: Final = "word "
 """Starts the question for a plain word, which no pattern does."""
 _MOST_BYTES: Final = 2 << 20
@@ -66,6 +62,8 @@ class Texts:
 
     def accelerated(self, path: str) -> bool:
         """Whether a file moves something to a GPU, as far as its words show."""
+        from torchlint.analysis.frameworks.frameworks import ACCELERATED
+
         return self.matches(path, ACCELERATED)
 
     def _of(self, path: str) -> Words:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.training.guards import Guard
 from torchlint.finding import HotPlace, Tier
@@ -44,10 +45,7 @@ class Context(str, Enum):
     """A program that the file is part of trains a model."""
 
 
-HOT_WORDS: Final = (
-    r"backward\(|(?:opt|scaler|solver)\w{0,80}\.step\(|training_step|compute_loss|loss_scaler|"
-    r"ITERATION_|hooks\["
-)
+HOT_WORDS: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
 """The words of a file in which steps are taken, so that its code can be hot."""
 
 

@@ -1,6 +1,7 @@
 """Rules that are declared: a call or a setting, the argument, the values that are bad.
 
-`calls`, `method` and `sets` say what to look for; `pass_argument` and `remove` are the usual fixes.
+`calls`, `method`, `sets` and `configures` say what to look for; `pass_argument` and `remove` are the
+usual fixes.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis import edits
-from torchlint.analysis.literals import UNKNOWN
+from torchlint.analysis.frameworks import frameworks
 from torchlint.finding import Edit, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from torchlint.analysis.literals import Literal
     from torchlint.analysis.module import Module
 
     Predicate = Callable[["Match"], bool]
@@ -33,6 +35,7 @@ class _Kind(Enum):
     CALL = "call"
     METHOD = "method"
     SETTING = "setting"
+    FRAMEWORK = "framework"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +78,26 @@ class Pattern:
     @property
     def words(self) -> tuple[str, ...]:
         """Regular expressions that all match the text of every file with this pattern."""
-        last = (re.escape(name.rpartition(".")[2]) for name in self.names)
-        found = [rf"\b(?:{'|'.join(last)})\b"]
+        if self.kind is _Kind.FRAMEWORK:
+            return (_any_word(frameworks.keywords(self.names[0])), *_any_text(self.bad))
+        found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         if self.arguments and all(
             each.position is None and not each.missing for each in self.arguments
         ):
-            found.append(rf"\b(?:{'|'.join(each.name for each in self.arguments)})\b")
-            texts = {value for each in self.arguments for value in each.values}
-            if texts and all(isinstance(text, str) for text in texts):
-                found.append(rf"""['"](?:{"|".join(sorted(map(str, texts)))})['"]""")
+            found.append(_any_word(each.name for each in self.arguments))
+            found += _any_text(value for each in self.arguments for value in each.values)
         return tuple(found)
 
     def matches(self, module: Module) -> Iterator[Match]:
         """Where the pattern is found."""
         if self.until is not None and module.torch >= self.until:
             return
-        yield from self._settings(module) if self.kind is _Kind.SETTING else self._calls(module)
+        if self.kind is _Kind.SETTING:
+            yield from self._settings(module)
+        elif self.kind is _Kind.FRAMEWORK:
+            yield from self._framework_settings(module)
+        else:
+            yield from self._calls(module)
 
     def tier_of(self, match: Match, usual: Tier) -> Tier:
         """The tier of a finding there; `usual` is that of the rule."""
@@ -113,8 +120,18 @@ class Pattern:
     def _settings(self, module: Module) -> Iterator[Match]:
         for assign in module.nodes(cst.Assign):
             targets = {name for each in assign.targets for name in module.resolve(each.target)}
-            if not targets.isdisjoint(self.names) and module.literal(assign.value) in self.bad:
+            if not targets.isdisjoint(self.names) and _is_one_of(
+                module.literal(assign.value), self.bad
+            ):
                 yield Match(assign, module)
+
+    def _framework_settings(self, module: Module) -> Iterator[Match]:
+        (setting,) = self.names
+        for call in module.nodes(cst.Call):
+            for argument in module.setting(call, setting):
+                if _is_one_of(module.literal(argument.value), self.bad):
+                    yield Match(call, module, argument)
+                    break
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +155,28 @@ class Match:
         return self.node
 
 
+def _any_word(words: Iterable[str]) -> str:
+    return rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b"
+
+
+def _any_text(values: Iterable[object]) -> Iterator[str]:
+    """A pattern for string literals with one of these values, if all of them are strings."""
+    texts = list(values)
+    if texts and all(isinstance(text, str) for text in texts):
+        yield rf"""['"](?:{"|".join(sorted({re.escape(str(text)) for text in texts}))})['"]"""
+
+
 def _bad(argument: Argument, call: cst.Call, module: Module) -> Match | None:
     passed = module.argument_node(call, argument.name, argument.position)
     if passed is None:
         return Match(call, module) if argument.missing else None
-    value = module.literal(passed.value)
-    bad = value is not UNKNOWN and any(
-        type(value) is type(each) and value == each for each in argument.values
-    )
+    bad = _is_one_of(module.literal(passed.value), argument.values)
     return Match(call, module, passed, argument.required) if bad else None
+
+
+def _is_one_of(value: Literal, bad: tuple[object, ...]) -> bool:
+    """Whether a literal is bad; `True` is not 1 here."""
+    return any(type(value) is type(each) and value == each for each in bad)
 
 
 def calls(
@@ -186,6 +216,12 @@ def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Arg
 def sets(name: str, *bad: object, tier: Tier | None = None) -> Pattern:
     """Assignments of a bad literal to a setting, such as `torch.backends.cudnn.enabled = False`."""
     return Pattern(_Kind.SETTING, (name,), (), bad, tier)
+
+
+def configures(setting: str, *bad: object) -> Pattern:
+    """Bad literals for a setting of any training framework, such as `"strategy"`: the adapters in
+    `torchlint.analysis.frameworks` know the classes and the keywords."""
+    return Pattern(_Kind.FRAMEWORK, (setting,), bad=bad)
 
 
 # usual reasons to say nothing ----------------------------------------------------------------

@@ -43,7 +43,7 @@ def held_by_nobody(node: cst.BaseExpression, module: Module) -> bool:
             return False
         if not names and not isinstance(node.func, cst.Attribute):
             return False
-        if module.values.own_function(node) is not None:
+        if module.definitions.callee(node) is not None:
             return False
     elif not isinstance(node, cst.BinaryOperation):
         return False
@@ -79,9 +79,7 @@ def _sources(node: cst.BaseExpression, module: Module) -> Iterator[cst.BaseExpre
             if binding.how is How.ASSIGNMENT and binding.value is not None:
                 yield binding.value
     elif isinstance(node, cst.Attribute) and dotted_text(node).startswith("self."):
-        class_ = module.class_(node)
-        held = module.values.attributes.get(class_, {}) if class_ is not None else {}
-        for binding in held.get(node.attr.value, ()):
+        for binding in module.values.assigned(module.class_(node), node.attr.value):
             if binding.value is not None:
                 yield binding.value
     else:

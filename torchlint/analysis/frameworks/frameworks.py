@@ -1,60 +1,80 @@
-"""What training frameworks call on every step, and what they take care of themselves."""
+"""What the rest of torchlint asks about training frameworks, without knowing one by name."""
 
 from __future__ import annotations
 
-_LIGHTNING_STEPS = frozenset(
-    {"on_train_batch_start", "on_train_batch_end", "on_before_optimizer_step"}
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from torchlint.analysis.frameworks.accelerate import ACCELERATE
+from torchlint.analysis.frameworks.adapter import Framework
+from torchlint.analysis.frameworks.fabric import FABRIC
+from torchlint.analysis.frameworks.ignite import IGNITE
+from torchlint.analysis.frameworks.lightning import LIGHTNING
+from torchlint.analysis.frameworks.plain_torch import PLAIN_TORCH
+from torchlint.analysis.frameworks.settings_owners import SETTINGS_OWNERS
+from torchlint.analysis.frameworks.torchnet import TORCHNET
+from torchlint.analysis.frameworks.transformers import TRANSFORMERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FRAMEWORKS: Final = (
+    PLAIN_TORCH,
+    LIGHTNING,
+    FABRIC,
+    TRANSFORMERS,
+    ACCELERATE,
+    IGNITE,
+    TORCHNET,
+    SETTINGS_OWNERS,
 )
-_TRAINER_STEPS = frozenset({"compute_loss"})
-_CALLBACK_STEPS = frozenset({"on_step_end", "on_train_batch_end", "on_train_batch_start"})
-_EVALUATION_HOOKS = frozenset(
-    {
-        "validation_step",
-        "test_step",
-        "predict_step",
-        "prediction_step",
-        "on_validation_batch_end",
-        "evaluation_loop",
-    }
-)
 
 
-def is_step_hook(function: str, bases: list[str]) -> bool:
-    """Whether a framework calls this method of a class with these bases on each training step.
-
-    A method called `training_step`, whatever its class inherits; Lightning's per-batch hooks;
-    `compute_loss` of a Hugging Face `Trainer`; per-step callbacks of either.
-    """
-    if function == "training_step":
-        return True
-    for base in bases:
-        last = base.rpartition(".")[2]
-        if last.endswith("LightningModule") and function in _LIGHTNING_STEPS:
-            return True
-        if last.endswith("Trainer") and "." in base and function in _TRAINER_STEPS:
-            return True
-        if last in ("TrainerCallback", "Callback") and function in _CALLBACK_STEPS:
-            return True
-    return False
+def _joined(*fields: Any) -> Any:
+    return frozenset().union(*fields) if isinstance(fields[0], frozenset) else sum(fields, ())
 
 
-def is_evaluation_hook(function: str) -> bool:
-    return function in _EVALUATION_HOOKS
+ANY: Final = Framework._make(map(_joined, *FRAMEWORKS))
+"""All frameworks in one: what any of them has."""
+
+ACCELERATED: Final = "|".join(ANY.accelerator_words)
+"""A pattern for files which show that a program runs on an accelerator."""
+STEP_WORDS: Final = "|".join((*ANY.step_words, *ANY.step_methods))
+"""A pattern for files in which training steps are taken."""
+HOOK_WORDS: Final = "|".join(ANY.hook_words)
+"""A pattern for files that register a function to be called on each step."""
 
 
-def unwraps(method: str) -> bool:
-    """Whether a method hands its arguments back, ready for the device: Accelerate's `prepare`,
-    Fabric's `setup` and `setup_dataloaders`."""
-    return method in ("prepare", "setup", "setup_dataloaders", "prepare_data_loader")
+def owned(setting: str) -> str:
+    """A pattern for files whose framework has a switch of its own for a torch setting."""
+    return "|".join("|".join(each.shown_by) for each in FRAMEWORKS if setting in each.owns)
 
 
-ITERATION_EVENTS = frozenset(
-    {"ITERATION_COMPLETED", "ITERATION_STARTED", "FORWARD", "BACKWARD", "GET_BATCH_COMPLETED"}
-)
-"""ignite's `Events` that fire on each step, when no `every=` is given."""
+def owns(setting: str, names: Iterable[str]) -> bool:
+    """Whether one of these dotted names comes from a framework that sees to a setting itself."""
+    owners = tuple(name for each in FRAMEWORKS if setting in each.owns for name in each.packages)
+    owners += tuple(old for old, new in ANY.renamed if new.startswith(owners))
+    return any(f"{name}.".startswith(owners) for name in names)
 
-ENGINE_HOOKS = frozenset({"on_sample", "on_forward", "on_backward"})
-"""Keys of `engine.hooks` of a torchnet engine that fire on each batch."""
 
-ENGINE_STATE_TENSORS = frozenset({"loss", "output"})
-"""What such an engine keeps in the `state` that it passes: device tensors under these keys."""
+def keywords(setting: str, names: Iterable[str] | None = None) -> frozenset[str]:
+    """The keywords that mean a setting, in a call of one of these dotted names or of any."""
+    return frozenset(
+        keyword
+        for each in ANY.settings
+        if each.name == setting and (names is None or any(re.search(each.of, n) for n in names))
+        for keyword in each.keywords
+    )
+
+
+def uses_accelerator(name: str) -> bool:
+    """Whether a call of this dotted name shows that there is an accelerator."""
+    return name.startswith(ANY.accelerator_calls) and name not in ANY.accelerator_questions
+
+
+def is_step_hook(method: str, bases: list[str]) -> bool:
+    """Whether a framework calls this method of a class with these bases on each step."""
+    return any(
+        method in methods and any(re.search(pattern, base) for base in ("", *bases))
+        for pattern, methods in ANY.step_hooks
+    )

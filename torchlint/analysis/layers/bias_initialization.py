@@ -38,10 +38,8 @@ def _is_touched(node: cst.Attribute, module: Module) -> bool:
     parent = module.parent(node)
     if isinstance(parent, (cst.Attribute, cst.Subscript)):
         return True
-    if not isinstance(parent, cst.Arg):
-        return False
-    call = module.parent(parent)
-    return not (isinstance(call, cst.Call) and module.calls(call, "builtins.isinstance"))
+    call = module.call_with(node)
+    return call is not None and not module.calls(call, "builtins.isinstance")
 
 
 def _about_others(node: cst.Attribute, module: Module, kind: str) -> bool:
@@ -59,9 +57,7 @@ def _holds_another(owner: cst.BaseExpression, module: Module, kind: str) -> bool
     """Whether `self.x` is assigned, and never a layer of this kind."""
     if not (isinstance(owner, cst.Attribute) and dotted_text(owner.value) == "self"):
         return False
-    class_ = module.class_(owner)
-    attributes = module.values.attributes.get(class_, {}) if class_ is not None else {}
-    bindings = attributes.get(owner.attr.value, [])
+    bindings = module.values.assigned(module.class_(owner), owner.attr.value)
     return bool(bindings) and all(
         isinstance(binding.value, cst.Call)
         and module.resolve(binding.value.func) != ()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class Layer:
 class Chain:
     """Layers that run one after the other: which can be the first, and which the last.
 
-    `empty` says that it may hand on its input as it is, as `nn.Identity` does.
+    `empty` says that it may pass its input on as it is, as `nn.Identity` does.
     """
 
     first: tuple[Layer, ...]
@@ -59,3 +61,8 @@ class Step:
 def unknown(node: cst.CSTNode) -> Chain:
     layer = Layer(None, node)
     return Chain((layer,), (layer,))
+
+
+def either(chains: list[Chain], node: cst.CSTNode) -> Chain:
+    """One of these chains runs; without any, nobody knows what stands at `node`."""
+    return reduce(or_, chains) if chains else unknown(node)

@@ -1,34 +1,36 @@
-"""Lists of layers that grow statement by statement, as in `layers.append(nn.Conv2d(…))`."""
+"""What lists and containers hold, and lists that grow: `layers.append(nn.Conv2d(…))`."""
 
 from __future__ import annotations
 
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.layers.chain import NO_LAYERS, Chain, unknown
-from torchlint.analysis.names import dotted_text
+from torchlint.analysis.layers.container_loops import ContainerLoops
+from torchlint.analysis.names import How, dotted_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from torchlint.analysis.layers.layers import Layers
+    from torchlint.analysis.module import Module
 
+UNORDERED = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
 GROW = frozenset({"append", "extend", "add_module", "insert"})
 _SHRINK = frozenset({"pop", "remove", "clear", "reverse", "sort"})
-_UNORDERED = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
-_Owner = cst.FunctionDef | cst.Module
-_Key = tuple[_Owner, str]
+_SAME_ITEMS = (*UNORDERED, "builtins.list", "builtins.tuple", "builtins.reversed")
+_SEQUENTIAL = "torch.nn.Sequential"
+Items = list[cst.BaseExpression]
+Owner = cst.FunctionDef | cst.Module
+GrownList = tuple[Owner, str]
+"""A list by the function that makes it grow, and by its name there."""
 
 
 def grown_name(statement: cst.CSTNode) -> str:
     """`layers` in `layers.append(x)`, `layers += [x]` and `layers["conv"] = x`, else empty."""
-    if isinstance(statement, cst.Call):
-        func = statement.func
-        grows = isinstance(func, cst.Attribute) and func.attr.value in GROW | _SHRINK
-        return dotted_text(func.value) if grows and isinstance(func, cst.Attribute) else ""
+    if isinstance(statement, cst.Call) and isinstance(statement.func, cst.Attribute):
+        grows = statement.func.attr.value in GROW | _SHRINK
+        return dotted_text(statement.func.value) if grows else ""
     if isinstance(statement, cst.AugAssign) and isinstance(statement.operator, cst.AddAssign):
         return dotted_text(statement.target)
     if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Subscript):
@@ -37,212 +39,159 @@ def grown_name(statement: cst.CSTNode) -> str:
 
 
 class LayerLists:
-    """Follows the lists of one file through branches and loops."""
+    """The lists and containers of one file."""
 
-    def __init__(self, layers: Layers) -> None:
-        self._layers = layers
-        self._module = layers.module
-        self._states: dict[_Key, Chain] = {}
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self.loops = ContainerLoops(module)
+        self._known: dict[cst.CSTNode, Items | None] = {}
+
+    # what they hold ------------------------------------------------------------------------
+
+    def items(self, node: cst.CSTNode) -> Items | None:
+        """Every expression that can be an item of a list or `nn.ModuleList`; None if unknown."""
+        if node not in self._known:
+            self._known[node] = None  # a list that is made from itself
+            self._known[node] = self._items(node)
+        return self._known[node]
+
+    def _items(self, node: cst.CSTNode) -> Items | None:
+        if isinstance(node, (cst.List, cst.Tuple)):
+            return [element.value for element in node.elements]
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return [node.elt]
+        if isinstance(node, cst.Call):
+            if self._module.calls(node, _SEQUENTIAL):
+                starred = any(arg.star for arg in node.args)
+                return None if starred else [arg.value for arg in node.args]
+            same = self._module.calls(node, *_SAME_ITEMS)
+            return self._all_items(arg.value for arg in node.args[:1]) if same else None
+        if isinstance(node, cst.Subscript):
+            inner = self.items(node.value)
+            if any(isinstance(part.slice, cst.Slice) for part in node.slice):
+                return inner
+            return self._all_items(inner)
+        if not isinstance(node, (cst.Name, cst.Attribute)):
+            return None
+        found = self._all_items(self.assigned(node) or [])
+        return None if found is None else [*found, *self._added(node)]
+
+    def _all_items(self, containers: Iterable[cst.BaseExpression] | None) -> Items | None:
+        if containers is None:
+            return None
+        found: Items = []
+        for container in containers:
+            items = self.items(container)
+            if items is None:
+                return None
+            found += items
+        return found
+
+    def assigned(self, node: cst.CSTNode, *, partly: bool = True) -> Items | None:
+        """What a name or `self.name` is set to; None if that is not all known."""
+        if isinstance(node, cst.Name):
+            bindings = self._module.flow.reaching(node)
+            values = [each.value for each in bindings if each.how is How.ASSIGNMENT and each.value]
+            return values if partly or len(values) == len(bindings) else None
+        if not isinstance(node, cst.Attribute) or dotted_text(node.value) != "self":
+            return None
+        bindings = self._module.values.assigned(self._module.class_(node), node.attr.value)
+        values = [each.value for each in bindings if each.value and not each.path]
+        return values if values and len(values) == len(bindings) else None
+
+    def iterated(self, iterable: cst.CSTNode, path: tuple[int, ...]) -> Items | None:
+        """What a loop over `iterable` gives to the part of its target that `path` leads to."""
+        while isinstance(iterable, cst.Call) and path:
+            if self._module.calls(iterable, "builtins.enumerate") and path[0] == 1:
+                iterable, path = iterable.args[0].value, path[1:]
+            elif self._module.calls(iterable, "builtins.zip") and path[0] < len(iterable.args):
+                iterable, path = iterable.args[path[0]].value, path[1:]
+            else:
+                break
+        return None if path else self.items(iterable)
+
+    def is_sequential(self, class_: cst.ClassDef) -> bool:
+        """Whether a class runs its modules in the order in which it got them."""
+        if _SEQUENTIAL not in self._module.definitions.bases(class_):
+            return False
+        own = method(class_, "forward")
+        return own is None or "super(" in self._module.tree.code_for_node(own)
+
+    # lists that grow -----------------------------------------------------------------------
 
     @cached_property
-    def grown(self) -> dict[_Key, list[cst.CSTNode]]:
-        """For each list that grows, by function and name, the calls and statements that do it."""
-        found: dict[_Key, list[cst.CSTNode]] = {}
+    def grown(self) -> dict[GrownList, list[cst.CSTNode]]:
+        """For each list that grows, the calls and statements that make it grow."""
+        found: dict[GrownList, list[cst.CSTNode]] = {}
         for node in self._module.nodes(cst.Call, cst.AugAssign, cst.Assign):
             name = grown_name(node)
             class_ = self._module.class_(node) if name == "self" else None
-            if class_ is not None and not self._layers.items.is_sequential(class_):
+            if class_ is not None and not self.is_sequential(class_):
                 continue
             if name and (name.startswith("self.") or "." not in name):
-                owner = self._module.function(node) or self._module.tree
-                found.setdefault((owner, name), []).append(node)
+                found.setdefault((self._owner(node), name), []).append(node)
         return found
 
-    def _key(self, node: cst.CSTNode) -> _Key | None:
+    def _owner(self, node: cst.CSTNode) -> Owner:
+        return self._module.function(node) or self._module.tree
+
+    def named(self, node: cst.CSTNode) -> GrownList | None:
         """The list that an expression names: one of its function or, for `self.x`, its class."""
         name = dotted_text(node)
-        own = (self._module.function(node) or self._module.tree, name)
+        own = (self._owner(node), name)
         if own in self.grown:
             return own
-        class_ = self._module.class_(node) if name.startswith("self.") else None
-        return self._attributes.get((class_, name)) if class_ is not None else None
+        return self._attributes.get((self._module.class_(node), name))
 
     @cached_property
-    def _attributes(self) -> dict[tuple[cst.ClassDef | None, str], _Key]:
+    def _attributes(self) -> dict[tuple[cst.ClassDef | None, str], GrownList]:
         return {
-            (self._module.class_(owner), name): (owner, name)
+            (class_, name): (owner, name)
             for owner, name in reversed(self.grown)
-            if name.startswith("self.")
+            if name.startswith("self.") and (class_ := self._module.class_(owner)) is not None
         }
 
-    def state(self, node: cst.CSTNode) -> Chain | None:
-        """The chain of a list that grows in order; None for anything else."""
-        key = self._key(node)
-        return None if key is None else self.grow(*key)
-
-    def grow(self, owner: _Owner, name: str) -> Chain | None:
-        """The chain of the list that a function knows under a name."""
-        key = (owner, name)
-        if key in self._unordered:
-            return None
-        if key not in self._states:
-            _Growth(self._layers, key, self.grown[key], self._states).run()
-        return self._states[key]
-
-    def added(self, node: cst.CSTNode) -> list[cst.BaseExpression]:
+    def _added(self, node: cst.CSTNode) -> Items:
         """What is put into a list or `nn.ModuleList` after it was made."""
-        key = self._key(node)
-        found: list[cst.BaseExpression] = []
-        for place in self.grown.get(key, ()) if key else ():
+        named = self.named(node)
+        found: Items = []
+        for place in self.grown[named] if named else ():
             if isinstance(place, cst.Call) and isinstance(place.func, cst.Attribute) and place.args:
                 value = place.args[-1].value
                 extends = place.func.attr.value == "extend"
-                found += (self._layers.items.items(value) or [value]) if extends else [value]
+                found += (self.items(value) or [value]) if extends else [value]
             elif isinstance(place, cst.AugAssign):
-                found += self._layers.items.items(place.value) or [place.value]
+                found += self.items(place.value) or [place.value]
             elif isinstance(place, cst.Assign):
                 found.append(place.value)
         return found
 
     @cached_property
-    def around_jumps(self) -> frozenset[cst.CSTNode]:
-        """The statements that may leave a block before its end."""
-        jumps = self._module.nodes(cst.Continue, cst.Break, cst.Return, cst.Raise)
-        return frozenset(above for jump in jumps for above in self._module.ancestors(jump))
-
-    @cached_property
-    def _unordered(self) -> frozenset[_Key]:
+    def unordered(self) -> frozenset[GrownList]:
         """Lists that become an `nn.ModuleList`, which runs its items in no order of its own."""
-        found: set[_Key] = set()
+        found: set[GrownList] = set()
         for call in self._module.nodes(cst.Call):
-            if not self._module.calls(call, *_UNORDERED):
+            if not self._module.calls(call, *UNORDERED):
                 continue
-            owner = self._module.function(call) or self._module.tree
-            assign = self._module.parent(call)
-            if isinstance(assign, (cst.Assign, cst.AnnAssign)):
-                targets = (
-                    [each.target for each in assign.targets]
-                    if isinstance(assign, cst.Assign)
-                    else [assign.target]
-                )
-                if any(self._layers.items.runs_in_order(target) for target in targets):
-                    continue
-                found.update((owner, dotted_text(target)) for target in targets)
-            found.update((owner, dotted_text(arg.value)) for arg in call.args)
+            owner = self._owner(call)
+            targets = assign_targets(self._module.parent(call))
+            if any(self.loops.run_in_order(target) for target in targets):
+                continue
+            holders = [*targets, *(arg.value for arg in call.args)]
+            found.update((owner, dotted_text(holder)) for holder in holders)
         return frozenset(found)
 
 
-class _Growth:
-    """Runs the statements of one function that touch one list."""
-
-    def __init__(
-        self, layers: Layers, key: _Key, places: list[cst.CSTNode], states: dict[_Key, Chain]
-    ) -> None:
-        self._layers = layers
-        self._key, self._name = key, key[1]
-        self._states = states
-        self._states[key] = self._empty = NO_LAYERS
-        self._ends: list[Chain] = []
-        self._skipped: list[list[Chain]] = []
-        module = layers.module
-        self._touched = {above for place in places for above in module.ancestors(place)}
-
-    def run(self) -> None:
-        end = self._block(self._key[0].body, self._empty)
-        ends = self._ends if end is None else [*self._ends, end]
-        self._states[self._key] = reduce(or_, ends) if ends else self._empty
-
-    def _block(
-        self, body: cst.BaseSuite | Sequence[cst.CSTNode], state: Chain | None
-    ) -> Chain | None:
-        """The state after a block; None if its end is never reached."""
-        for statement in body.body if isinstance(body, cst.BaseSuite) else body:
-            if state is None:
-                return None
-            self._states[self._key] = state
-            if isinstance(statement, cst.SimpleStatementLine):
-                for part in statement.body:
-                    state = self._small(part, state) if state is not None else None
-            elif isinstance(statement, cst.BaseSmallStatement):
-                state = self._small(statement, state)
-            elif statement in self._touched or statement in self._layers.lists.around_jumps:
-                state = self._compound(statement, state)
-        return state
-
-    def _compound(self, node: cst.CSTNode, state: Chain) -> Chain | None:
-        if isinstance(node, cst.If):
-            otherwise: Chain | None = state
-            if isinstance(node.orelse, cst.If):
-                otherwise = self._compound(node.orelse, state)
-            elif node.orelse is not None:
-                otherwise = self._block(node.orelse.body, state)
-            return _either(self._block(node.body, state), otherwise)
-        if isinstance(node, (cst.For, cst.While)):
-            return self._loop(node, state)
-        if isinstance(node, cst.With):
-            return self._block(node.body, state)
-        if isinstance(node, cst.Try):
-            handled = [self._block(handler.body, state) for handler in node.handlers]
-            return reduce(_either, handled, self._block(node.body, state))
-        return state
-
-    def _loop(self, node: cst.For | cst.While, state: Chain) -> Chain:
-        # Twice, so that the end of one round is followed by the start of the next.
-        for _ in range(2):
-            self._skipped.append([])
-            end = self._block(node.body, state)
-            state = reduce(_either, self._skipped.pop(), end) or state
-        return state
-
-    def _small(self, node: cst.BaseSmallStatement, state: Chain) -> Chain | None:
-        if isinstance(node, cst.Return):
-            self._ends.append(state)
-            return None
-        if isinstance(node, cst.Raise):
-            return None
-        if isinstance(node, (cst.Continue, cst.Break)):
-            if self._skipped:
-                self._skipped[-1].append(state)
-            return None
-        if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
-            return self._call(node.value, state)
-        if isinstance(node, cst.AugAssign) and dotted_text(node.target) == self._name:
-            return self._layers.join([state, self._layers.sequence(node.value)])
-        if isinstance(node, (cst.Assign, cst.AnnAssign)) and node.value is not None:
-            target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
-            if dotted_text(target) == self._name:
-                return self._assigned(node.value, state)
-            if isinstance(target, cst.Subscript) and dotted_text(target.value) == self._name:
-                return self._layers.join([state, self._layers.element(node.value)])
-        return state
-
-    def _assigned(self, value: cst.BaseExpression, state: Chain) -> Chain:
-        adds = isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add)
-        if (
-            adds
-            and isinstance(value, cst.BinaryOperation)
-            and dotted_text(value.left) == self._name
-        ):
-            return self._layers.join([state, self._layers.sequence(value.right)])
-        if isinstance(value, cst.Call) and any(
-            dotted_text(arg.value) == self._name for arg in value.args
-        ):
-            return state  # layers = nn.Sequential(*layers)
-        return self._layers.sequence(value)
-
-    def _call(self, call: cst.Call, state: Chain) -> Chain:
-        if grown_name(call) != self._name or not isinstance(call.func, cst.Attribute):
-            return state
-        how = call.func.attr.value
-        if how in ("append", "add_module") and call.args:
-            return self._layers.join([state, self._layers.element(call.args[-1].value)])
-        if how == "extend" and call.args:
-            return self._layers.join([state, self._layers.sequence(call.args[0].value)])
-        return unknown(call)
+def assign_targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
+    """What an assignment assigns to; nothing for other nodes."""
+    if isinstance(node, cst.AnnAssign):
+        return [node.target]
+    return [each.target for each in node.targets] if isinstance(node, cst.Assign) else []
 
 
-def _either(one: Chain | None, other: Chain | None) -> Chain | None:
-    """The state where two paths meet; a path that never gets there says nothing."""
-    if one is None or other is None:
-        return one or other
-    return one | other
+def method(class_: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+    """The method that a class itself defines under a name."""
+    for statement in class_.body.body:
+        if isinstance(statement, cst.FunctionDef) and statement.name.value == name:
+            return statement
+    return None

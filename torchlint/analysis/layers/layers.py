@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.layers.chain import NO_LAYERS, Chain, Layer, Step, unknown
-from torchlint.analysis.layers.layer_items import LayerItems, method
-from torchlint.analysis.layers.layer_lists import LayerLists
+from torchlint.analysis.layers.chain import NO_LAYERS, Chain, Layer, Step, either, unknown
+from torchlint.analysis.layers.layer_lists import (
+    GrownList,
+    LayerLists,
+    assign_targets,
+    grown_name,
+    method,
+)
 from torchlint.analysis.names import Binding, How, dotted_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from torchlint.analysis.module import Module
 
@@ -31,12 +36,12 @@ class Layers:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.lists = LayerLists(self)
-        self.items = LayerItems(module, self.lists)
+        self.lists = LayerLists(module)
         self.steps: dict[cst.Call, dict[Step, None]] = {}
         self.placed: dict[cst.Call, dict[cst.CSTNode, None]] = {}
         self._chains: dict[cst.CSTNode, Chain] = {}
         self._sequences: dict[cst.CSTNode, Chain] = {}
+        self._grown: dict[GrownList, Chain] = {}
 
     # what stands where ---------------------------------------------------------------------
 
@@ -112,20 +117,17 @@ class Layers:
         if isinstance(node, cst.IfExp):
             return self.chain(node.body) | self.chain(node.orelse)
         if isinstance(node, (cst.Name, cst.Attribute)):
-            grown = self.lists.state(node)
+            grown = self.grown(node)
             if grown is not None:
                 return grown
         if isinstance(node, cst.Name):
             found = [self._bound(binding, node) for binding in self.module.flow.reaching(node)]
-            return reduce(or_, found) if found else unknown(node)
+            return either(found, node)
         if isinstance(node, cst.Attribute):
-            values = self.items.attribute(node)
-            found = [self._moved(self.chain(value), value, node) for value in values or ()]
-            return reduce(or_, found) if found else unknown(node)
+            values = self.lists.assigned(node) or ()
+            return either([self._moved(self.chain(value), value, node) for value in values], node)
         if isinstance(node, cst.Subscript):
-            items = self.items.items(node.value)
-            found = [self.chain(item) for item in items or ()]
-            return reduce(or_, found) if found else unknown(node)
+            return either([self.chain(item) for item in self.lists.items(node.value) or ()], node)
         return unknown(node)
 
     def _constructed(self, call: cst.Call) -> Chain:
@@ -149,15 +151,15 @@ class Layers:
         if not (isinstance(func.value, cst.Call) and dotted_text(func.value.func) == "super"):
             return None
         class_ = self.module.class_(call)
-        if class_ is None or not self.items.is_sequential(class_):
+        if class_ is None or not self.lists.is_sequential(class_):
             return None
         return self.join(map(self._argument, call.args))
 
     def _is_run_by_hand(self, call: cst.Call) -> bool:
         assign = self.module.parent(call)
         if isinstance(assign, cst.Assign):
-            return self.items.runs_by_hand(assign.targets[0].target)
-        return self.items.given_to_a_loop(call)
+            return self.lists.loops.run_by_hand(assign.targets[0].target)
+        return self.lists.loops.get_from_outside(call)
 
     def _argument(self, arg: cst.Arg) -> Chain:
         value = arg.value
@@ -165,7 +167,7 @@ class Layers:
             return self.sequence(value)
         if isinstance(value, cst.Call) and self.module.calls(value, *_PAIRS):
             return self.sequence(value)
-        if isinstance(value, (cst.Name, cst.Attribute)) and self.lists.state(value) is not None:
+        if isinstance(value, (cst.Name, cst.Attribute)) and self.grown(value) is not None:
             return self.sequence(value)
         return self.element(value)
 
@@ -174,9 +176,8 @@ class Layers:
         if value is None:
             return unknown(node)
         if binding.how is How.ITERATION:
-            items = self.items.iterated(value, binding.path)
-            found = [self.chain(item) for item in items or ()]
-            return reduce(or_, found) if found else unknown(node)
+            items = self.lists.iterated(value, binding.path) or ()
+            return either([self.chain(item) for item in items], node)
         if binding.how is not How.ASSIGNMENT or binding.path:
             return unknown(node)
         return self._moved(self.chain(value), value, node)
@@ -189,6 +190,12 @@ class Layers:
             return tuple(Layer(each.call, node) if each.place is value else each for each in layers)
 
         return Chain(move(chain.first), move(chain.last), chain.empty)
+
+    @cached_property
+    def around_jumps(self) -> frozenset[cst.CSTNode]:
+        """The statements that may leave a block before its end."""
+        jumps = self.module.nodes(cst.Continue, cst.Break, cst.Return, cst.Raise)
+        return frozenset(above for jump in jumps for above in self.module.ancestors(jump))
 
     # functions -----------------------------------------------------------------------------
 
@@ -208,25 +215,28 @@ class Layers:
         """What a function returns. Its last layer is not followed out of the function, since
         other callers may put something else behind it."""
         read = self.sequence if as_list else self.chain
-        found = [read(node.value) for node in self._returns.get(function, ()) if node.value]
-        if not found:
-            return unknown(call)
-        chain = reduce(or_, found)
+        returns = self.module.definitions.returns(function)
+        chain = either([read(node.value) for node in returns if node.value], call)
         return Chain(chain.first, (Layer(None, call),), chain.empty)
 
-    @cached_property
-    def _returns(self) -> dict[cst.FunctionDef | None, list[cst.Return]]:
-        found: dict[cst.FunctionDef | None, list[cst.Return]] = {}
-        for node in self.module.nodes(cst.Return):
-            found.setdefault(self.module.function(node), []).append(node)
-        return found
-
     # lists ---------------------------------------------------------------------------------
+
+    def grown(self, node: cst.CSTNode) -> Chain | None:
+        """The chain of a list that grows in order; None for anything else."""
+        named = self.lists.named(node)
+        return None if named is None else self.grow(named)
+
+    def grow(self, grown: GrownList) -> Chain | None:
+        if grown in self.lists.unordered:
+            return None
+        if grown not in self._grown:
+            _Growth(self, grown, self._grown).run()
+        return self._grown[grown]
 
     def sequence(self, node: cst.CSTNode) -> Chain:
         """What runs when the layers of a list run in its order."""
         if isinstance(node, (cst.Name, cst.Attribute)):
-            grown = self.lists.state(node)
+            grown = self.grown(node)
             if grown is not None:
                 return grown
         known = self._sequences.get(node)
@@ -250,15 +260,8 @@ class Layers:
             return self.join(self.element(each.value) for each in node.elements)
         if isinstance(node, cst.Call):
             return self._called_sequence(node)
-        values: list[cst.BaseExpression] | None = None
-        if isinstance(node, cst.Name):
-            bindings = self.module.flow.reaching(node)
-            values = [each.value for each in bindings if each.how is How.ASSIGNMENT and each.value]
-            values = values if len(values) == len(bindings) else None
-        elif isinstance(node, cst.Attribute):
-            values = self.items.attribute(node)
-        found = [self.sequence(value) for value in values or ()]
-        return reduce(or_, found) if found else unknown(node)
+        values = self.lists.assigned(node, partly=False) or ()
+        return either([self.sequence(value) for value in values], node)
 
     def _item(self, element: cst.BaseElement) -> Chain:
         if isinstance(element, cst.StarredElement):
@@ -280,3 +283,117 @@ class Layers:
             return self.join(self.sequence(arg.value) for arg in call.args)
         function = self.definition(call)
         return self._result(function, call, as_list=True) if function else unknown(call)
+
+
+class _Growth:
+    """Runs the statements of one function that touch one list."""
+
+    def __init__(self, layers: Layers, grown: GrownList, states: dict[GrownList, Chain]) -> None:
+        self._layers = layers
+        self._grown, self._name = grown, grown[1]
+        self._states = states
+        self._ends: list[Chain] = []
+        self._skipped: list[list[Chain]] = []
+        module = layers.module
+        places = layers.lists.grown[grown]
+        self._touched = {above for place in places for above in module.ancestors(place)}
+
+    def run(self) -> None:
+        self._states[self._grown] = NO_LAYERS
+        end = self._block(self._grown[0].body, NO_LAYERS)
+        ends = self._ends if end is None else [*self._ends, end]
+        self._states[self._grown] = reduce(or_, ends) if ends else NO_LAYERS
+
+    def _block(
+        self, body: cst.BaseSuite | Sequence[cst.CSTNode], state: Chain | None
+    ) -> Chain | None:
+        """The state after a block; None if its end is never reached."""
+        for statement in body.body if isinstance(body, cst.BaseSuite) else body:
+            if state is None:
+                return None
+            self._states[self._grown] = state
+            if isinstance(statement, cst.SimpleStatementLine):
+                for part in statement.body:
+                    state = self._small(part, state) if state is not None else None
+            elif isinstance(statement, cst.BaseSmallStatement):
+                state = self._small(statement, state)
+            elif statement in self._touched or statement in self._layers.around_jumps:
+                state = self._compound(statement, state)
+        return state
+
+    def _compound(self, node: cst.CSTNode, state: Chain) -> Chain | None:
+        if isinstance(node, cst.If):
+            otherwise: Chain | None = state
+            if isinstance(node.orelse, cst.If):
+                otherwise = self._compound(node.orelse, state)
+            elif node.orelse is not None:
+                otherwise = self._block(node.orelse.body, state)
+            return _either(self._block(node.body, state), otherwise)
+        if isinstance(node, (cst.For, cst.While)):
+            return self._loop(node, state)
+        if isinstance(node, cst.With):
+            return self._block(node.body, state)
+        if isinstance(node, cst.Try):
+            handled = [self._block(handler.body, state) for handler in node.handlers]
+            return reduce(_either, handled, self._block(node.body, state))
+        return state
+
+    def _loop(self, node: cst.For | cst.While, state: Chain) -> Chain:
+        # Twice, so that the end of one round is followed by the start of the next.
+        for _ in range(2):
+            self._skipped.append([])
+            end = self._block(node.body, state)
+            state = reduce(_either, self._skipped.pop(), end) or state
+        return state
+
+    def _small(self, node: cst.BaseSmallStatement, state: Chain) -> Chain | None:
+        if isinstance(node, cst.Return):
+            self._ends.append(state)
+            return None
+        if isinstance(node, cst.Raise):
+            return None
+        if isinstance(node, (cst.Continue, cst.Break)):
+            if self._skipped:
+                self._skipped[-1].append(state)
+            return None
+        if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+            return self._call(node.value, state)
+        if isinstance(node, cst.AugAssign) and dotted_text(node.target) == self._name:
+            return self._layers.join([state, self._layers.sequence(node.value)])
+        if isinstance(node, (cst.Assign, cst.AnnAssign)) and node.value is not None:
+            target = assign_targets(node)[0]
+            if dotted_text(target) == self._name:
+                return self._assigned(node.value, state)
+            if isinstance(target, cst.Subscript) and dotted_text(target.value) == self._name:
+                return self._layers.join([state, self._layers.element(node.value)])
+        return state
+
+    def _assigned(self, value: cst.BaseExpression, state: Chain) -> Chain:
+        if (
+            isinstance(value, cst.BinaryOperation)
+            and isinstance(value.operator, cst.Add)
+            and dotted_text(value.left) == self._name
+        ):
+            return self._layers.join([state, self._layers.sequence(value.right)])
+        if isinstance(value, cst.Call) and any(
+            dotted_text(arg.value) == self._name for arg in value.args
+        ):
+            return state  # layers = nn.Sequential(*layers)
+        return self._layers.sequence(value)
+
+    def _call(self, call: cst.Call, state: Chain) -> Chain:
+        if grown_name(call) != self._name or not isinstance(call.func, cst.Attribute):
+            return state
+        how = call.func.attr.value
+        if how in ("append", "add_module") and call.args:
+            return self._layers.join([state, self._layers.element(call.args[-1].value)])
+        if how == "extend" and call.args:
+            return self._layers.join([state, self._layers.sequence(call.args[0].value)])
+        return unknown(call)
+
+
+def _either(one: Chain | None, other: Chain | None) -> Chain | None:
+    """The state where two paths meet; a path that never gets there says nothing."""
+    if one is None or other is None:
+        return one or other
+    return one | other

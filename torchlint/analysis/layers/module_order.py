@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.layers.chain import Chain, Step
-from torchlint.analysis.layers.layer_items import UNORDERED
-from torchlint.analysis.layers.layer_lists import GROW
+from torchlint.analysis.layers.layer_lists import GROW, UNORDERED, assign_targets
 from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.occurrences import occurrences
 from torchlint.analysis.reads import Reads
 
 if TYPE_CHECKING:
@@ -51,9 +51,8 @@ class ModuleOrder:
             if module.calls(call, "torch.nn.Sequential"):
                 self.layers.chain(call)
             elif module.calls(call, *UNORDERED):
-                assign = module.parent(call)
-                target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
-                if target is not None and self.layers.items.runs_in_order(target):
+                targets = assign_targets(module.parent(call))
+                if targets and self.layers.lists.loops.run_in_order(targets[0]):
                     self.layers.sequence(call)
             else:
                 self.layers.parent_call(call)
@@ -61,8 +60,8 @@ class ModuleOrder:
             made_here = any(isinstance(element.value, cst.Call) for element in node.elements)
             if made_here and isinstance(module.parent(node), cst.Return):
                 self.layers.sequence(node)
-        for owner, name in self.layers.lists.grown:
-            self.layers.lists.grow(owner, name)
+        for grown in self.layers.lists.grown:
+            self.layers.grow(grown)
 
     # calls in forward ------------------------------------------------------------------------
 
@@ -94,7 +93,7 @@ class ModuleOrder:
 
     def _in_plain_loop(self, call: cst.Call) -> bool:
         loop = self.module.enclosing(call, cst.For)
-        return loop is not None and self.layers.items.is_plain_loop(loop)
+        return loop is not None and self.layers.lists.loops.is_plain(loop)
 
     def _steps_from(self, call: cst.Call) -> Iterator[Step]:
         """Where the value of a call goes."""
@@ -111,12 +110,9 @@ class ModuleOrder:
 
     def _steps_into(self, value: cst.BaseExpression) -> Iterator[Step]:
         """What is done with a value: it is the input of a known layer, or anything else."""
-        arg = self.module.parent(value)
-        call = self.module.parent(arg) if isinstance(arg, cst.Arg) else None
-        chain = None
-        if isinstance(call, cst.Call):
-            chain = self._called(call.func)
-        if chain is None or not chain.first or not isinstance(call, cst.Call):
+        call = self.module.call_with(value)
+        chain = self._called(call.func) if call is not None else None
+        if call is None or chain is None or not chain.first:
             yield Step(None, value, called=True)
             return
         for layer in chain.first:
@@ -138,9 +134,8 @@ class ModuleOrder:
     def passed_to(self, layer: cst.Call) -> str | None:
         """The function that is given the layer, as in `init_layer(self.conv1)`; None if none is."""
         for use in self._holders(layer) or ():
-            arg = self.module.parent(use)
-            call = self.module.parent(arg) if isinstance(arg, cst.Arg) else None
-            if isinstance(call, cst.Call) and isinstance(self.module.parent(call), cst.Expr):
+            call = self.module.call_with(use)
+            if call is not None and isinstance(self.module.parent(call), cst.Expr):
                 name = dotted_text(call.func)
                 if name.rpartition(".")[2] not in GROW:
                     return name
@@ -152,25 +147,17 @@ class ModuleOrder:
         assign = self.module.parent(layer)
         if isinstance(assign, cst.IfExp):
             assign = self.module.parent(assign)
-        if not isinstance(assign, (cst.Assign, cst.AnnAssign)):
+        targets = assign_targets(assign)
+        if assign is None or not targets:
             return []
-        target = assign.target if isinstance(assign, cst.AnnAssign) else assign.targets[0].target
-        if isinstance(assign, cst.Assign) and len(assign.targets) > 1:
+        if len(targets) > 1:
             return None
         uses: list[cst.BaseExpression] = []
-        if isinstance(target, cst.Name):
-            uses += self.reads.of(assign, target.value)
-        elif isinstance(target, cst.Attribute):
-            uses += self._self_uses.get((self.module.class_(layer), dotted_text(target)), [])
+        if isinstance(targets[0], cst.Name):
+            uses += self.reads.of(assign, targets[0].value)
+        elif isinstance(targets[0], cst.Attribute):
+            uses += occurrences(targets[0], self.module)
         return None if any(self._hides(use) for use in uses) else uses
-
-    @cached_property
-    def _self_uses(self) -> dict[tuple[cst.ClassDef | None, str], list[cst.Attribute]]:
-        found: dict[tuple[cst.ClassDef | None, str], list[cst.Attribute]] = defaultdict(list)
-        for node in self.module.nodes(cst.Attribute):
-            if isinstance(node.value, cst.Name) and node.value.value == "self":
-                found[self.module.class_(node), dotted_text(node)].append(node)
-        return found
 
     def _hides(self, use: cst.BaseExpression) -> bool:
         """Whether a use of a layer may run it, replace it or change its bias unseen."""
@@ -185,10 +172,8 @@ class ModuleOrder:
             return parent.func is not use
         if isinstance(parent, cst.Assign):
             return _single_name(parent) is None  # conv = self.conv
-        if not isinstance(parent, cst.Arg):
-            return True
-        call = self.module.parent(parent)
-        if not isinstance(call, cst.Call):
+        call = self.module.call_with(use)
+        if call is None:
             return True
         callee = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
         name = callee.value if isinstance(callee, cst.Name) else ""
@@ -235,7 +220,7 @@ class ModuleOrder:
             own = {
                 each.name.value for each in class_.body.body if isinstance(each, cst.FunctionDef)
             }
-            for base in self.module.values.class_bases(class_):
+            for base in self.module.definitions.bases(class_):
                 found[base] |= own
         return found
 
@@ -259,7 +244,6 @@ class ModuleOrder:
 
 
 def _single_name(assign: cst.Assign | cst.AnnAssign) -> str | None:
-    target = assign.target if isinstance(assign, cst.AnnAssign) else assign.targets[0].target
-    if isinstance(assign, cst.Assign) and len(assign.targets) > 1:
-        return None
+    targets = assign_targets(assign)
+    target = targets[0] if len(targets) == 1 else None
     return target.value if isinstance(target, cst.Name) else None

@@ -82,7 +82,7 @@ _LIGHT_METHODS = frozenset(
 
 def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
     """What a class says of its objects as datasets; None if they are none."""
-    bases = module.values.class_bases(class_)
+    bases = module.definitions.bases(class_)
     methods = _methods(class_, module)
     if _streams(bases, methods):
         return Dataset(Cost.STREAM)
@@ -116,7 +116,7 @@ def _streams(bases: list[str], methods: dict[str, Function]) -> bool:
 def _methods(class_: cst.ClassDef, module: Module) -> dict[str, Function]:
     """The methods of a class and of its bases in this file, the class's own first."""
     found: dict[str, Function] = {}
-    for owner in (class_, *module.values.own_bases(class_)):
+    for owner in (class_, *module.definitions.base_classes(class_)):
         for statement in getattr(owner.body, "body", ()):
             if isinstance(statement, Function):
                 found.setdefault(statement.name.value, statement)
@@ -137,7 +137,7 @@ def _reachable(
         name = dotted_text(call.func)
         called = methods.get(name[5:]) if name.startswith("self.") else None
         if called is None:
-            called = module.values.own_function(call)
+            called = module.definitions.callee(call)
         if called is not None and called is not function:
             yield from _reachable(called, methods, module, depth + 1)
 
@@ -185,9 +185,7 @@ def _optional_parameter(spelled: str, methods: dict[str, Function], module: Modu
     init = methods.get("__init__")
     if init is None or not spelled.startswith("self."):
         return ""
-    class_ = module.class_(init)
-    held = module.values.attributes.get(class_, {}) if class_ is not None else {}
-    for binding in held.get(spelled.split(".")[1], ()):
+    for binding in module.values.assigned(module.class_(init), spelled.split(".")[1]):
         for param in init.params.params:
             same = isinstance(binding.value, cst.Name) and binding.value.value == param.name.value
             if same and param.default is not None and literal(param.default) is None:

@@ -116,9 +116,9 @@ def _part(node: cst.BaseExpression, index: int, module: Module) -> cst.BaseExpre
     if isinstance(node, cst.Call):
         if module.calls(node, *_PARTS_OF_ONE):
             return node
-        function = module.values.own_function(node)
+        function = module.definitions.callee(node)
         if function is not None:
-            for statement in module.values.returns(function):
+            for statement in module.definitions.returns(function):
                 if isinstance(statement.value, cst.Tuple):
                     return _part(statement.value, index, module)
     return None
@@ -150,7 +150,7 @@ def _annotated(param: cst.Param, module: Module) -> Dataset | None:
             return _MEMORY
         if name == "torch.utils.data.IterableDataset":
             return _STREAM
-        class_ = module.values.own_class(name)
+        class_ = module.definitions.class_named(name)
         if class_ is not None:
             return dataset_class(class_, module)
     return None
@@ -165,11 +165,11 @@ def _callers(function: cst.FunctionDef, module: Module) -> Iterator[cst.Call]:
 
 
 def _attribute_bindings(node: cst.Attribute, module: Module) -> list[Binding]:
-    class_ = module.values.class_of(node.value)
+    class_ = module.definitions.class_of(node.value)
     if class_ is None:
         return []
-    for owner in (class_, *module.values.own_bases(class_)):
-        found = module.values.attributes.get(owner, {}).get(node.attr.value)
+    for owner in (class_, *module.definitions.base_classes(class_)):
+        found = module.values.assigned(owner, node.attr.value)
         if found:
             return found
     return []
@@ -182,7 +182,7 @@ def _call(node: cst.Call, module: Module, depth: int) -> Dataset:
     names = module.resolve(node.func)
     if names:
         return _joined(_made_by(name, node, module, depth) for name in names)
-    function = module.values.own_function(node)
+    function = module.definitions.callee(node)
     if function is not None:
         return _returned(function, module, depth)
     if isinstance(node.func, cst.Attribute):
@@ -228,9 +228,9 @@ def _table(name: str, node: cst.Call) -> Dataset:
 
 
 def _own(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
-    class_ = module.values.own_class(name)
+    class_ = module.definitions.class_named(name)
     if class_ is None:
-        function = module.values.own_function(node)
+        function = module.definitions.callee(node)
         return _UNKNOWN if function is None else _returned(function, module, depth)
     found = dataset_class(class_, module) or _UNKNOWN
     if found.option and _passes(node, found.option, class_, module):
@@ -240,7 +240,7 @@ def _own(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
 
 def _passes(node: cst.Call, option: str, class_: cst.ClassDef, module: Module) -> bool:
     """Whether a call of a class gives a parameter of its `__init__` something but None."""
-    for owner in (class_, *module.values.own_bases(class_)):
+    for owner in (class_, *module.definitions.base_classes(class_)):
         for statement in getattr(owner.body, "body", ()):
             if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
                 names = [param.name.value for param in statement.params.params][1:]
@@ -251,7 +251,7 @@ def _passes(node: cst.Call, option: str, class_: cst.ClassDef, module: Module) -
 
 
 def _returned(function: cst.FunctionDef, module: Module, depth: int) -> Dataset:
-    statements = module.values.returns(function)
+    statements = module.definitions.returns(function)
     return _joined(_describe(each.value, module, depth + 1) for each in statements)
 
 

@@ -87,7 +87,7 @@ def _kind(call: cst.Call, module: Module) -> _Kind | None:
         if name == LOADER:
             return _Kind(_WORKERS)
         if name.startswith(":"):
-            class_ = module.values.own_class(name)
+            class_ = module.definitions.class_named(name)
             return None if class_ is None else _subclass(class_, module)
         if name.endswith("DataLoader") and not name.startswith("torch."):
             return _Kind(None, imported=name)
@@ -95,7 +95,7 @@ def _kind(call: cst.Call, module: Module) -> _Kind | None:
 
 
 def _subclass(class_: cst.ClassDef, module: Module) -> _Kind | None:
-    if LOADER not in module.values.class_bases(class_):
+    if LOADER not in module.definitions.bases(class_):
         return None
     init = _initializer(class_, module)
     if init is None:
@@ -115,7 +115,7 @@ def forwarding_loader(class_: cst.ClassDef, module: Module) -> bool:
 
 
 def _initializer(class_: cst.ClassDef, module: Module) -> cst.FunctionDef | None:
-    for owner in (class_, *module.values.own_bases(class_)):
+    for owner in (class_, *module.definitions.base_classes(class_)):
         for statement in getattr(owner.body, "body", ()):
             if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
                 return statement
@@ -160,20 +160,14 @@ def _read_once(call: cst.Call, module: Module) -> bool:
 
 
 def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
-    inner = _argument_of(node, module)
-    outer = _argument_of(inner, module) if inner is not None else None
+    inner = module.call_with(node)
+    outer = module.call_with(inner) if inner is not None else None
     return (
         inner is not None
         and outer is not None
         and module.calls(inner, "builtins.iter")
         and module.calls(outer, "builtins.next")
     )
-
-
-def _argument_of(node: cst.CSTNode, module: Module) -> cst.Call | None:
-    arg = module.parent(node)
-    call = module.parent(arg) if isinstance(arg, cst.Arg) else None
-    return call if isinstance(call, cst.Call) else None
 
 
 def uses_of(call: cst.Call, module: Module) -> Iterator[cst.Name]:

@@ -66,10 +66,7 @@ def consumer(sync: Sync, module: Module) -> cst.Call | None:
         if isinstance(parent, cst.Call) and parent.func is not node:
             return parent
         node, parent = parent, module.parent(parent)
-    if isinstance(parent, cst.Arg):
-        owner = module.parent(parent)
-        return owner if isinstance(owner, cst.Call) else None
-    return None
+    return module.call_with(node)
 
 
 def decides_on_the_host(sync: Sync, module: Module) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import (
@@ -66,7 +66,7 @@ class Loops:
         found = []
         for call in self._tree.nodes(cst.Call):
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if (name in ("backward", "manual_backward") and not self._is_super(call)) or (
+            if (name in ANY.backward_methods and not self._is_super(call)) or (
                 isinstance(call.func, cst.Name) and self._is_loss_scaler(call)
             ):
                 found.append(call)
@@ -196,8 +196,8 @@ class Loops:
         """Whether a training framework calls this function on each step."""
         class_ = self._tree.enclosing(function, cst.ClassDef)
         if class_ is not None:
-            bases = self._values.class_bases(class_)
-            if frameworks.is_step_hook(function.name.value, bases):
+            bases = self._values.definitions.bases(class_)
+            if is_step_hook(function.name.value, bases):
                 return True
         return function.name.value in self._values.step_hooks
 
@@ -295,7 +295,7 @@ class Loops:
         grad_off = any(self.turns_grad_off(item.decorator) for item in function.decorators)
         if grad_off and function in self._functions_over_loaders:
             return True
-        if frameworks.is_evaluation_hook(function.name.value):
+        if function.name.value in ANY.evaluation_hooks:
             return True
         if _EVALUATION_NAME.search(snake(function.name.value)):
             return True

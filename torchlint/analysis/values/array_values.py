@@ -22,7 +22,7 @@ from torchlint.analysis.values.kinds import (
 )
 
 if TYPE_CHECKING:
-    from torchlint.analysis.values.values import Values
+    from torchlint.analysis.values.inference import Inference
 
 
 def _words(text: str) -> frozenset[str]:
@@ -109,7 +109,7 @@ def dtype_name(node: cst.BaseExpression | None) -> str | None:
     return name if name in _TYPES else None
 
 
-def numpy_call(name: str, node: cst.Call, values: Values) -> Value:
+def numpy_call(name: str, node: cst.Call, values: Inference) -> Value:
     """What a function of NumPy returns.
 
     Args:
@@ -130,7 +130,7 @@ def _writes_into_another(last: str, node: cst.Call) -> bool:
     return last in _MAPPED_ONTO_ARRAYS and given > own
 
 
-def _numpy_call(name: str, node: cst.Call, values: Values) -> Value:
+def _numpy_call(name: str, node: cst.Call, values: Inference) -> Value:
     if name.startswith("numpy.random."):
         return _draw(name.rpartition(".")[2], node)
     if name.startswith(("numpy.testing.", "numpy.lib.")):
@@ -162,7 +162,7 @@ def _shaped_by_arguments(last: str, node: cst.Call) -> Value:
     return Value(Kind.CONTAINER, element=fresh) if several else fresh
 
 
-def _made(last: str, node: cst.Call, values: Values) -> Value:
+def _made(last: str, node: cst.Call, values: Inference) -> Value:
     given = argument(node, "dtype", 1 if last in _TYPE_SECOND else None)
     dtype = dtype_name(given)
     if given is None:
@@ -193,7 +193,7 @@ def _draw(last: str, node: cst.Call) -> Value:
     return UNKNOWN_VALUE
 
 
-def _elementwise(node: cst.Call, values: Values) -> Value:
+def _elementwise(node: cst.Call, values: Inference) -> Value:
     operands = [values.value(arg.value) for arg in node.args if arg.keyword is None][:2]
     if any(value.has(ARRAYS) and not value.has(Kind.SCALAR) for value in operands):
         single = operands[0].dtype if len(operands) == 1 else None
@@ -237,7 +237,7 @@ def array_method(name: str, node: cst.Call, owner: Value) -> Value:
     return Value(Kind.FRESH if name in _FRESH_METHODS else Kind.ARRAY, dtype=owner.dtype)
 
 
-def item_of_array(node: cst.Subscript, owner: Value, values: Values) -> Value:
+def item_of_array(node: cst.Subscript, owner: Value, values: Inference) -> Value:
     """What `array[…]` is: an array for slices, masks and fields; else maybe a number."""
     kind = Kind.ARRAY
     if not any(_keeps_an_axis(element.slice, values) for element in node.slice):
@@ -245,7 +245,7 @@ def item_of_array(node: cst.Subscript, owner: Value, values: Values) -> Value:
     return Value(kind, owner.parameters, dtype=owner.dtype)
 
 
-def _keeps_an_axis(index: cst.BaseSlice, values: Values) -> bool:
+def _keeps_an_axis(index: cst.BaseSlice, values: Inference) -> bool:
     if isinstance(index, cst.Slice):
         return True
     if not isinstance(index, cst.Index):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis import torch_api
-from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.values import array_libraries, array_values, environments
 from torchlint.analysis.values.iteration import is_items
@@ -22,10 +22,10 @@ from torchlint.analysis.values.kinds import (
     Kind,
     Value,
 )
-from torchlint.analysis.values.own_code import OwnCode
 
 if TYPE_CHECKING:
-    from torchlint.analysis.values.values import Values
+    from torchlint.analysis.values.definitions import Definitions
+    from torchlint.analysis.values.inference import Inference
 
 _MODULE_SOURCES = ("torchvision.models.", "torch.nn.", "timm.create_model", "torch.hub.load")
 _MODULE_METHODS = frozenset(
@@ -74,9 +74,9 @@ _WRAPPERS = frozenset(
 class CallValues:
     """The part of value inference that deals with calls."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Inference, own: Definitions) -> None:
         self._values = values
-        self.own = OwnCode(values)
+        self._own = own
 
     def call(self, node: cst.Call) -> Value:
         values = self._values
@@ -103,7 +103,7 @@ class CallValues:
         if name.startswith("builtins."):
             return self._builtin(name, node)
         if name.startswith(":"):
-            return self._own(name, node)
+            return self._defined_here(name, node)
         if name.startswith(_MODULE_SOURCES) or name.endswith(".from_pretrained"):
             if "okenizer" in name or "Processor" in name or "Config" in name:
                 return UNKNOWN_VALUE
@@ -202,26 +202,22 @@ class CallValues:
             return UNKNOWN_VALUE
         return None
 
-    def _own(self, name: str, node: cst.Call) -> Value | None:
+    def _defined_here(self, name: str, node: cst.Call) -> Value | None:
         """A class or function of this file."""
-        target = self.own.definitions.get(name[1:])
+        target = self._own.named(name)
         if isinstance(target, cst.ClassDef):
-            if node.args and any(map(environments.wraps_environment, self.own.bases(target))):
+            if node.args and any(map(environments.wraps_environment, self._own.bases(target))):
                 return Value(Kind.UNKNOWN, classes=self._values.value(node.args[0].value).classes)
-            return self.instance(name, target)
+            return self._instance(name, target)
         if isinstance(target, cst.FunctionDef):
             return self._returned(target, node)
         return None
 
-    def instance(self, name: str, class_: cst.ClassDef) -> Value:
+    def _instance(self, name: str, class_: cst.ClassDef) -> Value:
         """An object of a class that this file defines."""
         kind = Kind.NOTHING
-        for base in self.own.bases(class_):
-            if (
-                base == "torch.nn.Module"
-                or base.startswith(("torch.nn.", "torchvision.models."))
-                or base.endswith(("LightningModule", "PreTrainedModel"))
-            ):
+        for base in self._own.bases(class_):
+            if base.startswith(("torch.nn.", "torchvision.models.")):
                 kind |= Kind.MODULE
             elif base in torch_api.DATASETS or base.startswith("torchvision.datasets."):
                 kind |= Kind.DATASET
@@ -236,7 +232,7 @@ class CallValues:
     def _returned(self, function: cst.FunctionDef, node: cst.Call) -> Value:
         """What a function of this file returns, given the arguments of a call."""
         found = NO_VALUE
-        for statement in self.own.returns(function):
+        for statement in self._own.returns(function):
             value = self._values.value(statement.value)
             if not value.only(Kind.HOST) or not isinstance(statement.value, cst.Name):
                 found |= value
@@ -269,7 +265,7 @@ class CallValues:
         values = self._values
         name = func.attr.value
         owner = values.value(func.value)
-        own = self.own.method(func)
+        own = self._own.method(func)
         if own is not None:
             return self._returned(own, node)
         if name in ("item", "size", "numel", "dim", "stride", "keys", "format", "strip", "split"):
@@ -298,7 +294,7 @@ class CallValues:
             return HOST_VALUE
         if owner.has(Kind.PARAMETER) and name in _COMPUTING_METHODS:
             return Value(Kind.PARAMETER, owner.parameters)
-        if frameworks.unwraps(name) and node.args:
+        if name in ANY.prepares and node.args:
             return self._prepared(values.value(node.args[0].value))
         return self._unknown_function(node)
 
@@ -394,7 +390,7 @@ class CallValues:
         """The `index`-th of the values that an expression unpacks to."""
         if isinstance(source, cst.Call):
             func = source.func
-            prepares = isinstance(func, cst.Attribute) and frameworks.unwraps(func.attr.value)
+            prepares = isinstance(func, cst.Attribute) and func.attr.value in ANY.prepares
             if prepares and index < len(source.args):
                 return self._prepared(self._values.value(source.args[index].value))
             names = self._values.names.resolve(func)
@@ -415,11 +411,11 @@ class CallValues:
         array = array_libraries.array_of_several(names[0]) if names else None
         if array is not None:
             return Value(Kind.FRESH) if index == array else HOST_VALUE
-        function = self.own.callee(source)
+        function = self._own.callee(source)
         if function is None:
             return environments.observed(source, index, self._values)
         found = NO_VALUE
-        for statement in self.own.returns(function):
+        for statement in self._own.returns(function):
             if not isinstance(statement.value, cst.Tuple):
                 return None
             elements = statement.value.elements
@@ -432,7 +428,7 @@ class CallValues:
 
     @staticmethod
     def _prepared(value: Value) -> Value:
-        """What Accelerate or Fabric hands back: a loader that moves its batches."""
+        """What a framework returns ready for the device: a loader that moves its batches."""
         if value.has(Kind.LOADER):
             return Value(Kind.LOADER, element=DEVICE_VALUE)
         return value
@@ -444,12 +440,10 @@ class CallValues:
         if function is None or not isinstance(param, cst.Param):
             return None
         class_ = tree.enclosing(function, cst.ClassDef)
-        if class_ is None or not frameworks.is_step_hook(
-            function.name.value, self.own.bases(class_)
-        ):
+        if class_ is None or not is_step_hook(function.name.value, self._own.bases(class_)):
             return None
-        if param.name.value in ("batch_idx", "batch_nb", "optimizer_idx", "dataloader_idx"):
+        if param.name.value in ANY.host_parameters:
             return HOST_VALUE
-        if param.name.value in ("model",):
+        if param.name.value in ANY.module_parameters:
             return Value(Kind.MODULE)
         return DEVICE_VALUE

@@ -10,7 +10,7 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.kinds import UNKNOWN_VALUE, Kind, Value, sounds_like_optimizer
 
 if TYPE_CHECKING:
-    from torchlint.analysis.values.values import Values
+    from torchlint.analysis.values.inference import Inference
 
 _PACKAGES = ("gym.", "gymnasium.", "envpool.", "procgen.")
 _ENVIRONMENT = ":environment:"
@@ -45,7 +45,7 @@ def wraps_environment(name: str) -> bool:
     return ".wrappers." in name or name.endswith("Wrapper")
 
 
-def first_observation(node: cst.BaseExpression, values: Values) -> bool:
+def first_observation(node: cst.BaseExpression, values: Inference) -> bool:
     """Whether an expression is `env.reset()`, from which older gyms return the observation."""
     return (
         isinstance(node, cst.Call)
@@ -55,7 +55,7 @@ def first_observation(node: cst.BaseExpression, values: Values) -> bool:
     )
 
 
-def observed(source: cst.CSTNode | None, index: int, values: Values) -> Value | None:
+def observed(source: cst.CSTNode | None, index: int, values: Inference) -> Value | None:
     """The `index`-th of what `env.step(…)` or `env.reset()` returns; None for other calls."""
     if not isinstance(source, cst.Call) or not isinstance(source.func, cst.Attribute):
         return None
@@ -73,7 +73,7 @@ def is_bound_of_space(node: cst.Attribute) -> bool:
     return node.attr.value in ("high", "low") and owner.endswith(_SPACES)
 
 
-def plays_environment(call: cst.Call, values: Values) -> bool:
+def plays_environment(call: cst.Call, values: Inference) -> bool:
     """Whether a call is `env.step(…)`."""
     if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "step":
         return False

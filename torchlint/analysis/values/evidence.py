@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis import torch_api
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.kinds import sounds_like_optimizer
 
@@ -39,7 +40,7 @@ class Evidence:
                     found.add(dotted_text(call.args[0].value))
                 if isinstance(owner, cst.Call) and owner.args:
                     found.add(dotted_text(owner.args[0].value))
-            elif call.func.attr.value == "manual_backward" and call.args:
+            elif call.func.attr.value in ANY.backward_methods and call.args:
                 found.add(dotted_text(call.args[0].value))
         return frozenset(found - {""})
 

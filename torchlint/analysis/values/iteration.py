@@ -17,66 +17,61 @@ from torchlint.analysis.values.kinds import (
 )
 
 if TYPE_CHECKING:
-    from torchlint.analysis.values.values import Values
+    from torchlint.analysis.values.inference import Inference
 
 
-class Iteration:
-    """The part of value inference that deals with what is looped over."""
-
-    def __init__(self, values: Values) -> None:
-        self._values = values
-
-    def iterated_call(self, source: cst.Call) -> Value | None:
-        """What a loop over a call hands out, where the callee is an iteration helper."""
-        values = self._values
-        names = values.names.resolve(source.func)
-        if not source.args:
-            if isinstance(source.func, cst.Attribute) and source.func.attr.value in (
-                "items",
-                "values",
-            ):
-                owner = values.value(source.func.value)
-                if owner.has(Kind.CONTAINER):
-                    return owner.element
-                kept = owner.kind & (Kind.PARAMETER | Kind.LIKELY | TENSORS)
-                return Value(kept or Kind.UNKNOWN, owner.parameters)
-            return None
-        first = source.args[0].value
-        if names == ("builtins.enumerate",):
-            return values.iterated(first, values.value(first))
-        if names == ("builtins.zip",):
-            found: Value | None = None
-            for arg in source.args:
-                part = values.iterated(arg.value, values.value(arg.value))
-                found = part if found is None else found | part
-            return found
-        if names == ("builtins.range",):
-            return HOST_VALUE
-        value = values.value(source)
-        if value.has(Kind.LOADER | Kind.CONTAINER | TENSORS | ARRAYS):
-            return None
-        for arg in source.args:
-            if self.is_over_loader(arg.value):
-                return values.iterated(arg.value, values.value(arg.value) | Value(Kind.LOADER))
+def iterated_call(source: cst.Call, values: Inference) -> Value | None:
+    """What a loop over a call hands out, where the callee is an iteration helper."""
+    names = values.names.resolve(source.func)
+    if not source.args:
+        if isinstance(source.func, cst.Attribute) and source.func.attr.value in (
+            "items",
+            "values",
+        ):
+            owner = values.value(source.func.value)
+            if owner.has(Kind.CONTAINER):
+                return owner.element
+            kept = owner.kind & (Kind.PARAMETER | Kind.LIKELY | TENSORS)
+            return Value(kept or Kind.UNKNOWN, owner.parameters)
         return None
+    first = source.args[0].value
+    if names == ("builtins.enumerate",):
+        return values.iterated(first, values.value(first))
+    if names == ("builtins.zip",):
+        found: Value | None = None
+        for arg in source.args:
+            part = values.iterated(arg.value, values.value(arg.value))
+            found = part if found is None else found | part
+        return found
+    if names == ("builtins.range",):
+        return HOST_VALUE
+    value = values.value(source)
+    if value.has(Kind.LOADER | Kind.CONTAINER | TENSORS | ARRAYS):
+        return None
+    for arg in source.args:
+        if is_over_loader(arg.value, values):
+            return values.iterated(arg.value, values.value(arg.value) | Value(Kind.LOADER))
+    return None
 
-    def unwrapped(self, source: cst.BaseExpression | None) -> cst.BaseExpression | None:
-        """The iterable inside a progress bar: `enumerate(loader)` of `tqdm(enumerate(loader))`."""
-        while isinstance(source, cst.Call) and source.args:
-            names = self._values.names.resolve(source.func)
-            if not any(name.rpartition(".")[2] in ("tqdm", "trange", "track") for name in names):
-                break
-            source = source.args[0].value
-        return source
 
-    def is_over_loader(self, source: cst.BaseExpression) -> bool:
-        """Whether iterating over an expression goes over the batches of a loader."""
-        if isinstance(source, cst.Call) and not self._values.value(source).has(Kind.LOADER):
-            return any(self.is_over_loader(arg.value) for arg in source.args)
-        text = dotted_text(source).rpartition(".")[2]
-        if text and sounds_like_loader(text):
-            return True
-        return self._values.value(source).has(Kind.LOADER)
+def unwrapped(source: cst.BaseExpression | None, values: Inference) -> cst.BaseExpression | None:
+    """The iterable inside a progress bar: `enumerate(loader)` of `tqdm(enumerate(loader))`."""
+    while isinstance(source, cst.Call) and source.args:
+        names = values.names.resolve(source.func)
+        if not any(name.rpartition(".")[2] in ("tqdm", "trange", "track") for name in names):
+            break
+        source = source.args[0].value
+    return source
+
+
+def is_over_loader(source: cst.BaseExpression, values: Inference) -> bool:
+    """Whether iterating over an expression goes over the batches of a loader."""
+    if isinstance(source, cst.Call) and not values.value(source).has(Kind.LOADER):
+        return any(is_over_loader(arg.value, values) for arg in source.args)
+    text = dotted_text(source).rpartition(".")[2]
+    if text and sounds_like_loader(text):
+        return True
+    return values.value(source).has(Kind.LOADER)
 
 
 def is_items(func: cst.CSTNode) -> bool:

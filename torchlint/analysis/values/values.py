@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.frameworks.hooks import registered_hooks
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.frameworks.registered_hooks import registered_hooks
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
 from torchlint.analysis.values.call_values import CallValues
 from torchlint.analysis.values.combine import arithmetic, container, shared
+from torchlint.analysis.values.definitions import Definitions
 from torchlint.analysis.values.environments import is_bound_of_space, observed
 from torchlint.analysis.values.evidence import Evidence
-from torchlint.analysis.values.iteration import Iteration
+from torchlint.analysis.values.iteration import is_over_loader, iterated_call, unwrapped
 from torchlint.analysis.values.kinds import (
     ARRAYS,
     DEVICE_VALUE,
@@ -65,8 +66,8 @@ class Values:
         self._flow = flow
         self._known: dict[int, Value] = {}
         self._depth = 0
-        self._calls = CallValues(self)
-        self._iteration = Iteration(self)
+        self.definitions = Definitions(self)
+        self._calls = CallValues(self, self.definitions)
         self._evidence = Evidence(tree)
 
     def release(self) -> None:
@@ -182,7 +183,7 @@ class Values:
             return UNKNOWN_VALUE
         value = self.value(binding.value)
         if binding.how is How.ITERATION:
-            value = self.iterated(self._iteration.unwrapped(binding.value), value)
+            value = self.iterated(unwrapped(binding.value, self), value)
         elif binding.how is How.CONTEXT and not binding.path:
             return UNKNOWN_VALUE
         elif binding.how is How.UPDATE:
@@ -192,7 +193,7 @@ class Values:
     def _unpacked(self, binding: Binding, value: Value) -> Value:
         source = binding.value
         if binding.how is How.ITERATION:
-            source = self._iteration.unwrapped(source)
+            source = unwrapped(source, self)
         for index in binding.path:
             if (
                 isinstance(source, (cst.Tuple, cst.List))
@@ -226,9 +227,9 @@ class Values:
         return Value(Kind.PARAMETER, frozenset({binding.name}))
 
     def iterated(self, source: cst.CSTNode | None, value: Value) -> Value:
-        """What a loop over `source` hands out."""
+        """What a loop over `source` gets on each round."""
         if isinstance(source, cst.Call):
-            special = self._iteration.iterated_call(source)
+            special = iterated_call(source, self)
             if special is not None:
                 return special
         if value.has(Kind.LOADER):
@@ -242,7 +243,7 @@ class Values:
     def iterates_loader(self, loop: cst.For) -> bool:
         """Whether a loop goes over the batches of a loader, through `tqdm`, `enumerate`, `zip`
         or a wrapper that is given one."""
-        return self._iteration.is_over_loader(loop.iter)
+        return is_over_loader(loop.iter, self)
 
     # attributes and items ----------------------------------------------------------------
 
@@ -259,8 +260,8 @@ class Values:
             return Value(Kind.ARRAY, dtype=owner.dtype)
         if is_bound_of_space(node):
             return Value(Kind.ARRAY)
-        class_ = self._calls.own.class_of(node.value)
-        if class_ is not None and name in self.attributes.get(class_, {}):
+        class_ = self.definitions.class_of(node.value)
+        if class_ is not None and self.assigned(class_, name):
             return self._held(class_, name)
         if (
             sounds_like_module(name)
@@ -278,10 +279,7 @@ class Values:
 
     def _self_attribute(self, node: cst.Attribute) -> Value:
         name = node.attr.value
-        found = NO_VALUE
-        class_ = self.tree.enclosing(node, cst.ClassDef)
-        if class_ is not None:
-            found = self._held(class_, name)
+        found = self._held(self.tree.enclosing(node, cst.ClassDef), name)
         if found.kind and not found.only(Kind.UNKNOWN):
             return found
         if f"self.{name}" in self._evidence.backward_names:
@@ -296,10 +294,10 @@ class Values:
             return Value(Kind.LOADER)
         return Value(Kind.UNKNOWN, classes=found.classes)
 
-    def _held(self, class_: cst.ClassDef, name: str) -> Value:
+    def _held(self, class_: cst.ClassDef | None, name: str) -> Value:
         """What the objects of a class keep under a name."""
         found = NO_VALUE
-        for binding in self.attributes.get(class_, {}).get(name, ()):
+        for binding in self.assigned(class_, name):
             found |= shared(self._unpacked(binding, self.value(binding.value)))
         return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
 
@@ -323,30 +321,6 @@ class Values:
             return value.without(Kind.HOST)
         return UNKNOWN_VALUE
 
-    def class_bases(self, class_: cst.ClassDef) -> list[str]:
-        """The dotted names of a class's bases, through bases that this file defines."""
-        return self._calls.own.bases(class_)
-
-    def class_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
-        """The class of this file that an expression is an object of: `self`, or an instance."""
-        return self._calls.own.class_of(node)
-
-    def own_bases(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
-        """The bases of a class that this file defines, nearest first, with theirs."""
-        return self._calls.own.own_bases(class_)
-
-    def own_function(self, call: cst.Call) -> cst.FunctionDef | None:
-        """The function or method of this file that a call runs."""
-        return self._calls.own.callee(call)
-
-    def own_class(self, name: str) -> cst.ClassDef | None:
-        """The class of this file that a name such as `:Net` stands for."""
-        return self._calls.own.own_class(name)
-
-    def returns(self, function: cst.FunctionDef) -> list[cst.Return]:
-        """The return statements of a function, in source order."""
-        return self._calls.own.returns(function)
-
     def is_cpu(self, device: cst.BaseExpression) -> bool:
         """Whether a device expression is the CPU for certain."""
         return self._calls.is_cpu(device)
@@ -357,13 +331,11 @@ class Values:
         if function is None or function.name.value not in self.step_hooks:
             return False
         key = node.slice[0].slice
-        return isinstance(key, cst.Index) and (
-            literal(key.value) in frameworks.ENGINE_STATE_TENSORS
-        )
+        return isinstance(key, cst.Index) and literal(key.value) in ANY.state_tensors
 
     @cached_property
     def step_hooks(self) -> frozenset[str]:
-        """Functions that an ignite or torchnet engine is told to call on each step."""
+        """Functions that are registered with a training engine, which calls them on each step."""
         return registered_hooks(self.tree)
 
     # evidence ----------------------------------------------------------------------------
@@ -381,6 +353,10 @@ class Values:
         for call in self.tree.nodes(cst.Call):
             self._collect_buffer(found, call)
         return found
+
+    def assigned(self, class_: cst.ClassDef | None, name: str) -> list[Binding]:
+        """The assignments to `self.name` in the methods of a class."""
+        return self.attributes.get(class_, {}).get(name, []) if class_ is not None else []
 
     def _collect_attributes(
         self,

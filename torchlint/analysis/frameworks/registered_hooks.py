@@ -1,4 +1,4 @@
-"""Functions that a training engine is told to call on each step."""
+"""Functions that are registered with a training engine, which calls them on each step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import dotted_text
 
@@ -15,47 +15,49 @@ if TYPE_CHECKING:
 
 
 def registered_hooks(tree: Tree) -> frozenset[str]:
-    """Names of the functions given to `engine.hooks["on_forward"]` of torchnet, or to ignite's
-    `Events.ITERATION_COMPLETED` by `add_event_handler` or `@engine.on`."""
-    return frozenset({*_torchnet(tree), *_ignite_handlers(tree), *_ignite_decorated(tree)})
+    """Names of the functions in `engine.hooks["on_forward"]` of torchnet, or registered for
+    ignite's `Events.ITERATION_COMPLETED` by `add_event_handler` or `@engine.on`."""
+    return frozenset({*_in_tables(tree), *_handlers(tree), *_decorated(tree)})
 
 
-def _torchnet(tree: Tree) -> set[str]:
+def _in_tables(tree: Tree) -> set[str]:
     found = set()
     for assign in tree.nodes(cst.Assign):
         target = assign.targets[0].target
-        if isinstance(target, cst.Subscript) and dotted_text(target.value).endswith("hooks"):
+        if isinstance(target, cst.Subscript) and dotted_text(target.value).endswith(
+            ANY.hook_tables
+        ):
             key = target.slice[0].slice
             name = literal(key.value) if isinstance(key, cst.Index) else None
-            if name in frameworks.ENGINE_HOOKS and isinstance(assign.value, cst.Name):
+            if name in ANY.table_keys and isinstance(assign.value, cst.Name):
                 found.add(assign.value.value)
     return found
 
 
-def _ignite_handlers(tree: Tree) -> set[str]:
+def _handlers(tree: Tree) -> set[str]:
     found = set()
     for call in tree.nodes(cst.Call):
-        if _ends(call.func, "add_event_handler") and len(call.args) > 1:
+        if _ends(call.func, ANY.handler_calls) and len(call.args) > 1:
             event, handler = call.args[0].value, call.args[1].value
             if _is_iteration_event(event) and isinstance(handler, cst.Name):
                 found.add(handler.value)
     return found
 
 
-def _ignite_decorated(tree: Tree) -> set[str]:
+def _decorated(tree: Tree) -> set[str]:
     found = set()
     for decorator in tree.nodes(cst.Decorator):
         call = decorator.decorator
-        if isinstance(call, cst.Call) and call.args and _ends(call.func, "on"):
+        if isinstance(call, cst.Call) and call.args and _ends(call.func, ANY.handler_decorators):
             owner = tree.parent(decorator)
             if _is_iteration_event(call.args[0].value) and isinstance(owner, cst.FunctionDef):
                 found.add(owner.name.value)
     return found
 
 
-def _ends(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Attribute) and node.attr.value == name
+def _ends(node: cst.CSTNode, names: frozenset[str]) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value in names
 
 
 def _is_iteration_event(event: cst.CSTNode) -> bool:
-    return dotted_text(event).rpartition(".")[2] in frameworks.ITERATION_EVENTS
+    return dotted_text(event).rpartition(".")[2] in ANY.step_events

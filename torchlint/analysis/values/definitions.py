@@ -10,13 +10,13 @@ import libcst as cst
 from torchlint.analysis.names import qualified_name
 
 if TYPE_CHECKING:
-    from torchlint.analysis.values.values import Values
+    from torchlint.analysis.values.inference import Inference
 
 
-class OwnCode:
+class Definitions:
     """The definitions of one file."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Inference) -> None:
         self._values = values
 
     def bases(self, class_: cst.ClassDef, depth: int = 0) -> list[str]:
@@ -24,31 +24,35 @@ class OwnCode:
         found: list[str] = []
         for base in class_.bases:
             for name in self._values.names.resolve(base.value):
-                own = self.definitions.get(name[1:]) if name.startswith(":") else None
-                if isinstance(own, cst.ClassDef) and own is not class_ and depth < 8:
+                own = self.class_named(name)
+                if own is not None and own is not class_ and depth < 8:
                     found += self.bases(own, depth + 1)
                 found.append(name)
         return found
 
-    def own_bases(self, class_: cst.ClassDef, depth: int = 0) -> list[cst.ClassDef]:
+    def base_classes(self, class_: cst.ClassDef, depth: int = 0) -> list[cst.ClassDef]:
         """The bases of a class that this file defines, nearest first, with theirs."""
         found: list[cst.ClassDef] = []
         for base in class_.bases:
             for name in self._values.names.resolve(base.value):
-                own = self.own_class(name)
+                own = self.class_named(name)
                 if own is not None and own is not class_ and depth < 8:
-                    found += [own, *self.own_bases(own, depth + 1)]
+                    found += [own, *self.base_classes(own, depth + 1)]
         return found
 
-    def own_class(self, name: str) -> cst.ClassDef | None:
+    def class_named(self, name: str) -> cst.ClassDef | None:
         """The class that a dotted name of the form `:Name` stands for."""
-        own = self.definitions.get(name[1:]) if name.startswith(":") else None
+        own = self.named(name)
         return own if isinstance(own, cst.ClassDef) else None
+
+    def named(self, name: str) -> cst.ClassDef | cst.FunctionDef | None:
+        """The class or function that a dotted name of the form `:Name` stands for."""
+        return self._by_name.get(name[1:]) if name.startswith(":") else None
 
     def callee(self, node: cst.Call) -> cst.FunctionDef | None:
         """The function or method of this file that a call runs."""
         for name in self._values.names.resolve(node.func):
-            own = self.definitions.get(name[1:]) if name.startswith(":") else None
+            own = self.named(name)
             if isinstance(own, cst.FunctionDef):
                 return own
         return self.method(node.func) if isinstance(node.func, cst.Attribute) else None
@@ -58,8 +62,7 @@ class OwnCode:
         return self._returns.get(function, [])
 
     @cached_property
-    def definitions(self) -> dict[str, cst.ClassDef | cst.FunctionDef]:
-        """Every class and function by its qualified name."""
+    def _by_name(self) -> dict[str, cst.ClassDef | cst.FunctionDef]:
         tree = self._values.tree
         nodes: list[cst.ClassDef | cst.FunctionDef] = [
             *tree.nodes(cst.ClassDef),
@@ -82,8 +85,7 @@ class OwnCode:
         class_ = self.class_of(func.value)
         if class_ is None:
             return None
-        name = f"{qualified_name(self._values.tree, class_)}.{func.attr.value}"
-        method = self.definitions.get(name)
+        method = self._by_name.get(f"{qualified_name(self._values.tree, class_)}.{func.attr.value}")
         return method if isinstance(method, cst.FunctionDef) else None
 
     def class_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
@@ -91,7 +93,4 @@ class OwnCode:
         if isinstance(node, cst.Name) and node.value == "self":
             return self._values.tree.enclosing(node, cst.ClassDef)
         classes = self._values.value(node).classes
-        if len(classes) != 1 or not classes[0].startswith(":"):
-            return None
-        own = self.definitions.get(classes[0][1:])
-        return own if isinstance(own, cst.ClassDef) else None
+        return self.class_named(classes[0]) if len(classes) == 1 else None

@@ -1,0 +1,69 @@
+"""What is asked of all training frameworks at once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from torchlint.analysis.frameworks import frameworks
+
+
+@pytest.mark.parametrize(
+    ("setting", "name", "keyword"),
+    [
+        ("strategy", "lightning.pytorch.Trainer", "strategy"),
+        ("strategy", "lightning.fabric.Fabric", "strategy"),
+        ("strategy", "transformers.Trainer", None),
+        ("loader workers", "transformers.Seq2SeqTrainingArguments", "dataloader_num_workers"),
+        ("loader workers", "lightning.pytorch.Trainer", None),
+    ],
+)
+def test_an_argument_means_a_setting_only_in_the_framework_s_own_class(
+    setting: str, name: str, keyword: str | None
+) -> None:
+    found = frameworks.keywords(setting, [name])
+    assert keyword in found if keyword else not found
+
+
+@pytest.mark.parametrize(
+    ("text", "owned"),
+    [
+        ("class Net(LightningModule):\n", True),
+        ("import os\n  from fastai.vision import *\n", True),
+        ("import fastaiplus\n", False),
+        ("from torch import nn\n", False),
+    ],
+)
+def test_a_file_shows_that_its_framework_owns_a_setting(text: str, owned: bool) -> None:
+    assert bool(re.search(frameworks.owned("cudnn.benchmark"), text)) is owned
+
+
+@pytest.mark.parametrize(
+    ("name", "uses"),
+    [
+        ("accelerate.Accelerator", True),
+        ("lightning.fabric.Fabric", True),
+        ("torch.cuda.Stream", True),
+        ("torch.cuda.is_available", False),
+        ("torch.nn.Linear", False),
+    ],
+)
+def test_a_question_whether_there_is_an_accelerator_shows_none(name: str, uses: bool) -> None:
+    assert frameworks.uses_accelerator(name) is uses
+
+
+@pytest.mark.parametrize(
+    ("method", "bases", "hook"),
+    [
+        ("training_step", [], True),
+        ("compute_loss", ["trl.SFTTrainer"], True),
+        ("compute_loss", [":Trainer"], False),
+        ("on_step_end", ["transformers.TrainerCallback"], True),
+        ("on_step_end", ["app.MyCallback"], False),
+    ],
+)
+def test_a_step_hook_belongs_to_a_base_class_of_the_framework(
+    method: str, bases: list[str], hook: bool
+) -> None:
+    assert frameworks.is_step_hook(method, bases) is hook

@@ -1,0 +1,11 @@
+"""Accelerate: https://huggingface.co/docs/accelerate/package_reference/accelerator"""
+
+from torchlint.analysis.frameworks.adapter import Framework
+
+ACCELERATE = Framework(
+    accelerator_words=(r"Accelerator\(",),
+    owns=frozenset({"pinned memory"}),
+    packages=("accelerate.",),
+    accelerator_calls=("accelerate.Accelerator",),
+    prepares=frozenset({"prepare", "prepare_data_loader"}),
+)

@@ -1,0 +1,18 @@
+"""Fabric: https://lightning.ai/docs/fabric/stable/api/fabric_methods.html"""
+
+from torchlint.analysis.frameworks.adapter import Framework, Setting
+
+FABRIC = Framework(
+    accelerator_words=(r"Fabric\(",),
+    renamed=(("lightning_fabric.", "lightning.fabric."),),
+    moved=(("lightning.Fabric", "lightning.fabric.Fabric"),),
+    accelerator_calls=("lightning.fabric.Fabric",),
+    prepares=frozenset({"setup", "setup_dataloaders"}),
+    settings=(
+        Setting(
+            "strategy",
+            r"^lightning\.fabric\.Fabric$",
+            ("strategy", "accelerator", "distributed_backend"),
+        ),
+    ),
+)

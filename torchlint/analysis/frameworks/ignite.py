@@ -1,0 +1,13 @@
+"""ignite: https://docs.pytorch.org/ignite/concepts.html#events-and-handlers"""
+
+from torchlint.analysis.frameworks.adapter import Framework
+
+IGNITE = Framework(
+    hook_words=("ITERATION_",),
+    handler_calls=frozenset({"add_event_handler"}),
+    handler_decorators=frozenset({"on"}),
+    # Those that fire on each step, when no `every=` is given.
+    step_events=frozenset(
+        {"ITERATION_COMPLETED", "ITERATION_STARTED", "FORWARD", "BACKWARD", "GET_BATCH_COMPLETED"}
+    ),
+)

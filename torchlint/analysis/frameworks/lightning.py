@@ -1,0 +1,37 @@
+"""Lightning: https://lightning.ai/docs/pytorch/stable/common/lightning_module.html"""
+
+from torchlint.analysis.frameworks.adapter import Framework, Setting
+
+LIGHTNING = Framework(
+    accelerator_words=(r"accelerator\s*=\s*['\"]gpu|\bgpus\s*=",),
+    shown_by=("LightningModule",),
+    owns=frozenset({"cudnn.benchmark", "pinned memory"}),
+    renamed=(("pytorch_lightning.", "lightning.pytorch."),),
+    moved=tuple(
+        (f"lightning.{name}", f"lightning.pytorch.{name}")
+        for name in ("LightningModule", "LightningDataModule", "Trainer", "Callback")
+    ),
+    packages=("lightning.",),
+    step_methods=("training_step",),
+    step_hooks=(
+        ("", frozenset({"training_step"})),
+        (
+            r"LightningModule$",
+            frozenset({"on_train_batch_start", "on_train_batch_end", "on_before_optimizer_step"}),
+        ),
+        (r"(?:^|\.)Callback$", frozenset({"on_train_batch_start", "on_train_batch_end"})),
+    ),
+    evaluation_hooks=frozenset(
+        {"validation_step", "test_step", "predict_step", "on_validation_batch_end"}
+    ),
+    backward_methods=frozenset({"manual_backward"}),
+    host_parameters=frozenset({"batch_idx", "batch_nb", "optimizer_idx", "dataloader_idx"}),
+    settings=(
+        Setting(
+            "strategy",
+            r"^lightning\.pytorch\.Trainer$",
+            ("strategy", "accelerator", "distributed_backend"),
+        ),
+        Setting("anomaly detection", r"^lightning\.pytorch\.Trainer$", ("detect_anomaly",)),
+    ),
+)

@@ -1,0 +1,23 @@
+"""Plain torch, and the conventions of hand-written training loops."""
+
+from torchlint.analysis.frameworks.adapter import Framework
+
+PLAIN_TORCH = Framework(
+    step_words=(r"backward\(", r"(?:opt|scaler|solver)\w{0,80}\.step\(", "loss_scaler"),
+    backward_methods=frozenset({"backward"}),
+    accelerator_words=(
+        r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]",
+        r"\.to\((?:self\.|args\.|cfg\.|config\.)?device",
+    ),
+    packages=("torch.", "torchvision.", "timm."),
+    module_classes=("Module",),
+    accelerator_calls=("torch.cuda.", "torch.accelerator."),
+    accelerator_questions=frozenset(
+        {
+            "torch.cuda.is_available",
+            "torch.cuda.manual_seed",
+            "torch.cuda.manual_seed_all",
+            "torch.cuda.device_count",
+        }
+    ),
+)

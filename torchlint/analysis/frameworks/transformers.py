@@ -1,0 +1,20 @@
+"""Transformers, and TRL, whose trainers inherit from its `Trainer`.
+
+https://huggingface.co/docs/transformers/main_classes/trainer
+"""
+
+from torchlint.analysis.frameworks.adapter import Framework, Setting
+
+TRANSFORMERS = Framework(
+    owns=frozenset({"pinned memory"}),
+    packages=("transformers.",),
+    module_classes=("PreTrainedModel",),
+    step_methods=("compute_loss",),
+    step_hooks=(
+        (r"\..*Trainer$", frozenset({"compute_loss"})),
+        (r"(?:^|\.)(?:Trainer)?Callback$", frozenset({"on_step_end"})),
+    ),
+    evaluation_hooks=frozenset({"prediction_step", "evaluation_loop"}),
+    module_parameters=frozenset({"model"}),
+    settings=(Setting("loader workers", r"TrainingArguments$", ("dataloader_num_workers",)),),
+)
