@@ -65,7 +65,7 @@ def bash(path_to_torchlint: None) -> Ask:
         (["check", "--sel"], ["--select"]),
         (["check", "--color", "a"], ["auto", "always"]),
         (["check", "--color", "=", "n"], ["never"]),
-        (["check", "--select", "tl20"], ["TL201", "TL202"]),
+        (["check", "--select", "tl20"], ["TL201", "TL202", "TL209"]),
         (["check", "--ignore", "TL101,item"], ["TL101,item-in-step-loop"]),
         (["rule", "item"], ["item-in-step-loop"]),
         (["check", "tr"], ["compopt -o default", ""]),

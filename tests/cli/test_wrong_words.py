@@ -89,7 +89,7 @@ def test_wrong_words_are_answered_with_what_to_do(
             '[tool.torchlint]\nselect = "TL2"',
             "must be a list of strings, such as",
         ),
-        ("pyproject.toml", '[tool.torchlint]\nselect = ["TL9"]', "; `torchlint rule` lists all."),
+        ("pyproject.toml", '[tool.torchlint]\nselect = ["QX9"]', "; `torchlint rule` lists all."),
         (
             "pyproject.toml",
             "[tool.torchlint]\nselect = [TL2]",

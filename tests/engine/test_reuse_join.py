@@ -61,7 +61,7 @@ FILES = {
     "plain.py": "import os\n",
     "alone.py": "import torch\noptimizer = torch.optim.SGD(p, 1)\noptimizer.zero_grad(set_to_none=False)\n",
 }
-FOUND = ["alone.py:3 TL401", "train.py:7 TL101", "utils.py:2 TL201"]
+FOUND = ["alone.py:3 TL401", "train.py:7 TL101", "train.py:7 TL102", "utils.py:2 TL201"]
 GENERATION = "0123456789abcdef"
 
 

@@ -17,7 +17,7 @@ from torchlint.files.reading import most_bytes
 from torchlint.memory.cache import VARIABLE, Cache, default_root, refusal
 from torchlint.memory.store import Store
 from torchlint.report.terminal.safe_text import visible
-from torchlint.ruleapi.sources import rule_names
+from torchlint.ruleapi.names import rule_names
 from torchlint.workers.pool import BACKENDS, Pool
 
 if TYPE_CHECKING:

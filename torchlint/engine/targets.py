@@ -17,7 +17,7 @@ from torchlint.config.torch_bounds import TorchBounds
 from torchlint.files.discover import Found, discover, parts_of, shown_path
 from torchlint.files.globs import parse
 from torchlint.finding import Diagnostic
-from torchlint.ruleapi.sources import rule_names
+from torchlint.ruleapi.names import rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

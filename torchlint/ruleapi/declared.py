@@ -1,7 +1,7 @@
 """Rules that are declared: a call or a setting, the argument, the values that are bad.
 
-`calls`, `method`, `sets` and `configures` say what to look for; `pass_argument` and `remove` are the
-usual fixes.
+`calls`, `method`, `sets` and `configures` say what to look for; `pass_argument` and `remove` are
+the usual fixes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where rules come from, and what they are called, without loading one before it is needed."""
+"""Where rules come from; loads none of them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from importlib.machinery import ModuleSpec
 
 BUILT_IN = "torchlint.rules"
 GROUP = "torchlint.rules"
 """The entry points by which other packages bring rules: a module or package each."""
-
-
-def rule_names() -> Mapping[str, str]:
-    """The name of every rule by its code."""
-    from torchlint.ruleapi.registry import all_rules
-
-    return {code: rule.name for code, rule in all_rules().items()}
 
 
 def roots() -> list[ModuleSpec]:

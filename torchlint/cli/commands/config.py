@@ -36,7 +36,7 @@ def command(path: str, words: Words, output_format: str) -> None:
     from torchlint.config.settings import ConfigError
     from torchlint.engine.effective_settings import in_force
     from torchlint.report import effective_settings as report
-    from torchlint.ruleapi.sources import rule_names
+    from torchlint.ruleapi.names import rule_names
 
     try:
         found = in_force(path, wishes_from(words), rule_names())
