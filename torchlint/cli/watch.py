@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from torchlint.cli.options import store_from
-from torchlint.cli.output import print_lines
+from torchlint.cli.printing import print_lines
 from torchlint.report.terminal.safe_text import plural, visible, visible_path
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import click
 
 from torchlint.cli.options import plan_from, pool_from
-from torchlint.cli.output import print_diagnostics, print_lines
+from torchlint.cli.printing import print_diagnostics, print_lines
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Words

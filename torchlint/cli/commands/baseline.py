@@ -9,8 +9,8 @@ import click
 
 from torchlint.baselines import file as baseline_file
 from torchlint.baselines.known_findings import Comparison, Entry, grown
-from torchlint.cli import formats
-from torchlint.cli.baseline_options import Baseline, prune_words, run_of, the_baseline, today
+from torchlint.cli import reports
+from torchlint.cli.baselines import Baseline, prune_words, run_of, the_baseline, today
 from torchlint.cli.command import Command
 from torchlint.cli.options import (
     Words,
@@ -20,7 +20,7 @@ from torchlint.cli.options import (
     rule_options,
     store_from,
 )
-from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.engine.tiers import Shown
 from torchlint.files.reading import SourceError
 from torchlint.report import baseline as report
@@ -204,7 +204,7 @@ def _date(text: str | None) -> date | None:
 
 @command.command("check", cls=Command, epilog=_CHECK_EPILOG)
 @_paths
-@formats.report_options
+@reports.report_options
 @_options
 def check(
     paths: tuple[str, ...],
@@ -217,10 +217,10 @@ def check(
 ) -> None:
     """Fail on findings beyond the baseline, and on entries that no longer hold."""
     look = _look(paths, words, baseline, cache_dir, no_cache=no_cache)
-    place = formats.destination(output_file, look.targets, output_format)
+    place = reports.destination(output_file, look.targets, output_format)
     shown = Shown(look.comparison.left, look.shown.hidden_hints)
-    checked = formats.Checked(shown, look.diagnostics, look.targets, look.files)
-    formats.report(checked, output_format, place)
+    checked = reports.Checked(shown, look.diagnostics, look.targets, look.files)
+    reports.report(checked, output_format, place)
     # The other formats are for programs, which read all of standard output.
     aside = output_format != "text"
     print_lines(report.stale(look.comparison), err=aside)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli import formats
+from torchlint.cli import reports
 from torchlint.cli.command import Command
 from torchlint.cli.options import (
     Words,
@@ -18,7 +18,7 @@ from torchlint.cli.options import (
     selection_options,
     store_from,
 )
-from torchlint.cli.output import print_diagnostics, print_lines
+from torchlint.cli.printing import print_diagnostics, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.command("check", cls=Command, epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
-@formats.report_options
+@reports.report_options
 @click.option(
     "--diff-base",
     metavar="REV",
@@ -140,7 +140,7 @@ def command(
 
     store = store_from(cache_dir, no_cache=no_cache)
     plan = plan_from(paths, words, store.rule_names)
-    place = formats.destination(output_file, plan.targets, output_format, statistics=statistics)
+    place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
     sieves = list(_sieves(plan, words, store, baseline, diff_base, known=known))
     with Progress(sys.stderr) as progress, connected_pool(words, backend, cluster) as pool:
@@ -150,8 +150,8 @@ def command(
     for sieve in sieves:
         shown, left_out = sieve(shown, not diagnostics)
         notes += left_out
-    checked = formats.Checked(shown, diagnostics, plan.targets, report.files, fixes=show_fixes)
-    formats.report(checked, output_format, place, statistics=statistics)
+    checked = reports.Checked(shown, diagnostics, plan.targets, report.files, fixes=show_fixes)
+    reports.report(checked, output_format, place, statistics=statistics)
     if output_format == "text" and not statistics:
         print_lines(notes)
     print_diagnostics(diagnostics)
@@ -179,7 +179,7 @@ def _sieves(
             may take a while.
     """
     if known:
-        from torchlint.cli.baseline_options import Baselines
+        from torchlint.cli.baselines import Baselines
 
         baselines = Baselines(plan, baseline)
 

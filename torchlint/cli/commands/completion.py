@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from torchlint.cli.command import Choice, Command
-from torchlint.cli.output import print_lines
+from torchlint.cli.printing import print_lines
 
 _EPILOG = """\b
 Where to put it:

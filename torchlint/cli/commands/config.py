@@ -8,7 +8,7 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import Words, config_error, output_format, rule_options, wishes_from
-from torchlint.cli.output import paint_for, print_lines
+from torchlint.cli.printing import paint_for, print_lines
 
 _EPILOG = """\b
 Examples:

@@ -9,7 +9,7 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import Words, plan_from, pool_from, selection_options
-from torchlint.cli.output import asked_colour, paint_for, print_diagnostics, print_lines
+from torchlint.cli.printing import asked_colour, paint_for, print_diagnostics, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

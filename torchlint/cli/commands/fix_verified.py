@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli.output import print_diagnostics, print_lines
-from torchlint.cli.verify_options import fixes_of, print_result, program_from, run
+from torchlint.cli.printing import print_diagnostics, print_lines
+from torchlint.cli.verification import fixes_of, print_result, program_from, run
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Words

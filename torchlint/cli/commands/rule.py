@@ -9,7 +9,7 @@ import click
 
 from torchlint.cli.command import Command
 from torchlint.cli.options import output_format
-from torchlint.cli.output import print_lines
+from torchlint.cli.printing import print_lines
 
 if TYPE_CHECKING:
     from torchlint.ruleapi.rule import Rule

@@ -9,8 +9,8 @@ import click
 
 from torchlint.cli.command import Choice, Command, Count
 from torchlint.cli.options import Words, rule_options
-from torchlint.cli.output import must_be_writable, print_lines, write_report
-from torchlint.cli.verify_options import (
+from torchlint.cli.printing import must_be_writable, print_lines, write_report
+from torchlint.cli.verification import (
     changes_from,
     print_result,
     program_from,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from torchlint.cli.options import output_format
-from torchlint.cli.output import must_be_writable, paint_for, print_lines, write_report
+from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
 from torchlint.report.terminal.safe_text import Paint, width_of
 
 if TYPE_CHECKING:

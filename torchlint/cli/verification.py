@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from torchlint.cli.options import Words, plan_from, pool_from
-from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
