@@ -65,8 +65,8 @@ def write_report(output_file: str, text: str) -> None:
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """`path:row:column: error: message` for each, on standard error."""
-    found = list(diagnostics)
+    """`path:row:column: error: message` for each, in order, on standard error."""
+    found = sorted(set(diagnostics), key=lambda each: each.sort_key)
     if found:
         from torchlint.report.formats.concise import diagnostic_line
 
