@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from torchlint.cli.command import Command
-from torchlint.cli.fixed_files import print_diff, print_made, written
 from torchlint.cli.options import Options, selection_options
-from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
+from torchlint.cli.printing import (
+    paint_for,
+    print_diagnostics,
+    print_diff,
+    print_lines,
+    print_made,
+    written,
+)
 from torchlint.cli.resources import pool_from
 from torchlint.cli.targets import plan_from
 

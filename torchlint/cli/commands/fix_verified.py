@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli.fixed_files import print_diff, print_made, written
-from torchlint.cli.printing import print_diagnostics, print_lines
+from torchlint.cli.printing import (
+    print_diagnostics,
+    print_diff,
+    print_lines,
+    print_made,
+    written,
+)
 from torchlint.cli.verification import fixes_of, print_result, program_from, run
 
 if TYPE_CHECKING:
