@@ -74,7 +74,7 @@ def tried(path: Path) -> tuple[str, str]:
     if report.diagnostics:
         said += f", {len(report.diagnostics)} cells or files that cannot be read"
     fixed = fix_targets([target(path)], unsafe=True, wanted=WANTED)
-    trouble = [each.message for each in apply(fixed)]
+    trouble = [each.message for each in apply(fixed.files)]
     made = sum(len(file.applied) for file in fixed.files)
     after = path.read_bytes()
     if made:

@@ -56,8 +56,6 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.analysis.surroundings._REST": "where an edit ends",
 }
 _LINEAR_ALL_THE_SAME = {
-    "torchlint.notebooks.document._scalar": "it starts where a value of valid JSON does",
-    "torchlint.notebooks.document._structure": "every string of valid JSON has an end",
     "torchlint.rules.model._constructed._TOKEN": "it sees 4,000 bytes",
     "torchlint.rules.model._constructed._WORD_BEFORE": "it sees 400 bytes",
     "torchlint.source.nesting._TOKEN": "every branch can end where its text ends",

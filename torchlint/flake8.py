@@ -54,8 +54,7 @@ def _reported(data: bytes, filename: str) -> Iterator[Reported]:
     try:
         plan = plan_text(data, filename, Wishes())
     except ConfigError as error:
-        place = f"{error.path}: " if error.path else ""
-        yield _line(None, TROUBLE, place + error.message)
+        yield _line(None, TROUBLE, str(error))
         return
     report = check(plan.targets)
     for wrong in (*plan.diagnostics, *report.diagnostics):

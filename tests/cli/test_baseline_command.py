@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.cli import baseline_options as baselining
+from torchlint.cli import baselines as baselining
 from torchlint.cli.commands import baseline
 from torchlint.finding import Diagnostic, Finding, Position, Tier
 

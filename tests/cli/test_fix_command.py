@@ -44,8 +44,8 @@ class Fixer:
         self.targets, self.unsafe, self.wanted = tuple(targets), unsafe, wanted
         return self.report
 
-    def apply(self, report: FixReport) -> tuple[Diagnostic, ...]:
-        self.written = report is self.report
+    def apply(self, files: Sequence[FixedFile]) -> tuple[Diagnostic, ...]:
+        self.written = files is self.report.files
         return self.trouble
 
 
@@ -55,7 +55,7 @@ def fixes(monkeypatch: pytest.MonkeyPatch, make_finding: MakeFinding, here: Path
     file = FixedFile("train.py", b"old \xe9\r\n", b"new\n", (make_finding(),))
     left = make_finding(row=9, withheld="the value is compared")
     unsafe = make_finding(row=8, fix=Applicability.UNSAFE)
-    fake = Fixer(FixReport((file,), (left,), (left, unsafe), ()))
+    fake = Fixer(FixReport((file,), (left, unsafe), ()))
     monkeypatch.setattr(fixer, "fix_targets", fake.fix_targets)
     monkeypatch.setattr(fixer, "unified_diff", lambda file: DIFF)
     monkeypatch.setattr(fixer, "apply", fake.apply)
@@ -64,7 +64,7 @@ def fixes(monkeypatch: pytest.MonkeyPatch, make_finding: MakeFinding, here: Path
 
 @pytest.fixture
 def nothing(fixes: Fixer) -> Fixer:
-    fixes.report = FixReport((), (), (), ())
+    fixes.report = FixReport((), (), ())
     return fixes
 
 

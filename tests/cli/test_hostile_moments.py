@@ -12,7 +12,7 @@ import pytest
 from torchlint.fixes import fixer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -103,10 +103,10 @@ def test_a_file_that_became_a_link_meanwhile_is_not_written_through(
     (file,) = project(here / "src", 1)
     apply = fixer.apply
 
-    def swap_first(report: fixer.FixReport) -> object:
+    def swap_first(files: Sequence[fixer.FixedFile]) -> object:
         file.unlink()
         file.symlink_to(outside)
-        return apply(report)
+        return apply(files)
 
     monkeypatch.setattr(fixer, "apply", swap_first)
     outcome = torchlint("fix", "--apply", "src")

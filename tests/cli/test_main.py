@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
+import torchlint
 from torchlint import __version__
 from torchlint.cli import torchlint as group
 from torchlint.cli.commands.check import command
@@ -96,8 +98,8 @@ def test_a_closed_pipe_is_quiet(here: Path) -> None:
 
 def test_a_stream_in_an_old_encoding_gets_escapes(here: Path) -> None:
     code = (
-        "import sys, click; from torchlint.__main__ import main; from torchlint.cli.commands import check; "
-        "check.command.callback = lambda **words: click.echo('\u6a21'); "
+        "import sys, click; from torchlint.__main__ import main; "
+        "from torchlint.cli.commands import check; check.command.callback = lambda **words: click.echo('\u6a21'); "
         "sys.argv = ['torchlint', 'check']; main()"
     )
     done = subprocess.run(
@@ -107,6 +109,21 @@ def test_a_stream_in_an_old_encoding_gets_escapes(here: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, b"\\u6a21", b"")
+
+
+@pytest.mark.parametrize("words", ["check", "fix", "baseline write", "config", "rule", "server"])
+def test_without_the_built_in_rules_nothing_passes_for_clean(here: Path, words: str) -> None:
+    home = os.path.dirname(torchlint.__file__)
+    shutil.copytree(home, here / "torchlint", ignore=shutil.ignore_patterns("rules", "*.pyc"))
+    done = subprocess.run(
+        [sys.executable, "-m", "torchlint", *words.split()],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: The built-in rules are missing, which belong in ")
+    assert str(here / "rules") in done.stderr
 
 
 def test_help_shows_every_command_with_exit_codes(torchlint: Run) -> None:

@@ -38,8 +38,8 @@ def silenced(text: str, reason: str = "", *, required: bool | None = None) -> st
     """The text with comments added; nothing is found in it then, and no more are added."""
     checked = target(text.encode(), reasons=bool(reason) if required is None else required)
     done = add_ignores([checked], wanted=EVERYTHING, reason=reason)
-    assert done.files.diagnostics == ()
-    (file,) = done.files.files
+    assert done.diagnostics == ()
+    (file,) = done.files
     again = checked._replace(data=file.after)
     assert check([again]).findings == ()
     assert add_ignores([again], wanted=EVERYTHING, reason=reason) == nothing()
@@ -199,7 +199,7 @@ def test_the_bad_programs_of_all_rules_are_silenced_and_stay_what_they_are(
 @pytest.mark.parametrize("line", ["print(loss.item())", "y = loss.item() + \\\n        1"])
 def test_all_other_bytes_stay(change: Callable[[bytes], bytes], line: str) -> None:
     data = change(f"{LOOP}    {line}\n".encode())
-    (file,) = add_ignores([target(data)], wanted=EVERYTHING).files.files
+    (file,) = add_ignores([target(data)], wanted=EVERYTHING).files
     newline = b"\r\n" if b"\r\n" in data else b"\n"
     indent = b"\t" if b"\t" in data else b"    "
     above = indent + b"# torchlint: ignore[TL201]" + newline
@@ -223,7 +223,7 @@ def test_a_helper_is_silenced_where_it_stands() -> None:
         Target("helper.py", Selection(), (2, 13), helper),
         Target("train.py", Selection(), (2, 13), train.encode()),
     ]
-    (file,) = add_ignores(targets, wanted=EVERYTHING).files.files
+    (file,) = add_ignores(targets, wanted=EVERYTHING).files
     assert file.path == "helper.py"
     assert file.after == helper[:-1] + b"  # torchlint: ignore[TL201]\n"
 
@@ -235,16 +235,16 @@ def test_a_file_that_cannot_be_silenced_altogether_is_left_alone() -> None:
         "        case 1 if loss.item() > 1 and '''\n''': pass\n"
     )
     done = add_ignores([target(text.encode())], wanted=EVERYTHING)
-    assert done.files.files == ()
+    assert done.files == ()
     assert done.findings == 0
-    (diagnostic,) = done.files.diagnostics
+    (diagnostic,) = done.diagnostics
     assert "by hand" in diagnostic.message
 
 
 def test_a_comment_never_becomes_part_of_a_string() -> None:
     """Not where this Python is too old to see the inner quotes either."""
     line = 'y = f"""{loss.item() + d["""\nk\n"""]}"""'
-    for file in add_ignores([target(f"{LOOP}    {line}\n".encode())], wanted=Wanted()).files.files:
+    for file in add_ignores([target(f"{LOOP}    {line}\n".encode())], wanted=Wanted()).files:
         assert line.encode() in file.after
 
 
@@ -270,8 +270,8 @@ NOTEBOOK = """{
 def test_a_notebook_is_silenced_cell_by_cell() -> None:
     notebook = Target("a.ipynb", Selection(), (2, 13), NOTEBOOK.encode())
     done = add_ignores([notebook], wanted=EVERYTHING)
-    assert done.files.diagnostics == ()
-    (file,) = done.files.files
+    assert done.diagnostics == ()
+    (file,) = done.files
     after = NOTEBOOK.replace("item())", "item())  # torchlint: ignore[TL201]")
     assert file.before == NOTEBOOK.encode()
     assert file.after.decode() == after.replace("[TL101]", "[TL101, TL001]")
@@ -290,16 +290,16 @@ def test_the_fix_of_an_unused_comment_keeps_to_its_cell() -> None:
 def test_a_reason_that_the_encoding_lacks_leaves_the_file_alone() -> None:
     data = b"# coding: ascii\n" + LOOP.encode() + b"    print(loss.item())\n"
     done = add_ignores([target(data)], wanted=EVERYTHING, reason="für später")
-    assert done.files.files == ()
-    assert [each.kind for each in done.files.diagnostics] == ["undecodable"]
+    assert done.files == ()
+    assert [each.kind for each in done.diagnostics] == ["undecodable"]
 
 
 def test_a_reason_that_would_be_a_coding_line_leaves_the_file_alone() -> None:
     data = b"import torch; x = torch.nn.DataParallel(torch.nn.Linear(1, 1)), '''\n'''\n"
-    assert add_ignores([target(data)], wanted=EVERYTHING, reason="old").files.files
+    assert add_ignores([target(data)], wanted=EVERYTHING, reason="old").files
     done = add_ignores([target(data)], wanted=EVERYTHING, reason="coding: latin-1")
-    assert done.files.files == ()
-    assert len(done.files.diagnostics) == 1
+    assert done.files == ()
+    assert len(done.diagnostics) == 1
 
 
 @pytest.mark.parametrize(
@@ -323,8 +323,8 @@ def test_a_reason_is_one_line_that_is_read_back_as_it_is(reason: str, fit: bool)
 def test_an_encoding_that_loses_characters_leaves_the_file_alone() -> None:
     data = b"# coding: utf-7\n# +AGE-\n" + LOOP.encode() + b"    print(loss.item())\n"
     done = add_ignores([target(data)], wanted=EVERYTHING)
-    assert done.files.files == ()
-    assert "save the file as UTF-8" in done.files.diagnostics[0].message
+    assert done.files == ()
+    assert "save the file as UTF-8" in done.diagnostics[0].message
 
 
 def test_a_file_that_changes_before_it_is_read_again_is_left_alone(
@@ -340,8 +340,8 @@ def test_a_file_that_changes_before_it_is_read_again_is_left_alone(
 
     monkeypatch.setattr(adding, "check", changing)
     done = add_ignores([Target(str(path), Selection(), (2, 13))], wanted=EVERYTHING)
-    assert done.files.files == ()
-    assert "run it again" in done.files.diagnostics[0].message
+    assert done.files == ()
+    assert "run it again" in done.diagnostics[0].message
 
 
 def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:

@@ -334,17 +334,13 @@ def test_an_encoding_that_does_not_come_back_the_same_is_left_alone(rules: list[
 # writing -------------------------------------------------------------------------------------
 
 
-def report_of(*files: FixedFile) -> FixReport:
-    return FixReport(files, (), (), ())
-
-
 def a_file(path: Path, before: bytes = b"old\n", after: bytes = b"new\n") -> FixedFile:
     return FixedFile(str(path), before, after, ())
 
 
 def test_files_are_written(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(b"old\n")
-    assert fixer.apply(report_of(a_file(tmp_path / "a.py"))) == ()
+    assert fixer.apply([a_file(tmp_path / "a.py")]) == ()
     assert (tmp_path / "a.py").read_bytes() == b"new\n"
 
 
@@ -355,7 +351,7 @@ def test_writing_removes_the_draft_of_a_run_that_was_killed(tmp_path: Path) -> N
         folder.mkdir()
         (folder / f".torchlint-{killed.pid}-a1_b2c3d.draft").write_bytes(b"half")
     (tmp_path / "here" / "a.py").write_bytes(b"old\n")
-    assert fixer.apply(report_of(a_file(tmp_path / "here" / "a.py"))) == ()
+    assert fixer.apply([a_file(tmp_path / "here" / "a.py")]) == ()
     assert [each.name for each in (tmp_path / "here").iterdir()] == ["a.py"]
     assert len([*(tmp_path / "elsewhere").iterdir()]) == 1
 
@@ -368,7 +364,7 @@ def test_files_that_cannot_be_written_do_not_keep_the_others_back(tmp_path: Path
     (tmp_path / "read_only.py").chmod(0o400)
     gone = tmp_path / "gone" / "a.py"
     files = [a_file(tmp_path / name) for name in names[:2]]
-    failed = fixer.apply(report_of(*files, a_file(gone), a_file(tmp_path / "written.py")))
+    failed = fixer.apply([*files, a_file(gone), a_file(tmp_path / "written.py")])
     assert [(Path(each.path).name, each.kind) for each in failed] == [
         ("changed.py", "write"),
         ("read_only.py", "write"),
@@ -382,8 +378,7 @@ def test_files_that_cannot_be_written_do_not_keep_the_others_back(tmp_path: Path
 def test_a_file_with_two_names_is_written_once(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(b"old\n")
     (tmp_path / "b.py").symlink_to("a.py")
-    report = report_of(a_file(tmp_path / "a.py"), a_file(tmp_path / "b.py"))
-    assert fixer.apply(report) == ()
+    assert fixer.apply([a_file(tmp_path / "a.py"), a_file(tmp_path / "b.py")]) == ()
     assert (tmp_path / "b.py").is_symlink()
 
 

@@ -90,7 +90,7 @@ class Fixed:
         path = folder / _FILE
         target = Target(str(path), Selection(), (2, 13))
         report = self._fix(target)
-        assert apply(report) == ()
+        assert apply(report.files) == ()
         if not report.files:
             assert path.read_bytes() == self.data
             return

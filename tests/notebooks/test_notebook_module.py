@@ -91,7 +91,7 @@ def test_a_fix_writes_the_cells_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "a.ipynb"
     path.write_bytes(notebook(*TRAIN))
     report = fix_targets([target(None, str(path))], unsafe=True)
-    assert apply(report) == ()
+    assert apply(report.files) == ()
     fixed = (
         notebook(*TRAIN)
         .replace(b"zero_grad(set_to_none=False)", b"zero_grad()")
@@ -107,7 +107,7 @@ def test_a_notebook_that_has_changed_meanwhile_is_left_alone(tmp_path: Path) -> 
     path.write_bytes(notebook(*TRAIN))
     report = fix_targets([target(None, str(path))], unsafe=True)
     path.write_bytes(notebook(*TRAIN, "x = 1"))
-    (failed,) = apply(report)
+    (failed,) = apply(report.files)
     assert "has changed" in failed.message
     assert path.read_bytes() == notebook(*TRAIN, "x = 1")
 

@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.config.settings import Selection
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.engine.gate import wanted_by
 from torchlint.engine.tiers import Wanted
 from torchlint.files.lines import LineIndex
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import fix_targets
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

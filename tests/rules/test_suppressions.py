@@ -10,8 +10,9 @@ import pytest
 from torchlint.config.settings import Selection
 from torchlint.engine import map_file as mapping
 from torchlint.engine import project_findings as run
-from torchlint.engine.check import Target, check
+from torchlint.engine.check import check
 from torchlint.fixes.fixer import fix_targets
+from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 from torchlint.ruleapi.rule import Rule
 

@@ -6,11 +6,12 @@ from threading import Semaphore
 
 import pytest
 
+from torchlint.engine.targets import Wishes
 from torchlint.server.buffers import Buffer, Outcome
 from torchlint.server.memory import Interrupted, Memory
 from torchlint.server.project import Project
 from torchlint.server.server import Document, Server
-from torchlint.server.settings import ClientSettings, Options
+from torchlint.server.settings import ClientSettings
 from torchlint.server.worker import Worker
 
 SLOW = "import torch\nmodel = torch.nn.DataParallel(model)\n"
@@ -34,7 +35,7 @@ class Listener:
 
 
 def test_the_outcome_of_an_older_text_is_dropped() -> None:
-    server = Server(Options(), None)
+    server = Server(Wishes(), None)
     old = Buffer("untitled:1", None, 1, SLOW)
     server.documents[old.uri] = document = Document(old._replace(version=2, text="x = 1\n"))
     server._take(Outcome(old, ()))
@@ -46,7 +47,7 @@ def test_a_check_gives_way_to_what_is_more_urgent() -> None:
     urgent = False
     settings = ClientSettings()
     store = Memory(urgent=lambda: urgent)
-    project = Project(None, store, settings.wishes(Options()), settings.wanted, print)
+    project = Project(None, store, settings.wishes(Wishes()), settings.wanted, print)
     buffer = Buffer("untitled:1", None, 1, SLOW)
     assert [outcome.buffer for outcome in project.check_buffer(buffer)] == [buffer]
     urgent = True
@@ -56,7 +57,7 @@ def test_a_check_gives_way_to_what_is_more_urgent() -> None:
 
 def test_of_many_edits_only_the_last_is_looked_at() -> None:
     listener = Listener()
-    worker = Worker(listener, Options(isolated=True), None)
+    worker = Worker(listener, Wishes(isolated=True), None)
     worker.set_up([], ClientSettings())
     for version in range(1, 50):
         worker.edit(Buffer("untitled:1", None, version, SLOW + "\n" * version))
@@ -69,7 +70,7 @@ def test_of_many_edits_only_the_last_is_looked_at() -> None:
 def test_results_of_old_texts_are_forgotten() -> None:
     settings = ClientSettings()
     store = Memory()
-    project = Project(None, store, settings.wishes(Options()), settings.wanted, print)
+    project = Project(None, store, settings.wishes(Wishes()), settings.wanted, print)
     for version in range(100):
         project.check_buffer(Buffer("untitled:1", None, version, SLOW + "\n" * version))
     assert sum(map(len, store._by_path.values())) < 20
@@ -84,7 +85,7 @@ def test_a_crash_is_told_once_and_keeps_nobody_waiting(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Project, "check_buffer", crash)
     listener = Listener()
-    worker = Worker(listener, Options(isolated=True), None)
+    worker = Worker(listener, Wishes(isolated=True), None)
     worker.set_up([], ClientSettings())
     worker.start()
     buffer = Buffer("untitled:1", None, 1, SLOW)

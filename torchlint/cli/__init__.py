@@ -12,17 +12,9 @@ from torchlint.cli.command import Command, show_version
 
 COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to ask what may follow."""
-_COMMANDS: Final = {
-    "baseline": "torchlint.cli.commands.baseline",
-    "check": "torchlint.cli.commands.check",
-    "clean": "torchlint.cli.commands.clean",
-    "completion": "torchlint.cli.commands.completion",
-    "config": "torchlint.cli.commands.config",
-    "fix": "torchlint.cli.commands.fix",
-    "rule": "torchlint.cli.commands.rule",
-    "server": "torchlint.cli.commands.server",
-    "verify": "torchlint.cli.commands.verify",
-}
+_COMMANDS: Final = (
+    "baseline", "check", "clean", "completion", "config", "fix", "rule", "server", "verify",
+)  # fmt: skip
 
 
 class LazyGroup(Command, click.Group):
@@ -32,10 +24,9 @@ class LazyGroup(Command, click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = _COMMANDS.get(cmd_name)
-        if module is None:
+        if cmd_name not in _COMMANDS:
             return None
-        command = importlib.import_module(module).command
+        command = importlib.import_module(f"torchlint.cli.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -109,12 +109,13 @@ class _Rules(_Type):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from torchlint.cli.options import store_from
+        from torchlint.cli.options import Options
+        from torchlint.cli.resources import store_from
 
         done, comma, word = incomplete.rpartition(",") if self._several else ("", "", incomplete)
         return [
             CompletionItem(done + comma + each, help=meaning)
-            for each, meaning in _words(store_from(None).rule_names(), several=self._several)
+            for each, meaning in _words(store_from(Options({})).rule_names(), several=self._several)
             if each.startswith((word.upper(), word.lower()))
         ]
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from torchlint.cli.options import store_from
-from torchlint.cli.output import print_lines
+from torchlint.cli.printing import print_lines
+from torchlint.cli.resources import store_from
 from torchlint.report.terminal.safe_text import plural, visible, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.cli.options import Words
+    from torchlint.cli.options import Options
 
 _INTERRUPTED = 130
 
 
-def again_and_again(paths: tuple[str, ...], words: Words) -> NoReturn:
+def again_and_again(paths: tuple[str, ...], options: Options) -> NoReturn:
     """Run the command that is running, then once more after each change, until Ctrl-C.
 
     Raises:
@@ -30,25 +30,25 @@ def again_and_again(paths: tuple[str, ...], words: Words) -> NoReturn:
     given = {**context.params, "watch": False}
     if "-" in paths:
         raise click.UsageError("--watch needs files or folders; standard input comes once.")
-    if given.get("backend") is not None:
+    if options.backend is not None:
         raise click.UsageError("--watch works on this machine alone; leave out --backend.")
     # One for all checks: only what has changed is parsed.
-    context.obj = store_from(given["cache_dir"], no_cache=given["no_cache"])
+    context.obj = store_from(options)
     try:
-        _watch(context, given, paths or (".",), words)
+        _watch(context, given, paths or (".",), options)
     except KeyboardInterrupt:
         print_lines(["Stopped watching."], err=True)
     raise click.exceptions.Exit(_INTERRUPTED)
 
 
 def _watch(
-    context: click.Context, given: dict[str, object], paths: Sequence[str], words: Words
+    context: click.Context, given: dict[str, object], paths: Sequence[str], options: Options
 ) -> None:
     from torchlint.files.watching import Watched, WatchError, changes
 
     def look() -> Watched:
         baseline = [str(given["baseline"])] if given.get("baseline") else []
-        watched = Watched(paths, file=words.config, isolated=words.isolated, others=baseline)
+        watched = Watched(paths, file=options.config, isolated=options.isolated, others=baseline)
         count[0] = len(watched.folders)
         return watched
 

@@ -92,7 +92,10 @@ def from_table(table: Mapping[str, object], base: Settings) -> Settings:
     """
 
     def words(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        return _strings(table[key], key, base.source) if key in table else default
+        if key not in table:
+            return default
+        wrong = f'`{key}` must be a list of strings, such as {key} = ["..."].'
+        return _strings(table[key], wrong, base.source)
 
     for key in table:
         if key not in KEYS:
@@ -123,9 +126,9 @@ def _flag(table: Mapping[str, object], key: str, path: str | None) -> bool:
     return value
 
 
-def _strings(value: object, key: str, path: str | None) -> tuple[str, ...]:
+def _strings(value: object, wrong: str, path: str | None) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise ConfigError(f'`{key}` must be a list of strings, such as {key} = ["..."].', path)
+        raise ConfigError(wrong, path)
     return tuple(value)
 
 
@@ -143,13 +146,8 @@ def _per_file(value: object, path: str | None) -> tuple[tuple[str, tuple[str, ..
 
 
 def _codes_for(pattern: str, value: object, path: str | None) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise ConfigError(
-            f"`per-file-ignores` needs a list of strings for `{shortened(pattern)}`, "
-            'such as ["TL201"].',
-            path,
-        )
-    return tuple(value)
+    needs = f"`per-file-ignores` needs a list of strings for `{shortened(pattern)}`"
+    return _strings(value, f'{needs}, such as ["TL201"].', path)
 
 
 def _few(globs: tuple[_T, ...], key: str, path: str | None) -> tuple[_T, ...]:

@@ -40,9 +40,12 @@ class ConfigError(Exception):
     """A setting that cannot be used; `path` is the file it stands in, if any."""
 
     def __init__(self, message: str, path: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, path)
         self.message = message
         self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
 
 
 class Selection(NamedTuple):

@@ -44,42 +44,32 @@ class TorchBounds:
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, Version | None] = {}
-
-    def stated(self, folder: str) -> tuple[Version, str] | None:
-        """The same as `oldest`, with the file that states it."""
-        while True:
-            bounds, last = _all_stated_in(folder)
-            parent = os.path.dirname(folder)
-            if bounds:
-                return min(bounds)
-            if last or parent == folder:
-                return None
-            folder = parent
+        self._found: dict[str, tuple[Version, str] | None] = {}
 
     def oldest(self, folder: str) -> Version | None:
         """The lowest torch that the project around `folder`, an absolute path, asks for."""
+        found = self.stated(folder)
+        return None if found is None else found[0]
+
+    def stated(self, folder: str) -> tuple[Version, str] | None:
+        """The same as `oldest`, with the file that states it."""
         chain: list[str] = []
-        bound: Version | None = None
+        found: tuple[Version, str] | None = None
         while folder not in self._found:
             chain.append(folder)
-            bound, last = _stated_in(folder)
+            bounds, last = _stated_in(folder)
+            found = min(bounds, default=None)
             parent = os.path.dirname(folder)
-            if bound is not None or last or parent == folder:
+            if found is not None or last or parent == folder:
                 break
             folder = parent
         else:
-            bound = self._found[folder]
-        self._found.update(dict.fromkeys(chain, bound))
-        return bound
+            found = self._found[folder]
+        self._found.update(dict.fromkeys(chain, found))
+        return found
 
 
-def _stated_in(folder: str) -> tuple[Version | None, bool]:
-    bounds, last = _all_stated_in(folder)
-    return (min(bounds)[0] if bounds else None), last
-
-
-def _all_stated_in(folder: str) -> tuple[list[tuple[Version, str]], bool]:
+def _stated_in(folder: str) -> tuple[list[tuple[Version, str]], bool]:
     """Bounds with the files that state them, and whether the search ends here."""
     try:
         names = set(os.listdir(folder))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_T = TypeVar("_T")
 _CONTEXT = 3
 _ESCAPES = {
     7: b"\\a",
@@ -51,19 +52,22 @@ def _lines(data: bytes) -> list[bytes]:
 
 def _changes(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Change]:
     """What differs; fixes touch a few lines of a file, so the ends are cut off first."""
-    shorter = min(len(old), len(new))
-    head = 0
-    while head < shorter and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
+    head, tail = common_ends(old, new)
     matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail])
     return [
         (i + head, j + head, k + head, m + head)
         for tag, i, j, k, m in matcher.get_opcodes()
         if tag != "equal"
     ]
+
+
+def common_ends(old: Sequence[_T], new: Sequence[_T]) -> tuple[int, int]:
+    """How many items at the beginning, and of the others at the end, are the same."""
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    rest = range(shorter - head)
+    tail = next((at for at in rest if old[-1 - at] != new[-1 - at]), shorter - head)
+    return head, tail
 
 
 def _groups(changes: Sequence[_Change], context: int) -> Iterator[list[_Change]]:

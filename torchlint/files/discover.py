@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from torchlint.config.folders import Configs
 
 Parts = tuple[str, ...]
-Ignores = tuple[tuple[IgnoreFile, int], ...]
-"""Ignore files that hold, outermost first, each with the depth of its folder."""
+Ignores = tuple[tuple[IgnoreFile, int, str], ...]
+"""The ignore files that apply, outermost first, with the depth of their folder and their path."""
 
 SUFFIXES: Final = (".py", NOTEBOOK)
 
@@ -43,22 +43,24 @@ def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[
     and git-ignored entries, virtual environments, links to folders and links that lead out of
     the folder are left out.
     """
-    search = _Search(configs)
-    for path in paths:
-        search.add(path)
+    search = Search(paths, configs)
     return search.found, search.problems
 
 
-def discover_folders(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[str]]:
-    """The files that `paths` mean, and the absolute folders that were searched for them."""
-    search = _Search(configs)
-    for path in paths:
-        search.add(path)
-    return search.found, search.folders
+class Search:
+    """A search for files.
 
+    Args:
+        paths: files and folders.
+        configs: the settings that hold in each folder.
 
-class _Search:
-    def __init__(self, configs: Configs) -> None:
+    Attributes:
+        found: the files, as `discover` returns them.
+        folders: the absolute folders that were searched.
+        problems: what could not be read.
+    """
+
+    def __init__(self, paths: Sequence[str], configs: Configs) -> None:
         self.found: list[Found] = []
         self.folders: list[str] = []
         self.problems: list[Diagnostic] = []
@@ -66,8 +68,10 @@ class _Search:
         self._seen: set[str] = set()
         self._reported: set[str] = set()
         self._excludes: dict[tuple[str, ...], _Excludes] = {}
+        for path in paths:
+            self._add(path)
 
-    def add(self, path: str) -> None:
+    def _add(self, path: str) -> None:
         absolute = os.path.abspath(path)
         shown = shown_path(absolute, path)
         try:
@@ -164,7 +168,7 @@ class _Search:
             ):
                 continue
             parts = (*above, name)
-            if excludes.match(parts[depth:], folder=is_folder) or _ignored(
+            if excludes.match(parts[depth:], folder=is_folder) or _ignored_by(
                 parts, ignores, folder=is_folder
             ):
                 continue
@@ -191,36 +195,38 @@ def _is_plain(glob: Glob) -> bool:
     return not any(sign in glob.segments[1] for sign in "*?[\\")
 
 
-def _ignored(parts: Parts, ignores: Ignores, *, folder: bool) -> bool:
-    for ignore_file, depth in reversed(ignores):
+def _ignored_by(parts: Parts, ignores: Ignores, *, folder: bool) -> str | None:
+    """The ignore file that excludes a path, or None."""
+    for ignore_file, depth, path in reversed(ignores):
         verdict = ignore_file.verdict(parts[depth:], folder=folder)
         if verdict is not None:
-            return verdict
-    return False
+            return path if verdict else None
+    return None
 
 
 def _ignores_above(folder: str) -> Ignores:
     """The ignore files between the root of the checkout and a named folder.
 
-    None of them if they ignore the folder itself: it was asked for by name.
+    None of them if they ignore the folder itself: the user named it.
     """
-    chain: list[str] = []
-    here = folder
-    while not os.path.lexists(os.path.join(here, ".git")):
-        parent = os.path.dirname(here)
-        if parent == here:
-            return ()
-        chain.append(parent)
-        here = parent
+    ignores, ignoring = ignores_of(folder, folder=True)
+    return () if ignoring else ignores
+
+
+def ignores_of(absolute: str, *, folder: bool) -> tuple[Ignores, str | None]:
+    """The ignore files that apply to a path, and the one that excludes it or a folder above it."""
+    here = checkout_of(absolute if folder else os.path.dirname(absolute))
+    if here is None:
+        return (), None
     ignores = _ignore_file(os.path.join(here, ".git", "info", "exclude"), here)
-    for above in reversed(chain):
-        ignores += _ignore_file(os.path.join(above, ".gitignore"), above)
-    parts = parts_of(folder)
-    top = len(parts_of(here))
-    for depth in range(top + 1, len(parts) + 1):
-        if _ignored(parts[:depth], tuple(i for i in ignores if i[1] < depth), folder=True):
-            return ()
-    return ignores
+    parts = parts_of(absolute)
+    for depth in range(len(parts_of(here)) + 1, len(parts) + 1):
+        ignores += _ignore_file(os.path.join(here, ".gitignore"), here)
+        here = os.path.join(here, parts[depth - 1])
+        found = _ignored_by(parts[:depth], ignores, folder=folder or depth < len(parts))
+        if found is not None:
+            return ignores, found
+    return ignores, None
 
 
 def _ignore_file(path: str, folder: str) -> Ignores:
@@ -229,7 +235,17 @@ def _ignore_file(path: str, folder: str) -> Ignores:
     except ConfigError:
         return ()
     parsed = parse_ignore_file(text.removeprefix("\ufeff").split("\n"))
-    return ((parsed, len(parts_of(folder))),) if parsed.lines else ()
+    return ((parsed, len(parts_of(folder)), path),) if parsed.lines else ()
+
+
+def checkout_of(folder: str) -> str | None:
+    """The git checkout that an absolute folder lies in, or None."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
 
 
 def shown_path(absolute: str, named: str | None = None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.config.folders import Configs
 from torchlint.config.settings import ConfigError
-from torchlint.files.discover import SUFFIXES, discover_folders
+from torchlint.files.discover import SUFFIXES, Search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,12 +49,13 @@ class Watched:
         except ConfigError:
             # It may be whole again the next time.
             configs = Configs(isolated=True)
-        found, searched = discover_folders(paths, configs)
+        search = Search(paths, configs)
+        found = search.found
         self.files = frozenset(each.absolute for each in found)
         given = (*paths, *([file] if file else []), *others)
         known = {each.settings.baseline for each in found} - {None}
         self._named = frozenset(map(os.path.abspath, (*given, *map(str, known))))
-        self._searched = frozenset(searched)
+        self._searched = frozenset(search.folders)
         around = {_existing(path) for path in self._named}
         around.update(above for folder in list(around) for above in _up_to_checkout(folder))
         sources = {each.settings.source for each in found} - {None}

@@ -12,7 +12,7 @@ from torchlint.engine.tiers import choose
 from torchlint.files.reading import SourceError
 from torchlint.finding import Applicability, Diagnostic, Edit, Fix
 from torchlint.fixes.editable import Editable
-from torchlint.fixes.fixer import FixedFile, FixReport, made
+from torchlint.fixes.fixer import FixedFile, made
 from torchlint.memory.store import Store
 from torchlint.notebooks.module import diagnosed_in_cells
 from torchlint.ruleapi.registry import all_rules
@@ -40,11 +40,12 @@ _UNCOVERED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """The files with comments added, for `fixer.apply` to write, and how many findings these
-    silence."""
+    """The files with comments added, for `fixer.apply` to write; how many findings the comments
+    silence; and what went wrong."""
 
-    files: FixReport
+    files: tuple[FixedFile, ...]
     findings: int
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def add_ignores(
@@ -120,7 +121,7 @@ class _Run:
         counted = sum(len(first.get(file.path, ())) for file in files)
         wrong = (*report.diagnostics, *self._failed.values())
         diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in wrong)
-        return Silenced(FixReport(tuple(files), (), (), diagnostics), counted)
+        return Silenced(tuple(files), counted, diagnostics)
 
     def _check(self) -> tuple[Report, dict[str, list[Finding]]]:
         targets = list(self._targets.values())

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Final
 from torchlint.engine.check import check
 from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.diffs import unified
-from torchlint.files.reading import (
-    LineIndex,
-    SourceError,
-    decode,
-    encode,
-    read_bytes,
-)
+from torchlint.files.lines import LineIndex
+from torchlint.files.reading import SourceError, decode, encode, read_bytes
 from torchlint.files.writing import remove_abandoned_drafts, write_atomically
 from torchlint.finding import Applicability, Diagnostic, Finding
 from torchlint.fixes.editable import Editable
@@ -53,16 +48,19 @@ class FixedFile:
 
 @dataclass(frozen=True, slots=True)
 class FixReport:
-    """What fixing came to; nothing is written yet.
+    """The outcome of fixing; nothing is written yet.
 
-    `remaining` are the wanted findings of the fixed files, and `withheld` those of them that
-    give a reason why they have no fix.
+    `remaining` are the wanted findings of the fixed files.
     """
 
     files: tuple[FixedFile, ...]
-    withheld: tuple[Finding, ...]
     remaining: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def withheld(self) -> tuple[Finding, ...]:
+        """The remaining findings that say why they have no fix."""
+        return tuple(finding for finding in self.remaining if finding.withheld)
 
 
 def fix_targets(
@@ -94,15 +92,15 @@ def unified_diff(file: FixedFile) -> bytes:
     return unified(file.path, file.before, file.after)
 
 
-def apply(report: FixReport) -> tuple[Diagnostic, ...]:
+def apply(files: Sequence[FixedFile]) -> tuple[Diagnostic, ...]:
     """Write the fixed files, and say which could not be written; the others are.
 
     A file that is no longer what it was when it was read is left alone, and so is one that has
     become a link to another. Drafts that a killed run left beside these files are removed.
     """
     failed: list[Diagnostic] = []
-    remove_abandoned_drafts(file.path for file in report.files)
-    for file in report.files:
+    remove_abandoned_drafts(file.path for file in files)
+    for file in files:
         try:
             if file.real not in (None, os.path.realpath(file.path)):
                 raise SourceError(file.path, _CHANGED, kind="write")
@@ -163,7 +161,6 @@ class _Run:
         remaining = tuple(self._with_reason(finding) for finding in findings)
         report = FixReport(
             files=tuple(self._fixed_files()),
-            withheld=tuple(finding for finding in remaining if finding.withheld),
             remaining=remaining,
             diagnostics=(*diagnostics, *self._diagnostics),
         )
@@ -308,7 +305,6 @@ def _in_cells(report: FixReport, borders: Mapping[str, Borders]) -> FixReport:
 
     return replace(
         report,
-        withheld=tuple(in_cells(each, borders) for each in report.withheld),
         remaining=tuple(in_cells(each, borders) for each in report.remaining),
         diagnostics=tuple(diagnosed_in_cells(each, borders) for each in report.diagnostics),
     )

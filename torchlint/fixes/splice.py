@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.files.reading import LineIndex
+from torchlint.files.lines import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

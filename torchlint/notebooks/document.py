@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from torchlint.files.diffs import common_ends
 from torchlint.files.reading import UnconcernedError
 from torchlint.finding import Position
 
@@ -189,69 +190,46 @@ def _cell_places(text: str) -> list[int]:
     return [start for start, _ in _items(text, lists[0])]
 
 
-# Of text that is valid JSON, these find where things stand.
+# These find where things are in text that is valid JSON.
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str, int, int]]:
     """The keys of the object that begins here, each with the place of its value."""
-    at = _next(text, at + 1)
-    while text[at] != "}":
-        end = _end(text, at)
-        key = json.loads(text[at:end])
-        start = _next(text, _next(text, end) + 1)
-        end = _end(text, start)
-        yield key, start, end
-        at = _next(text, end)
-        if text[at] == ",":
-            at = _next(text, at + 1)
+    for start, end in _items(text, at):
+        key, after = _decoder().raw_decode(text, start)
+        yield key, _next(text, _next(text, after) + 1), end
 
 
 def _items(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """The places of what is in the list that begins here."""
+    """The places of the items of the list, or the members of the object, that begins here."""
     at = _next(text, at + 1)
-    while text[at] != "]":
-        end = _end(text, at)
-        yield at, end
+    while text[at] not in "]}":
+        start = at
+        _, end = _decoder().raw_decode(text, at)
         at = _next(text, end)
+        if text[at] == ":":
+            _, end = _decoder().raw_decode(text, _next(text, at + 1))
+            at = _next(text, end)
+        yield start, end
         if text[at] == ",":
             at = _next(text, at + 1)
 
 
 def _next(text: str, at: int) -> int:
-    """The first place from here on that is no blank."""
+    """The first place from here on that is not blank."""
     found = _blanks().match(text, at)
     assert found is not None
     return found.end()
 
 
-def _end(text: str, at: int) -> int:
-    """Where the value that begins here ends."""
-    if text[at] not in "[{":
-        found = _scalar().match(text, at)
-        assert found is not None
-        return found.end()
-    depth = 0
-    for found in _structure().finditer(text, at):
-        sign = text[found.start()]
-        depth += (sign in "[{") - (sign in "]}")
-        if depth == 0:
-            return found.end()
-    raise AssertionError("the text is valid JSON")
+@cache
+def _decoder() -> json.JSONDecoder:
+    return json.JSONDecoder()
 
 
 @cache
 def _blanks() -> re.Pattern[str]:
     return re.compile(r"[ \t\r\n]*")
-
-
-@cache
-def _scalar() -> re.Pattern[str]:
-    return re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"\[\]{},:]+')
-
-
-@cache
-def _structure() -> re.Pattern[str]:
-    return re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]')
 
 
 # writing -------------------------------------------------------------------------------------
@@ -283,11 +261,7 @@ def _changed(raw: str, line: str, ascii_only: bool) -> str:
     """Another line, with what it has in common with the old one spelled as it was."""
     units = [unit[0] for unit in _unit().finditer(raw)]
     old = [_text_of(unit) for unit in units]
-    shorter = min(len(old), len(line))
-    head = next((at for at in range(shorter) if old[at] != line[at]), shorter)
-    tail = 0
-    while tail < shorter - head and old[-1 - tail] == line[-1 - tail]:
-        tail += 1
+    head, tail = common_ends(old, line)
     middle = _spelled(line[head : len(line) - tail], ascii_only)
     return "".join((*units[:head], middle, *units[len(units) - tail :]))
 

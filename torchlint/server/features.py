@@ -20,8 +20,8 @@ from torchlint.server.text_positions import changed as changed_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from torchlint.engine.targets import Wishes
     from torchlint.memory.cache import Cache
-    from torchlint.server.settings import Options
 
 WATCHED: Final = (
     "**/{*.py,*.ipynb,pyproject.toml,torchlint.toml,.gitignore,requirements*.txt,setup.cfg}"
@@ -29,7 +29,7 @@ WATCHED: Final = (
 _KINDS: Final = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
 
 
-def serve(options: Options, open_cache: Callable[[], Cache] | None) -> int:
+def serve(given: Wishes, open_cache: Callable[[], Cache] | None) -> int:
     """Answers on standard input and output until the editor says goodbye or is gone.
 
     Returns:
@@ -40,7 +40,7 @@ def serve(options: Options, open_cache: Callable[[], Cache] | None) -> int:
     # Whatever prints must not end up between the messages.
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    server = server_for(options, open_cache)
+    server = server_for(given, open_cache)
     try:
         server.start_io(stdout=channel)
     finally:
@@ -48,9 +48,9 @@ def serve(options: Options, open_cache: Callable[[], Cache] | None) -> int:
     return 0 if server.said_goodbye else 1
 
 
-def server_for(options: Options, open_cache: Callable[[], Cache] | None = None) -> Server:
+def server_for(given: Wishes, open_cache: Callable[[], Cache] | None = None) -> Server:
     """A server that answers all of these."""
-    server = Server(options, open_cache)
+    server = Server(given, open_cache)
     for register in (_life, _documents, _notebooks, _surroundings, _answers):
         register(server)
     return server

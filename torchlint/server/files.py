@@ -53,7 +53,7 @@ class Files:
         try:
             found = plan([self.root], self._wishes)
         except ConfigError as error:
-            self._say(_sentence(error))
+            self._say(str(error))
             return False
         for each in found.diagnostics:
             if each.kind == "config":
@@ -95,7 +95,7 @@ class Files:
         try:
             target = self._target(buffer.name, is_file=path is not None)
         except ConfigError as error:
-            self._say(_sentence(error))
+            self._say(str(error))
             return None
         data = b"" if target is None else data_of(buffer)
         if target is None or len(data) > most_bytes(target.path):
@@ -121,8 +121,3 @@ class Files:
         for each in found.diagnostics:
             self._say(f"{visible_path(each.path)}: {each.message}")
         return found.targets[0]._replace(named=False) if found.targets else None
-
-
-def _sentence(error: ConfigError) -> str:
-    place = f"{visible_path(error.path)}: " if error.path else ""
-    return place + error.message

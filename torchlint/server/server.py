@@ -24,9 +24,9 @@ from torchlint.server.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from torchlint.engine.targets import Wishes
     from torchlint.memory.cache import Cache
     from torchlint.server.buffers import Buffer, Outcome
-    from torchlint.server.settings import Options
 
 _WORTH_PROGRESS: Final = 25
 """Files below which a scan is over before anybody reads that it has begun."""
@@ -65,7 +65,7 @@ class Server(LanguageServer):
     apart by few, and what is checked has to be what the editor has.
     """
 
-    def __init__(self, options: Options, open_cache: Callable[[], Cache] | None) -> None:
+    def __init__(self, given: Wishes, open_cache: Callable[[], Cache] | None) -> None:
         super().__init__(
             "torchlint",
             torchlint.__version__,
@@ -74,7 +74,7 @@ class Server(LanguageServer):
             protocol_cls=Protocol,
             max_workers=2,
         )
-        self.worker = Worker(self, options, open_cache)
+        self.worker = Worker(self, given, open_cache)
         self.documents: dict[str, Document] = {}
         self.notebooks: dict[str, OpenNotebook] = {}
         self._cells: dict[str, str] = {}

@@ -17,13 +17,6 @@ _SWITCHES: Final = ("enable", "hints", "pedantic")
 _KEYS: Final = (*_LISTS, *_SWITCHES, "targetTorch")
 
 
-class Options(NamedTuple):
-    """What the command line of the server says."""
-
-    config: str | None = None
-    isolated: bool = False
-
-
 class ClientSettings(NamedTuple):
     """The settings of an editor; what it does not set is as `torchlint check` has it."""
 
@@ -34,13 +27,14 @@ class ClientSettings(NamedTuple):
     pedantic: bool = False
     target_torch: tuple[int, int] | None = None
 
-    def wishes(self, options: Options) -> Wishes:
+    def wishes(self, given: Wishes) -> Wishes:
+        """These settings over what the command line of the server says."""
         return Wishes(
             select=self.select or None,
             ignore=self.ignore,
             target_torch=self.target_torch,
-            config=options.config,
-            isolated=options.isolated,
+            config=given.config,
+            isolated=given.isolated,
         )
 
     @property

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from torchlint.files.diffs import common_ends
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -109,8 +111,7 @@ def moved_along(findings: Iterable[Finding], before: str, after: str) -> tuple[F
     is left out. They have no fixes: nobody knows what these would do to code that is half typed.
     """
     old, new = _LINE_END.split(before), _LINE_END.split(after)
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head, tail = common_ends(old, new)
     moved: list[Finding] = []
     for finding in findings:
         if finding.end.row <= head:
@@ -124,13 +125,3 @@ def moved_along(findings: Iterable[Finding], before: str, after: str) -> tuple[F
         )
         moved.append(finding._replace(start=start, end=end, fix=None))
     return tuple(moved)
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    """How many lines at the beginning are the same."""
-    count = 0
-    for line, match in zip(one, other, strict=False):
-        if line != match:
-            break
-        count += 1
-    return count

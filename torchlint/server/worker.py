@@ -11,13 +11,14 @@ from torchlint.debug import debugging
 from torchlint.server.buffers import Outcome
 from torchlint.server.memory import Interrupted, Memory
 from torchlint.server.project import Project
-from torchlint.server.settings import ClientSettings, Options
+from torchlint.server.settings import ClientSettings
 from torchlint.source.reparse import TREES, Trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Protocol
 
+    from torchlint.engine.targets import Wishes
     from torchlint.memory.cache import Cache
     from torchlint.server.buffers import Buffer
 
@@ -41,10 +42,10 @@ class Worker:
     """
 
     def __init__(
-        self, listener: Listener, options: Options, open_cache: Callable[[], Cache] | None
+        self, listener: Listener, given: Wishes, open_cache: Callable[[], Cache] | None
     ) -> None:
         self._listener = listener
-        self._options = options
+        self._given = given
         self._store = Memory(open_cache, self._is_urgent)
         self._news = threading.Condition()
         self._buffers: dict[str, Buffer] = {}
@@ -176,7 +177,7 @@ class Worker:
 
     def _project(self, folder: str | None) -> Project:
         settings = self._settings
-        wishes = settings.wishes(self._options)
+        wishes = settings.wishes(self._given)
         return Project(folder, self._store, wishes, settings.wanted, self._warn)
 
     def _close(self, uris: list[str]) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.files.reading import LineIndex, SourceError
+from torchlint.files.lines import LineIndex
+from torchlint.files.reading import SourceError
 from torchlint.finding import Position
 from torchlint.source.nesting import too_much
 from torchlint.source.positions import Positions

@@ -17,6 +17,7 @@ from torchlint.finding import (
 )
 from torchlint.report.formats import text
 from torchlint.report.terminal.excerpt import Excerpts
+from torchlint.report.terminal.look import Look
 from torchlint.report.terminal.safe_text import Paint
 
 MakeFinding = Callable[..., Finding]
@@ -27,7 +28,7 @@ def report(
     *findings: Finding, hidden: tuple[tuple[str, int], ...] = (), paint: bool = False
 ) -> str:
     texts = {finding.path: SOURCE for finding in findings}
-    look = text.Look(Paint(on=paint))
+    look = Look(Paint(on=paint))
     return "\n".join(text.render(Shown(findings, hidden), Excerpts(texts), look))
 
 
@@ -139,7 +140,7 @@ def test_colour_changes_nothing_but_colour(make_finding: MakeFinding) -> None:
 
 
 def narrow(finding: Finding, width: int, source: bytes = SOURCE) -> list[str]:
-    look = text.Look(Paint(), width)
+    look = Look(Paint(), width)
     return list(text.render(Shown((finding,)), Excerpts({"train.py": source}), look))
 
 
@@ -172,7 +173,7 @@ def test_no_line_is_wider_than_the_terminal(make_finding: MakeFinding, message: 
 
 
 def test_the_fix_stands_under_its_finding(make_finding: MakeFinding) -> None:
-    look = text.Look(Paint(), fixes=True)
+    look = Look(Paint(), fixes=True)
     finding = make_finding(row=2, fix=Applicability.SAFE)
     lines = list(text.render(Shown((finding,)), Excerpts({"train.py": SOURCE}), look))
     assert lines[4:] == [
@@ -191,7 +192,7 @@ def test_fixes_of_folded_findings_are_shown_together(make_finding: MakeFinding) 
         make_finding(row=1, column=1, group="a", fix=Applicability.SAFE),
         make_finding(row=3, column=5, group="a", fix=Applicability.SAFE),
     )
-    look = text.Look(Paint(on=True), fixes=True)
+    look = Look(Paint(on=True), fixes=True)
     text_shown = "\n".join(text.render(Shown(findings), Excerpts({"train.py": SOURCE}), look))
     assert text_shown.count("fix: Read it after the loop") == 1
     assert "\x1b[32m+lossx in loader:\x1b[0m" in text_shown
@@ -202,7 +203,7 @@ def test_a_fix_in_two_cells_is_shown_in_both(make_finding: MakeFinding) -> None:
     data = json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4}).encode()
     edits = tuple(Edit(Position(1, 1, cell), Position(1, 2, cell), "c" * cell) for cell in (1, 2))
     finding = make_finding(path="a.ipynb")._replace(fix=Fix(Applicability.SAFE, "Do", edits))
-    look = text.Look(Paint(), fixes=True)
+    look = Look(Paint(), fixes=True)
     lines = list(text.render(Shown((finding,)), Excerpts({"a.ipynb": data}), look))
     start = lines.index("    fix: Do")
     shown = [line for line in lines[start:] if "@@" not in line and "No newline" not in line]

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
-from torchlint.cli.options import plan_from, pool_from
-from torchlint.cli.output import print_diagnostics, print_lines
+from torchlint.cli.printing import print_diagnostics, print_lines
+from torchlint.cli.resources import pool_from
+from torchlint.cli.targets import plan_from
 
 if TYPE_CHECKING:
-    from torchlint.cli.options import Words
+    from torchlint.cli.options import Options
 
 
 ALL_OR_NOTHING: Final = (
@@ -19,7 +20,7 @@ ALL_OR_NOTHING: Final = (
 
 
 def add_ignore(
-    paths: tuple[str, ...], words: Words, reason: str | None, *, no_baseline: bool
+    paths: tuple[str, ...], options: Options, reason: str | None, *, no_baseline: bool
 ) -> NoReturn:
     """Adds comments to the files, and says how many.
 
@@ -28,7 +29,6 @@ def add_ignore(
             the reason is missing or unfit.
         click.exceptions.Exit: with 2 if a file could not be changed.
     """
-    from torchlint.engine.tiers import Wanted
     from torchlint.fixes.add_ignores import add_ignores, wrong_reason
     from torchlint.fixes.fixer import apply
     from torchlint.report.fixes import silenced
@@ -39,17 +39,17 @@ def add_ignore(
     wrong = wrong_reason(reason)
     if wrong is not None:
         raise click.UsageError(wrong)
-    plan = plan_from(paths, words)
+    plan = plan_from(paths, options)
     if plan.baselines and not no_baseline:
         message = "A baseline hides what is known; give --no-baseline to silence that, too."
         raise click.UsageError(message)
     if not reason and any(target.selection.require_reason for target in plan.targets):
         raise click.UsageError("Reasons are required; give one with --reason TEXT.")
-    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
-    found = add_ignores(plan.targets, wanted=wanted, reason=reason, pool=pool_from(words))
+    pool = pool_from(options)
+    found = add_ignores(plan.targets, wanted=options.wanted, reason=reason, pool=pool)
     failed = apply(found.files)
-    diagnostics = {*plan.diagnostics, *found.files.diagnostics, *failed}
-    print_diagnostics(sorted(diagnostics, key=lambda each: each.sort_key))
-    written = len(found.files.files) - len(failed)
+    diagnostics = [*plan.diagnostics, *found.diagnostics, *failed]
+    print_diagnostics(diagnostics)
+    written = len(found.files) - len(failed)
     print_lines([silenced(found.findings, written, len(plan.targets))])
     raise click.exceptions.Exit(2 if diagnostics else 0)

@@ -9,28 +9,24 @@ import click
 
 from torchlint.baselines import file as baseline_file
 from torchlint.baselines.known_findings import Comparison, Entry, grown
-from torchlint.cli import formats
-from torchlint.cli.baseline_options import Baseline, prune_words, run_of, the_baseline, today
+from torchlint.cli import reports
+from torchlint.cli.baselines import Baseline, Run, prune_words, the_baseline, today
+from torchlint.cli.checking import check as run_check
 from torchlint.cli.command import Command
-from torchlint.cli.options import (
-    Words,
-    cache_options,
-    plan_from,
-    pool_from,
-    rule_options,
-    store_from,
-)
-from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.cli.options import Options, cache_options, rule_options
+from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
+from torchlint.cli.resources import store_from
+from torchlint.cli.targets import plan_from
 from torchlint.engine.tiers import Shown
 from torchlint.files.reading import SourceError
 from torchlint.report import baseline as report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import date
 
+    from torchlint.cli.reports import Checked
     from torchlint.finding import Diagnostic
-    from torchlint.project.target import Target
 
 _EPILOG = """\b
 Adopt torchlint in an old repository:
@@ -100,53 +96,39 @@ def _paths(command: Callable[..., None]) -> Callable[..., None]:
     return click.argument("paths", nargs=-1, metavar="[PATHS]...")(command)
 
 
-class _Look(NamedTuple):
-    """What a check found, beside the baseline."""
+class _Compared(NamedTuple):
+    """What a check found, and what the baseline says about it."""
 
     baseline: Baseline
     configured: bool
     comparison: Comparison
-    shown: Shown
-    targets: tuple[Target, ...]
-    files: int
-    diagnostics: list[Diagnostic]
+    checked: Checked
+
+    @property
+    def diagnostics(self) -> Sequence[Diagnostic]:
+        return self.checked.diagnostics
 
 
-def _look(
-    paths: tuple[str, ...],
-    words: Words,
-    given: str | None,
-    cache_dir: str | None,
-    *,
-    no_cache: bool,
-    needed: bool = True,
-) -> _Look:
+def _compare(
+    paths: tuple[str, ...], options: Options, given: str | None, *, needed: bool = True
+) -> _Compared:
     """Checks the files and compares; without `needed` the baseline may be missing.
 
     Raises:
-        click.ClickException: the words or the baseline cannot be used.
+        click.ClickException: the options or the baseline cannot be used.
     """
-    from torchlint.cli.commands.check import told
-    from torchlint.engine import check as engine
-    from torchlint.report.terminal.progress import Progress
-
     if "-" in paths:
         raise click.UsageError("A baseline is for files; name files and folders instead of `-`.")
-    store = store_from(cache_dir, no_cache=no_cache)
-    plan = plan_from(paths, words, store.rule_names)
-    baseline = the_baseline(plan, words, given)
+    store = store_from(options)
+    plan = plan_from(paths, options, store.rule_names)
+    baseline = the_baseline(plan, options, given)
     if needed or baseline.exists:
         baseline.load()
-    progress = Progress(sys.stderr)
-    try:
-        found = engine.check(plan.targets, pool=pool_from(words), progress=progress, store=store)
-    finally:
-        progress.clear()
-    shown, diagnostics = told(found, plan, words)
-    run = run_of(plan.targets, words, store, sound=not diagnostics)
-    comparison = baseline.compare(shown.findings, run)
+    checked = run_check(plan, options, store)
+    run = Run(plan.targets, options.wanted, store.rule_names(), sound=not checked.diagnostics)
+    comparison = baseline.compare(checked.findings, run)
     configured = baseline.path in plan.baselines.values()
-    return _Look(baseline, configured, comparison, shown, plan.targets, found.files, diagnostics)
+    return _Compared(baseline, configured, comparison, checked)
 
 
 @command.command("write", cls=Command, epilog=_WRITE_EPILOG)
@@ -162,10 +144,8 @@ def write(
     reason: str | None,
     expires: str | None,
     allow_growth: bool,
-    words: Words,
+    options: Options,
     baseline: str | None,
-    cache_dir: str | None,
-    no_cache: bool,
 ) -> None:
     """Write down the findings of today.
 
@@ -173,24 +153,24 @@ def write(
     file, but into one that is there only with --allow-growth.
     """
     day = _date(expires)
-    look = _look(paths, words, baseline, cache_dir, no_cache=no_cache, needed=False)
-    new = look.comparison.new
-    if look.baseline.exists and new and not allow_growth:
+    compared = _compare(paths, options, baseline, needed=False)
+    new = compared.comparison.new
+    if compared.baseline.exists and new and not allow_growth:
         from torchlint.report.formats import concise
 
         print_lines(concise.render([finding for _, finding in new], paint_for(sys.stdout)))
-        print_diagnostics(look.diagnostics)
-        print_lines([report.refusal(look.baseline.name, len(new))], err=True)
-        raise click.exceptions.Exit(2 if look.diagnostics else 1)
-    made = not look.baseline.exists
-    after = grown(look.comparison.entries, new, owner=owner, reason=reason, expires=day)
-    _replace(look.baseline, after)
+        print_diagnostics(compared.diagnostics)
+        print_lines([report.refusal(compared.baseline.name, len(new))], err=True)
+        raise click.exceptions.Exit(2 if compared.diagnostics else 1)
+    made = not compared.baseline.exists
+    after = grown(compared.comparison.entries, new, owner=owner, reason=reason, expires=day)
+    _replace(compared.baseline, after)
     if made:
-        print_lines(report.made(look.baseline.name, after, configured=look.configured))
+        print_lines(report.made(compared.baseline.name, after, configured=compared.configured))
     else:
-        _say_change(look, after)
-    print_diagnostics(look.diagnostics)
-    raise click.exceptions.Exit(2 if look.diagnostics else 0)
+        _say_change(compared, after)
+    print_diagnostics(compared.diagnostics)
+    raise click.exceptions.Exit(2 if compared.diagnostics else 0)
 
 
 def _date(text: str | None) -> date | None:
@@ -204,32 +184,30 @@ def _date(text: str | None) -> date | None:
 
 @command.command("check", cls=Command, epilog=_CHECK_EPILOG)
 @_paths
-@formats.report_options
+@reports.report_options
 @_options
 def check(
     paths: tuple[str, ...],
     output_format: str,
     output_file: str | None,
-    words: Words,
+    options: Options,
     baseline: str | None,
-    cache_dir: str | None,
-    no_cache: bool,
 ) -> None:
     """Fail on findings beyond the baseline, and on entries that no longer hold."""
-    look = _look(paths, words, baseline, cache_dir, no_cache=no_cache)
-    place = formats.destination(output_file, look.targets, output_format)
-    shown = Shown(look.comparison.left, look.shown.hidden_hints)
-    checked = formats.Checked(shown, look.diagnostics, look.targets, look.files)
-    formats.report(checked, output_format, place)
+    compared = _compare(paths, options, baseline)
+    checked = compared.checked
+    place = reports.destination(output_file, checked.targets, output_format)
+    checked.shown = Shown(compared.comparison.left, checked.shown.hidden_hints)
+    reports.report(checked, output_format, place)
     # The other formats are for programs, which read all of standard output.
     aside = output_format != "text"
-    print_lines(report.stale(look.comparison), err=aside)
-    notes = report.notes(look.comparison, look.baseline.name, prune_words(baseline))
+    print_lines(report.stale(compared.comparison), err=aside)
+    notes = report.notes(compared.comparison, compared.baseline.name, prune_words(baseline))
     print_lines(notes, err=aside)
-    print_diagnostics(look.diagnostics)
-    if look.diagnostics:
+    print_diagnostics(compared.diagnostics)
+    if compared.diagnostics:
         raise click.exceptions.Exit(2)
-    raise click.exceptions.Exit(1 if shown.problems or look.comparison.stale else 0)
+    raise click.exceptions.Exit(1 if checked.shown.problems or compared.comparison.stale else 0)
 
 
 @command.command("prune", cls=Command, epilog=_PRUNE_EPILOG)
@@ -237,22 +215,20 @@ def check(
 @_options
 def prune(
     paths: tuple[str, ...],
-    words: Words,
+    options: Options,
     baseline: str | None,
-    cache_dir: str | None,
-    no_cache: bool,
 ) -> None:
     """Take out what is gone, and follow files that have moved; nothing is added."""
-    look = _look(paths, words, baseline, cache_dir, no_cache=no_cache)
-    if look.diagnostics:
-        print_diagnostics(look.diagnostics)
+    compared = _compare(paths, options, baseline)
+    if compared.diagnostics:
+        print_diagnostics(compared.diagnostics)
         raise click.ClickException(
             "Nothing was pruned, since not every file could be checked; mend or exclude the others."
         )
-    _replace(look.baseline, look.comparison.entries)
-    _say_change(look, look.comparison.entries)
-    if look.comparison.new:
-        print_lines([report.beyond(look.baseline.name, len(look.comparison.new))])
+    _replace(compared.baseline, compared.comparison.entries)
+    _say_change(compared, compared.comparison.entries)
+    if compared.comparison.new:
+        print_lines([report.beyond(compared.baseline.name, len(compared.comparison.new))])
 
 
 def _replace(baseline: Baseline, entries: tuple[Entry, ...]) -> None:
@@ -268,8 +244,8 @@ def _replace(baseline: Baseline, entries: tuple[Entry, ...]) -> None:
         raise click.ClickException(f"{baseline.name}: {error.message}") from None
 
 
-def _say_change(look: _Look, after: tuple[Entry, ...]) -> None:
-    print_lines(report.stale(look.comparison))
-    print_lines(report.moved(look.comparison))
-    print_lines([report.change(look.baseline.name, look.baseline.entries, after)])
-    print_lines(report.expired(look.comparison, look.baseline.name))
+def _say_change(compared: _Compared, after: tuple[Entry, ...]) -> None:
+    print_lines(report.stale(compared.comparison))
+    print_lines(report.moved(compared.comparison))
+    print_lines([report.change(compared.baseline.name, compared.baseline.entries, after)])
+    print_lines(report.expired(compared.comparison, compared.baseline.name))

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli import formats
+from torchlint.cli import reports
+from torchlint.cli.checking import check
 from torchlint.cli.command import Command
-from torchlint.cli.options import (
-    Words,
-    cache_options,
-    cluster_options,
-    connected_pool,
-    plan_from,
-    selection_options,
-    store_from,
-)
-from torchlint.cli.output import print_diagnostics, print_lines
+from torchlint.cli.options import Options, cache_options, cluster_options, selection_options
+from torchlint.cli.printing import print_diagnostics, print_lines
+from torchlint.cli.resources import store_from
+from torchlint.cli.targets import plan_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from torchlint.engine.check import Report
+    from torchlint.cli.reports import Checked
     from torchlint.engine.targets import Plan
-    from torchlint.engine.tiers import Shown
-    from torchlint.finding import Diagnostic
     from torchlint.memory.store import Store
 
 _EPILOG = """\b
@@ -68,7 +60,7 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.command("check", cls=Command, epilog=_EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
-@formats.report_options
+@reports.report_options
 @click.option(
     "--diff-base",
     metavar="REV",
@@ -97,7 +89,7 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @cluster_options
 def command(
     paths: tuple[str, ...],
-    words: Words,
+    options: Options,
     output_format: str,
     diff_base: str | None,
     output_file: str | None,
@@ -109,10 +101,6 @@ def command(
     no_baseline: bool,
     add_ignore: bool,
     reason: str | None,
-    no_cache: bool,
-    cache_dir: str | None,
-    backend: str | None,
-    cluster: str | None,
 ) -> None:
     """Say what makes PyTorch training code slow.
 
@@ -124,87 +112,70 @@ def command(
 
         if watch or baseline is not None or diff_base is not None:
             raise click.UsageError(adding.ALL_OR_NOTHING)
-        adding.add_ignore(paths, words, reason, no_baseline=no_baseline)
+        adding.add_ignore(paths, options, reason, no_baseline=no_baseline)
     if reason is not None:
         raise click.UsageError("--reason needs --add-ignore.")
-    if watch:
-        from torchlint.cli.watch import again_and_again
-
-        again_and_again(paths, words)
     if baseline is not None and no_baseline:
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
     if show_fixes and (output_format != "text" or statistics):
         raise click.UsageError("--show-fixes is for text; leave out --output-format, --statistics.")
-    from torchlint.engine import check as engine
-    from torchlint.report.terminal.progress import Progress
+    if watch:
+        from torchlint.cli.watch import again_and_again
 
-    store = store_from(cache_dir, no_cache=no_cache)
-    plan = plan_from(paths, words, store.rule_names)
-    place = formats.destination(output_file, plan.targets, output_format, statistics=statistics)
+        again_and_again(paths, options)
+    store = store_from(options)
+    plan = plan_from(paths, options, store.rule_names)
+    place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
-    sieves = list(_sieves(plan, words, store, baseline, diff_base, known=known))
-    with Progress(sys.stderr) as progress, connected_pool(words, backend, cluster) as pool:
-        report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
-    shown, diagnostics = told(report, plan, words)
-    notes: list[str] = []
-    for sieve in sieves:
-        shown, left_out = sieve(shown, not diagnostics)
-        notes += left_out
-    checked = formats.Checked(shown, diagnostics, plan.targets, report.files, fixes=show_fixes)
-    formats.report(checked, output_format, place, statistics=statistics)
+    hide = _hiding(plan, options, store, baseline, diff_base, known=known)
+    checked = check(plan, options, store)
+    notes = hide(checked)
+    reports.report(checked, output_format, place, statistics=statistics, fixes=show_fixes)
     if output_format == "text" and not statistics:
         print_lines(notes)
-    print_diagnostics(diagnostics)
-    if diagnostics:
+    print_diagnostics(checked.diagnostics)
+    if checked.diagnostics:
         raise click.exceptions.Exit(2)
-    raise click.exceptions.Exit(1 if shown.problems and not exit_zero else 0)
+    raise click.exceptions.Exit(1 if checked.shown.problems and not exit_zero else 0)
 
 
-def _sieves(
+def _hiding(
     plan: Plan,
-    words: Words,
+    options: Options,
     store: Store,
     baseline: str | None,
     diff_base: str | None,
     *,
     known: bool,
-) -> Iterator[Callable[[Shown, bool], tuple[Shown, list[str]]]]:
-    """What leaves out findings, in turn, and says in sentences what it left out.
+) -> Callable[[Checked], list[str]]:
+    """A function that removes findings from a check and returns sentences about them.
 
-    Each takes what is to be shown, and whether every file could be checked. The baseline goes
-    first: what it knows of a line that did not change is no news of the baseline.
+    The baseline goes first: a known finding on a line that did not change is not counted twice.
 
     Raises:
-        click.ClickException: the baseline, or git, cannot be used; said before the check, which
+        click.ClickException: the baseline, or git, cannot be used; raised before the check, which
             may take a while.
     """
+    baselines = changes = None
     if known:
-        from torchlint.cli.baseline_options import Baselines
+        from torchlint.cli.baselines import Baselines, Run
 
         baselines = Baselines(plan, baseline)
-
-        def unknown(shown: Shown, sound: bool) -> tuple[Shown, list[str]]:
-            shown = baselines.hide(shown, plan.targets, words, store, sound=sound)
-            return shown, baselines.notes
-
-        yield unknown
     if diff_base is not None:
         from torchlint.cli.diff_base import changes_since, narrow
 
         changes = changes_since(diff_base)
-        yield lambda shown, _sound: narrow(shown, plan.targets, changes)
 
+    def hide(checked: Checked) -> list[str]:
+        notes: list[str] = []
+        if baselines is not None:
+            sound = not checked.diagnostics
+            run = Run(plan.targets, options.wanted, store.rule_names(), sound)
+            checked.shown = baselines.hide(checked.shown, run)
+            notes += baselines.notes
+        if changes is not None:
+            checked.shown, others = narrow(checked.shown, plan.targets, changes)
+            notes += others
+        return notes
 
-def told(report: Report, plan: Plan, words: Words) -> tuple[Shown, list[Diagnostic]]:
-    """What to show of a report, and all that went wrong, in the places that people see."""
-    from torchlint.engine.tiers import Wanted, choose
-
-    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
-    shown = choose(report.findings, plan.targets, wanted)
-    said = report.diagnostics
-    if report.borders:
-        from torchlint.notebooks.module import diagnosed_in_cells, in_cells
-
-        shown.findings = tuple(in_cells(each, report.borders) for each in shown.findings)
-        said = tuple(diagnosed_in_cells(each, report.borders) for each in said)
-    return shown, sorted({*plan.diagnostics, *said}, key=lambda each: each.sort_key)
+    return hide

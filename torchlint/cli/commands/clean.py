@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from torchlint.cli.command import Command
-from torchlint.cli.options import cache_root
-from torchlint.cli.output import print_lines
+from torchlint.cli.printing import print_lines
+from torchlint.cli.resources import cache_root
 from torchlint.report.terminal.safe_text import plural, visible
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from torchlint.cli.command import Choice, Command
-from torchlint.cli.output import print_lines
+from torchlint.cli.options import DEBUG
+from torchlint.cli.printing import print_lines
 
 _EPILOG = """\b
 Where to put it:
@@ -27,7 +28,7 @@ Exit codes: 0, or 2 for a shell that is not known.
 
 @click.command("completion", cls=Command, epilog=_EPILOG)
 @click.argument("shell", type=Choice(("bash", "zsh", "fish")), metavar="bash|zsh|fish")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+@DEBUG
 def command(shell: str) -> None:
     """Print the script that completes torchlint's words in a shell."""
     from torchlint.cli.completions import script

@@ -7,8 +7,9 @@ import sys
 import click
 
 from torchlint.cli.command import Command
-from torchlint.cli.options import Words, config_error, output_format, rule_options, wishes_from
-from torchlint.cli.output import paint_for, print_lines
+from torchlint.cli.options import Options, output_format, rule_options
+from torchlint.cli.printing import paint_for, print_lines
+from torchlint.cli.targets import wishes_from
 
 _EPILOG = """\b
 Examples:
@@ -31,7 +32,7 @@ Exit codes: 0, or 2 for a configuration that cannot be used.
 @click.argument("path", default=".", metavar="[PATH]")
 @rule_options
 @output_format("text", "json")
-def command(path: str, words: Words, output_format: str) -> None:
+def command(path: str, options: Options, output_format: str) -> None:
     """Say which settings and rules are in force for PATH, and where each comes from."""
     from torchlint.config.settings import ConfigError
     from torchlint.engine.effective_settings import in_force
@@ -39,9 +40,9 @@ def command(path: str, words: Words, output_format: str) -> None:
     from torchlint.ruleapi.names import rule_names
 
     try:
-        found = in_force(path, wishes_from(words), rule_names())
+        found = in_force(path, wishes_from(options), rule_names())
     except ConfigError as error:
-        raise config_error(error) from None
+        raise click.ClickException(str(error)) from None
     if output_format == "json":
         print_lines([report.as_json(found)])
     else:

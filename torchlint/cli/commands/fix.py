@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING
 import click
 
 from torchlint.cli.command import Command
-from torchlint.cli.options import Words, plan_from, pool_from, selection_options
-from torchlint.cli.output import asked_colour, paint_for, print_diagnostics, print_lines
+from torchlint.cli.options import Options, selection_options
+from torchlint.cli.printing import (
+    paint_for,
+    print_diagnostics,
+    print_diff,
+    print_lines,
+    print_made,
+    written,
+)
+from torchlint.cli.resources import pool_from
+from torchlint.cli.targets import plan_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from torchlint.finding import Diagnostic
-    from torchlint.fixes.fixer import FixedFile, FixReport
+    from torchlint.fixes.fixer import FixReport
     from torchlint.project.target import Target
 
 _EPILOG = """\b
@@ -62,7 +70,7 @@ Exit codes:
 @click.option("--yes", is_flag=True, help="With --verified: run the script without asking.")
 def command(
     paths: tuple[str, ...],
-    words: Words,
+    options: Options,
     apply: bool,
     unsafe: bool,
     show_fixes: bool,
@@ -79,62 +87,44 @@ def command(
     if verified:
         from torchlint.cli.commands.fix_verified import fix_verified
 
-        fix_verified(paths, words, apply=apply, yes=yes, show_fixes=show_fixes)
+        fix_verified(paths, options, apply=apply, yes=yes, show_fixes=show_fixes)
         return
-    from torchlint.engine.tiers import Wanted
     from torchlint.fixes import fixer
+    from torchlint.report import fixes
     from torchlint.report.terminal.progress import Progress
 
-    plan = plan_from(paths, words)
-    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
+    plan = plan_from(paths, options)
     with Progress(sys.stderr) as progress:
         report = fixer.fix_targets(
-            plan.targets, unsafe=unsafe, pool=pool_from(words), wanted=wanted, progress=progress
+            plan.targets,
+            unsafe=unsafe,
+            pool=pool_from(options),
+            wanted=options.wanted,
+            progress=progress,
         )
-    diagnostics = {*plan.diagnostics, *report.diagnostics}
+    diagnostics = [*plan.diagnostics, *report.diagnostics]
     if not apply:
         print_diff(report.files)
     elif "-" in paths:
         _print_text(report, plan.targets)
     else:
-        diagnostics.update(fixer.apply(report))
+        diagnostics += fixer.apply(report.files)
+    done = written(report.files, diagnostics)
     if show_fixes:
-        print_made(report.files, diagnostics, apply=apply)
-    _print_outcome(report, diagnostics, files=len(plan.targets), apply=apply)
+        print_made(done, apply=apply)
+    print_lines(fixes.withheld(report.withheld, paint_for(sys.stderr)), err=True)
+    print_diagnostics(diagnostics)
+    sentence = fixes.sentence(
+        [finding for file in done for finding in file.applied],
+        report.remaining,
+        changed=len(done),
+        files=len(plan.targets),
+        apply=apply,
+    )
+    print_lines([sentence], err=True)
     if diagnostics:
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(1 if report.files and not apply else 0)
-
-
-def print_diff(files: Sequence[FixedFile]) -> None:
-    from torchlint.fixes.fixer import unified_diff
-
-    if sys.stdout.isatty() or asked_colour():
-        from torchlint.report.terminal import diff
-
-        paint = paint_for(sys.stdout)
-        for file in files:
-            print_lines(diff.render(unified_diff(file), paint))
-        return
-    stream = sys.stdout.buffer
-    for file in files:
-        stream.write(unified_diff(file))
-    stream.flush()
-
-
-def print_made(
-    files: Iterable[FixedFile], diagnostics: Iterable[Diagnostic], *, apply: bool
-) -> None:
-    """On standard error, what was fixed; not what could not be written."""
-    from torchlint.report import fixes
-
-    done = _written(files, diagnostics)
-    print_lines(fixes.made(done, paint_for(sys.stderr), apply=apply), err=True)
-
-
-def _written(files: Iterable[FixedFile], diagnostics: Iterable[Diagnostic]) -> list[FixedFile]:
-    failed = {each.path for each in diagnostics if each.kind == "write"}
-    return [file for file in files if file.path not in failed]
 
 
 def _print_text(report: FixReport, targets: Sequence[Target]) -> None:
@@ -143,21 +133,3 @@ def _print_text(report: FixReport, targets: Sequence[Target]) -> None:
     for target in targets:
         stream.write(fixed.get(target.path, target.data or b""))
     stream.flush()
-
-
-def _print_outcome(
-    report: FixReport, diagnostics: set[Diagnostic], *, files: int, apply: bool
-) -> None:
-    from torchlint.report import fixes
-
-    print_lines(fixes.withheld(report.withheld, paint_for(sys.stderr)), err=True)
-    print_diagnostics(sorted(diagnostics, key=lambda each: each.sort_key))
-    done = _written(report.files, diagnostics)
-    sentence = fixes.sentence(
-        [finding for file in done for finding in file.applied],
-        report.remaining,
-        changed=len(done),
-        files=files,
-        apply=apply,
-    )
-    print_lines([sentence], err=True)

@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.cli.output import print_diagnostics, print_lines
-from torchlint.cli.verify_options import fixes_of, print_result, program_from, run
+from torchlint.cli.printing import (
+    print_diagnostics,
+    print_diff,
+    print_lines,
+    print_made,
+    written,
+)
+from torchlint.cli.verification import fixes_of, print_result, program_from, run
 
 if TYPE_CHECKING:
-    from torchlint.cli.options import Words
+    from torchlint.cli.options import Options
     from torchlint.verify.fixes import Fixes
 
 
 def fix_verified(
-    arguments: tuple[str, ...], words: Words, *, apply: bool, yes: bool, show_fixes: bool
+    arguments: tuple[str, ...], options: Options, *, apply: bool, yes: bool, show_fixes: bool
 ) -> None:
     """Verify the script that `arguments` begin with, then print or write the good fixes.
 
@@ -27,7 +33,7 @@ def fix_verified(
     from torchlint.verify.request import Request
 
     program = program_from(arguments, None)
-    fixes = fixes_of(program, words, unsafe=True)
+    fixes = fixes_of(program, options, unsafe=True)
     result = run(Request(program), Changes(program, fixes), yes=yes)
     if result is None:
         raise click.exceptions.Exit(0)
@@ -40,19 +46,19 @@ def fix_verified(
 
 
 def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool, show_fixes: bool) -> int:
-    from torchlint.cli.commands.fix import print_diff, print_made
     from torchlint.fixes import fixer
     from torchlint.report.terminal.safe_text import plural
 
     files = fixes.fixed_files(chosen)
     if not apply:
         print_diff(files)
-    failed = fixer.apply(fixer.FixReport(files, (), (), ())) if apply else ()
+    failed = fixer.apply(files) if apply else ()
+    done = written(files, failed)
     if show_fixes:
-        print_made(files, failed, apply=apply)
+        print_made(done, apply=apply)
     if not apply:
         return 1
     print_diagnostics(failed)
-    done = plural(len(files) - len(failed), "file")
-    print_lines([f"Made {plural(len(chosen), 'verified fix')} in {done}."], err=True)
+    made = f"Made {plural(len(chosen), 'verified fix')} in {plural(len(done), 'file')}."
+    print_lines([made], err=True)
     return 2 if failed else 0

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from torchlint.cli.command import Command
-from torchlint.cli.options import output_format
-from torchlint.cli.output import print_lines
+from torchlint.cli.options import DEBUG, output_format
+from torchlint.cli.printing import print_lines
+from torchlint.cli.targets import require_rules
 
 if TYPE_CHECKING:
     from torchlint.ruleapi.rule import Rule
@@ -29,12 +30,13 @@ Exit codes: 0, or 2 for a rule that does not exist.
 @click.command("rule", cls=Command, epilog=_EPILOG)
 @click.argument("rule", required=False, metavar="[CODE|NAME]")
 @output_format("text", "json")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+@DEBUG
 def command(rule: str | None, output_format: str) -> None:
     """Explain a rule, or list all of them."""
     from torchlint.report import rules
     from torchlint.ruleapi.registry import all_rules
 
+    require_rules()
     if rule is None:
         listed = list(all_rules().values())
         if output_format == "json":

@@ -7,7 +7,9 @@ import os
 import click
 
 from torchlint.cli.command import Command
-from torchlint.cli.options import cache_opener, cache_options
+from torchlint.cli.options import Options, server_options
+from torchlint.cli.resources import cache_opener
+from torchlint.cli.targets import wishes_from
 
 _EPILOG = """\b
 An editor starts it by itself, once it is told the command. Neovim 0.11, in init.lua:
@@ -37,19 +39,17 @@ Exit codes: 0 after the goodbye that the protocol has, 1 without it, 2 if it can
 
 
 @click.command("server", cls=Command, epilog=_EPILOG)
-@click.option("--config", metavar="FILE", help="Use this configuration file and no other.")
-@click.option("--isolated", is_flag=True, help="Use no configuration file at all.")
-@cache_options
-@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
-def command(config: str | None, isolated: bool, cache_dir: str | None, no_cache: bool) -> None:
+@server_options
+def command(options: Options) -> None:
     """Serve an editor: findings while you type, fixes, and the pages of rules.
 
     It speaks the Language Server Protocol on standard input and output, and never executes what it
     checks. It needs pygls: `pip install "torchlint[server]"`.
     """
-    if config is not None and isolated:
-        raise click.UsageError("--config and --isolated exclude each other; give one of them.")
-    open_cache = cache_opener(cache_dir, no_cache=no_cache)
+    if options.config is not None:
+        options.config = os.path.abspath(options.config)  # the server changes its folder
+    wishes = wishes_from(options)
+    open_cache = cache_opener(options)
     try:
         from torchlint.server.features import serve
     except ModuleNotFoundError as error:
@@ -58,7 +58,4 @@ def command(config: str | None, isolated: bool, cache_dir: str | None, no_cache:
         raise click.ClickException(
             'The language server needs pygls; install it with `pip install "torchlint[server]"`.'
         ) from None
-    from torchlint.server.settings import Options
-
-    options = Options(None if config is None else os.path.abspath(config), isolated)
-    raise click.exceptions.Exit(serve(options, open_cache))
+    raise click.exceptions.Exit(serve(wishes, open_cache))

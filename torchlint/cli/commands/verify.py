@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from torchlint.cli.command import Choice, Command, Count
-from torchlint.cli.options import Words, rule_options
-from torchlint.cli.output import must_be_writable, print_lines, write_report
-from torchlint.cli.verify_options import (
+from torchlint.cli.options import Options, rule_options
+from torchlint.cli.printing import must_be_writable, print_lines, write_report
+from torchlint.cli.verification import (
     changes_from,
     print_result,
     program_from,
@@ -77,7 +77,7 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 
 
 @click.command("verify", cls=_Command, epilog=_EPILOG)
-@click.argument("words_", nargs=-1, metavar="SCRIPT [-- ARGS]...")
+@click.argument("words", nargs=-1, metavar="SCRIPT [-- ARGS]...")
 @click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
 @rule_options
 @click.option("--safe-only", is_flag=True, help="Only fixes that `fix` makes without --unsafe.")
@@ -149,36 +149,36 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
     help="How to print.",
 )
 @click.option("--yes", is_flag=True, help="Run the script without asking.")
-def command(words_: tuple[str, ...], module: str | None, words: Words, **options: Any) -> None:
+def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
     """Run the original and the fixed script, and say fix by fix what is faster.
 
     This executes the script. Both programs run in turns on this machine until the difference is
     settled or the plan ends; their computed numbers are compared as well.
     """
-    for place in (options["json_file"], options["html_file"]):
+    for place in (given["json_file"], given["html_file"]):
         if place is not None:
             must_be_writable(place)
-    program = program_from(words_, module)
-    request = request_from(program, options)
-    changes = changes_from(program, words, options)
-    result = run(request, changes, yes=options["yes"])
+    program = program_from(words, module)
+    request = request_from(program, given)
+    changes = changes_from(program, options, given)
+    result = run(request, changes, yes=given["yes"])
     if result is None:
         return
-    if options["output_format"] == "json":
+    if given["output_format"] == "json":
         from torchlint.report.verify.json import render as as_json
 
         print_lines([as_json(result).rstrip("\n")])
     else:
         print_result(result)
-    if options["json_file"]:
+    if given["json_file"]:
         from torchlint.report.verify.json import render as as_json
 
-        write_report(options["json_file"], as_json(result))
-    if options["html_file"]:
+        write_report(given["json_file"], as_json(result))
+    if given["html_file"]:
         from torchlint.report.verify.html import render as as_page
 
-        write_report(options["html_file"], as_page(result))
+        write_report(given["html_file"], as_page(result))
     confirmed = result.total is not None and result.total.verdict.value == "CONFIRMED"
-    if result.exit == 0 and options["require_confirmed"] and not confirmed:
+    if result.exit == 0 and given["require_confirmed"] and not confirmed:
         raise click.exceptions.Exit(3)
     raise click.exceptions.Exit(result.exit)

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from torchlint.files.digests import blake2b
+from torchlint.files.discover import checkout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,13 +28,8 @@ def line_of(position: Position) -> int:
 
 def repository_root() -> str:
     """The nearest folder above that is a git checkout, else the working folder."""
-    here = above = os.getcwd()
-    while not os.path.lexists(os.path.join(above, ".git")):
-        parent = os.path.dirname(above)
-        if parent == above:
-            return here
-        above = parent
-    return above
+    here = os.getcwd()
+    return checkout_of(here) or here
 
 
 def from_root(path: str, root: str) -> str:

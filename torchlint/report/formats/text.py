@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.finding import Tier
 from torchlint.report.terminal.excerpt import excerpt
-from torchlint.report.terminal.safe_text import Paint, plural, visible, visible_path
+from torchlint.report.terminal.look import INDENT
+from torchlint.report.terminal.safe_text import plural, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,35 +15,7 @@ if TYPE_CHECKING:
     from torchlint.engine.tiers import Shown
     from torchlint.finding import Finding, Related
     from torchlint.report.terminal.excerpt import Excerpts
-
-_INDENT = "    "
-
-
-class Look:
-    """How findings are to look.
-
-    Args:
-        width: the number of columns to keep within, None where a line is a line.
-        fixes: whether each finding has its fix under it, as a small diff.
-    """
-
-    def __init__(self, paint: Paint, width: int | None = None, fixes: bool = False) -> None:
-        self.paint = paint
-        self.width = width
-        self.fixes = fixes
-
-    def wrapped(self, lead: str, text: str) -> Iterator[str]:
-        """Indented lines of the text, which begins with `lead`."""
-        text = lead + visible(text)
-        if self.width is None or len(text) <= (self.width - len(_INDENT)) // 2:
-            # Nothing takes more than two columns.
-            yield _INDENT + text
-            return
-        from torchlint.report.terminal.columns import wrapped
-
-        first, *rest = wrapped(text, self.width - 2 * len(_INDENT))
-        yield _INDENT + first
-        yield from (f"{_INDENT}  {line}" if lead else _INDENT + line for line in rest)
+    from torchlint.report.terminal.look import Look
 
 
 def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
@@ -100,7 +73,7 @@ def _finding(
     if look.fixes:
         from torchlint.report.terminal.fix_diffs import fix_diff
 
-        yield from (_INDENT + line for line in fix_diff([first, *others], excerpts, paint))
+        yield from (INDENT + line for line in fix_diff([first, *others], excerpts, paint))
 
 
 def _source(finding: Finding, excerpts: Excerpts, look: Look) -> Iterator[str]:
@@ -109,10 +82,10 @@ def _source(finding: Finding, excerpts: Excerpts, look: Look) -> Iterator[str]:
     if line is None:
         return
     row = str(finding.start.row)
-    room = None if look.width is None else look.width - len(_INDENT + row + " | ")
+    room = None if look.width is None else look.width - len(INDENT + row + " | ")
     text, carets = excerpt(line, finding.start, finding.end, room)
-    yield f"{_INDENT}{paint.cyan(row + ' |')} {text}"
-    yield f"{_INDENT}{paint.cyan(' ' * len(row) + ' |')} {paint.red(carets)}"
+    yield f"{INDENT}{paint.cyan(row + ' |')} {text}"
+    yield f"{INDENT}{paint.cyan(' ' * len(row) + ' |')} {paint.red(carets)}"
 
 
 def _related(related: Related) -> tuple[str, str]:

@@ -9,7 +9,6 @@ from torchlint.report.terminal.safe_text import moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import TextIO
 
 _PATIENCE: Final = 2.0
@@ -29,12 +28,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.clear()
 
     def __call__(self, done: int, total: int) -> None:

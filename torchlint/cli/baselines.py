@@ -1,4 +1,4 @@
-"""From the words of a command to baselines, and what they say of a run."""
+"""The baselines of a run, and what they cover."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torchlint.baselines import file as baseline_file
 from torchlint.baselines.known_findings import Comparison, Entry, compare, key_of
 from torchlint.config.folders import Configs
 from torchlint.config.settings import ConfigError, Selection
-from torchlint.engine.tiers import Shown, Wanted
+from torchlint.engine.tiers import Shown
 from torchlint.files.discover import shown_path
 from torchlint.finding import Tier
 from torchlint.report import baseline as report
@@ -22,25 +22,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
-    from torchlint.cli.options import Words
+    from torchlint.cli.options import Options
     from torchlint.engine.targets import Plan
+    from torchlint.engine.tiers import Wanted
     from torchlint.finding import Finding
-    from torchlint.memory.store import Store
     from torchlint.project.target import Target
 
 
 class Run(NamedTuple):
-    """What a check looked at: with which rules, and whether nothing went wrong."""
+    """What a check looked at.
+
+    Args:
+        targets: the files that were checked.
+        wanted: the tiers that are shown.
+        rules: the name of every rule by its code.
+        sound: whether every file could be checked.
+    """
 
     targets: Sequence[Target]
     wanted: Wanted
     rules: Mapping[str, str]
     sound: bool
-
-
-def run_of(targets: Sequence[Target], words: Words, store: Store, *, sound: bool) -> Run:
-    wanted = Wanted(hints=words.hints, pedantic=words.pedantic)
-    return Run(targets, wanted, store.rule_names(), sound)
 
 
 class Baseline:
@@ -146,24 +148,13 @@ class Baselines:
         for each in self._loaded.values():
             each.load()
 
-    def hide(
-        self, shown: Shown, targets: Sequence[Target], words: Words, store: Store, *, sound: bool
-    ) -> Shown:
-        """What is shown, without what is known; then `notes` has the rest of the summary.
-
-        Args:
-            sound: whether every file could be checked.
-        """
+    def hide(self, shown: Shown, run: Run) -> Shown:
+        """The findings that no baseline covers; afterwards `notes` has sentences about the rest."""
         left = [each for each in shown.findings if each.path not in self._of]
         for path, baseline in self._loaded.items():
             mine = [each for each in shown.findings if self._of.get(each.path) == path]
-            run = run_of(
-                [each for each in targets if self._of.get(each.path) == path],
-                words,
-                store,
-                sound=sound,
-            )
-            comparison = baseline.compare(mine, run)
+            targets = [each for each in run.targets if self._of.get(each.path) == path]
+            comparison = baseline.compare(mine, run._replace(targets=targets))
             left += comparison.left
             self.notes += report.notes(comparison, baseline.name, prune_words(self._given))
         return Shown(tuple(sorted(left, key=lambda each: each.sort_key)), shown.hidden_hints)
@@ -173,7 +164,7 @@ def _paths(plan: Plan) -> Iterator[str]:
     return (target.path for target in plan.targets)
 
 
-def the_baseline(plan: Plan, words: Words, given: str | None) -> Baseline:
+def the_baseline(plan: Plan, options: Options, given: str | None) -> Baseline:
     """The one baseline of all files: as given, as configured, or of the usual name.
 
     Raises:
@@ -182,11 +173,11 @@ def the_baseline(plan: Plan, words: Words, given: str | None) -> Baseline:
     if given is not None:
         return Baseline(given)
     named = {plan.baselines.get(path) for path in _paths(plan)}
-    if not named and not words.isolated:
+    if not named and not options.isolated:
         try:
-            named = {Configs(file=words.config).for_folder(os.getcwd()).baseline}
+            named = {Configs(file=options.config).for_folder(os.getcwd()).baseline}
         except ConfigError as error:
-            raise click.ClickException(error.message) from None
+            raise click.ClickException(str(error)) from None
     if len(named) > 1:
         raise click.UsageError(
             "The configurations of these files do not agree on one baseline; "

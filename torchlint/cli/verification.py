@@ -1,4 +1,4 @@
-"""From the words of `verify` and `fix --verified` to a verification."""
+"""The verification that `verify` and `fix --verified` run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from torchlint.cli.options import Words, plan_from, pool_from
-from torchlint.cli.output import paint_for, print_diagnostics, print_lines
+from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
+from torchlint.cli.resources import pool_from
+from torchlint.cli.targets import plan_from
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from torchlint.cli.options import Options
     from torchlint.verify.changes import Changes
     from torchlint.verify.fixes import Fixes
     from torchlint.verify.request import Program, Request
@@ -44,30 +46,28 @@ def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
     return _checked(lambda: request.script(arguments[0], arguments[1:]))
 
 
-def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
+def fixes_of(program: Program, options: Options, *, unsafe: bool) -> Fixes:
     """The fixes of the project around a program."""
-    from torchlint.engine.tiers import Wanted
     from torchlint.report.terminal.progress import Progress
     from torchlint.ruleapi.registry import all_rules
     from torchlint.verify.fixes import find_fixes
 
     paths = (os.path.relpath(program.root), os.path.relpath(program.file))
-    plan = plan_from(paths, words)
+    plan = plan_from(paths, options)
     with Progress(sys.stderr) as progress:
         fixes = find_fixes(
             [target for target in plan.targets if not target.is_notebook],
             all_rules(),
             unsafe=unsafe,
-            wanted=Wanted(hints=words.hints, pedantic=words.pedantic),
-            pool=pool_from(words),
+            wanted=options.wanted,
+            pool=pool_from(options),
             progress=progress,
         )
-    problems = {*plan.diagnostics, *fixes.diagnostics}
-    print_diagnostics(sorted(problems, key=lambda each: each.sort_key))
+    print_diagnostics([*plan.diagnostics, *fixes.diagnostics])
     return fixes
 
 
-def changes_from(program: Program, words: Words, options: Mapping[str, object]) -> Changes:
+def changes_from(program: Program, options: Options, given: Mapping[str, object]) -> Changes:
     """What to compare the program with.
 
     Raises:
@@ -75,7 +75,7 @@ def changes_from(program: Program, words: Words, options: Mapping[str, object]) 
     """
     from torchlint.verify import changes, request
 
-    patch, other = options["patch"], options["against"]
+    patch, other = given["patch"], given["against"]
     if patch and other:
         raise click.UsageError("--with and --against exclude each other; give one of them.")
     if patch:
@@ -83,26 +83,26 @@ def changes_from(program: Program, words: Words, options: Mapping[str, object]) 
     if other:
         against = _checked(lambda: request.script(str(other), program.argv))
         return changes.by_other(program, against)
-    return changes.Changes(program, fixes_of(program, words, unsafe=not options["safe_only"]))
+    return changes.Changes(program, fixes_of(program, options, unsafe=not given["safe_only"]))
 
 
-def request_from(program: Program, options: Mapping[str, Any]) -> Request:
-    """How to measure, from the options of the command."""
+def request_from(program: Program, given: Mapping[str, Any]) -> Request:
+    """How to measure, by the options of `verify` alone."""
     from torchlint.verify.judge.stats import Design
     from torchlint.verify.request import Request
 
     return Request(
         program=program,
-        per_fix=options["per_fix"],
-        steps=options["steps"],
-        warmup=options["warmup"],
-        budget_s=options["budget"],
-        threads=options["threads"],
-        device=options["device"],
-        nproc=options["nproc"],
-        seed=options["seed"],
-        keep_env=options["keep_env"],
-        design=Design(looks=options["pairs"]),
+        per_fix=given["per_fix"],
+        steps=given["steps"],
+        warmup=given["warmup"],
+        budget_s=given["budget"],
+        threads=given["threads"],
+        device=given["device"],
+        nproc=given["nproc"],
+        seed=given["seed"],
+        keep_env=given["keep_env"],
+        design=Design(looks=given["pairs"]),
     )
 
 

@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from torchlint.cli.options import output_format
-from torchlint.cli.output import must_be_writable, paint_for, print_lines, write_report
+from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
+from torchlint.report.terminal.look import Look
 from torchlint.report.terminal.safe_text import Paint, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from torchlint.engine.tiers import Shown
-    from torchlint.finding import Diagnostic
+    from torchlint.finding import Diagnostic, Finding
     from torchlint.project.target import Target
     from torchlint.report.terminal.excerpt import Excerpts
 
-    Command = Callable[..., None]
+    Function = Callable[..., None]
 
 _COUNTED: Final = ("text", "concise", "grouped", "json", "github")
 """Formats that `--statistics` goes with."""
 
 
 class Checked:
-    """What a check came to, as far as it is reported.
+    """The outcome of a check, as far as it is reported.
 
     Args:
-        fixes: whether to show what each fix would do, in the text for people.
+        files: how many were checked.
     """
 
     def __init__(
@@ -39,24 +40,22 @@ class Checked:
         diagnostics: Sequence[Diagnostic],
         targets: Sequence[Target],
         files: int,
-        *,
-        fixes: bool = False,
     ) -> None:
         self.shown = shown
-        self.findings = shown.findings
         self.diagnostics = diagnostics
+        self.targets = targets
         self.files = files
-        self.fixes = fixes
-        self.width: int | None = None
-        """Columns of the terminal that the report goes to."""
-        self._targets = targets
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.shown.findings
 
     @property
     def excerpts(self) -> Excerpts:
         """The lines of the files."""
         from torchlint.report.terminal.excerpt import Excerpts
 
-        texts = {each.path: each.data for each in self._targets if each.data is not None}
+        texts = {each.path: each.data for each in self.targets if each.data is not None}
         return Excerpts(texts)
 
     @property
@@ -67,7 +66,7 @@ class Checked:
         return summary.sentence(self.findings, self.files, len(self.diagnostics))
 
 
-def report_options(command: Command) -> Command:
+def report_options(command: Function) -> Function:
     """Adds the options that say how and where to report; `report` takes them."""
     command = click.option(
         "--output-file",
@@ -101,16 +100,25 @@ def destination(
 
 
 def report(
-    checked: Checked, chosen: str, output_file: str | None, *, statistics: bool = False
+    checked: Checked,
+    chosen: str,
+    output_file: str | None,
+    *,
+    statistics: bool = False,
+    fixes: bool = False,
 ) -> None:
     """Print or write the report.
+
+    Args:
+        fixes: whether to show what each fix would do, in the text for people.
 
     Raises:
         click.ClickException: the file cannot be written.
     """
-    paint = paint_for(sys.stdout) if output_file is None else Paint()
-    checked.width = width_of(sys.stdout) if output_file is None else None
-    lines = _statistics(checked, chosen) if statistics else _RENDERERS[chosen](checked, paint)
+    look = Look(Paint(), fixes=fixes)
+    if output_file is None:
+        look = Look(paint_for(sys.stdout), width_of(sys.stdout), fixes)
+    lines = _statistics(checked, chosen) if statistics else _RENDERERS[chosen](checked, look)
     if output_file is None:
         print_lines(lines)
         return
@@ -129,49 +137,48 @@ def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
         yield checked.sentence
 
 
-def _text(checked: Checked, paint: Paint) -> Iterator[str]:
+def _text(checked: Checked, look: Look) -> Iterator[str]:
     # Finding nothing is the common case and needs none of what renders findings.
     if checked.findings or checked.shown.hidden_hints:
         from torchlint.report.formats import text
 
-        look = text.Look(paint, checked.width, checked.fixes)
         yield from text.render(checked.shown, checked.excerpts, look)
     yield checked.sentence
 
 
-def _concise(checked: Checked, paint: Paint) -> Iterator[str]:
+def _concise(checked: Checked, look: Look) -> Iterator[str]:
     from torchlint.report.formats import concise
 
-    return concise.render(checked.findings, paint)
+    return concise.render(checked.findings, look.paint)
 
 
-def _grouped(checked: Checked, paint: Paint) -> Iterator[str]:
+def _grouped(checked: Checked, look: Look) -> Iterator[str]:
     from torchlint.report.formats import grouped
 
-    yield from grouped.render(checked.shown, paint)
+    yield from grouped.render(checked.shown, look.paint)
     yield checked.sentence
 
 
-def _json(checked: Checked, _paint: Paint) -> Iterator[str]:
+def _json(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import json
 
     return json.render(checked.findings)
 
 
-def _github(checked: Checked, _paint: Paint) -> Iterator[str]:
+def _github(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import github
 
     return github.render(checked.findings, checked.diagnostics)
 
 
-def _gitlab(checked: Checked, _paint: Paint) -> Iterator[str]:
+def _gitlab(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import gitlab
     from torchlint.report.formats import locations as places
 
     return gitlab.render(checked.findings, checked.diagnostics, places.repository_root())
 
 
-def _sarif(checked: Checked, _paint: Paint) -> Iterator[str]:
+def _sarif(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import locations as places
     from torchlint.report.formats import sarif
     from torchlint.ruleapi.registry import all_rules
@@ -180,19 +187,19 @@ def _sarif(checked: Checked, _paint: Paint) -> Iterator[str]:
     return sarif.render(checked.findings, checked.diagnostics, all_rules(), root)
 
 
-def _junit(checked: Checked, _paint: Paint) -> Iterator[str]:
+def _junit(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import junit
 
     return junit.render(checked.findings, checked.diagnostics)
 
 
-def _rdjson(checked: Checked, _paint: Paint) -> Iterator[str]:
+def _rdjson(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import rdjson
 
     return rdjson.render(checked.findings, checked.diagnostics, checked.excerpts)
 
 
-def _html(checked: Checked, _paint: Paint) -> Iterator[str]:
+def _html(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import html
 
     return html.render(checked.shown, checked.diagnostics, checked.excerpts, checked.sentence)

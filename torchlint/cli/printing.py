@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from torchlint.finding import Diagnostic
+    from torchlint.fixes.fixer import FixedFile
 
 
 def asked_colour() -> bool | None:
@@ -65,10 +66,40 @@ def write_report(output_file: str, text: str) -> None:
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """`path:row:column: error: message` for each, on standard error."""
-    found = list(diagnostics)
+    """`path:row:column: error: message` for each, in order, on standard error."""
+    found = sorted(set(diagnostics), key=lambda each: each.sort_key)
     if found:
         from torchlint.report.formats.concise import diagnostic_line
 
         paint = paint_for(sys.stderr)
         print_lines((diagnostic_line(each, paint) for each in found), err=True)
+
+
+def print_diff(files: Iterable[FixedFile]) -> None:
+    """A diff for a person on a terminal, else the bytes that `git apply` takes."""
+    from torchlint.fixes.fixer import unified_diff
+
+    if sys.stdout.isatty() or asked_colour():
+        from torchlint.report.terminal import diff
+
+        paint = paint_for(sys.stdout)
+        for file in files:
+            print_lines(diff.render(unified_diff(file), paint))
+        return
+    stream = sys.stdout.buffer
+    for file in files:
+        stream.write(unified_diff(file))
+    stream.flush()
+
+
+def print_made(files: Iterable[FixedFile], *, apply: bool) -> None:
+    """On standard error, what was fixed or would be, file by file."""
+    from torchlint.report import fixes
+
+    print_lines(fixes.made(files, paint_for(sys.stderr), apply=apply), err=True)
+
+
+def written(files: Iterable[FixedFile], diagnostics: Iterable[Diagnostic]) -> list[FixedFile]:
+    """The files without those that could not be written."""
+    failed = {each.path for each in diagnostics if each.kind == "write"}
+    return [file for file in files if file.path not in failed]
