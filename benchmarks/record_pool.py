@@ -16,16 +16,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchlint.runtime import sandbox
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import MEASURE, SURVEY
+from torchlint.runtime.sandbox import overlayfs
+from torchlint.runtime.survey import survey
 from torchlint.runtime.workspace import Workspace
-from torchlint.verify.changes import Changes
+from torchlint.verify.compared.changes import Changes
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.jobs import Jobs
 from torchlint.verify.judge.stats import Sample, pair_values
 from torchlint.verify.measure.rotation import rotate
-from torchlint.verify.measure.surveying import survey
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant
 from torchlint.verify.request import Request, script
 
@@ -46,7 +46,7 @@ def record(request: Request, options: argparse.Namespace) -> Iterator[Pair]:
     """
     sides = (Variant(ORIGINAL, ()), Variant(AGAIN, ()))
     with Workspace() as workspace:
-        kept = sandbox.available(request.program.root, workspace.root)
+        kept = overlayfs.available(request.program.root, workspace.root)
         jobs = Jobs(request, Changes(request.program), workspace, kept)
         seen = survey(jobs.job(sides[0], SURVEY), workspace, timeout_s=request.timeout_s)
         if seen.anchor is None:

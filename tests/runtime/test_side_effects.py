@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from shielded import BOTH, run_shielded, write_files
 
-from torchlint.runtime.side_effects import collect
-from torchlint.verify.result import SideEffect
+from torchlint.runtime.sandbox.side_effects import SideEffect, collect
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ from torchlint.engine.targets import Wishes, plan
 from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability
 from torchlint.ruleapi.registry import all_rules
-from torchlint.verify import fixes as fixes_module
-from torchlint.verify.fix_lines import places_after, places_before
-from torchlint.verify.fixes import Fixes, find_fixes
+from torchlint.verify.compared import measured_fixes as fixes_module
+from torchlint.verify.compared.fix_lines import places_after, places_before
+from torchlint.verify.compared.measured_fixes import Fixes, find_fixes
 
 TRAIN = """\
 import torch

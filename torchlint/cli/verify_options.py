@@ -17,8 +17,8 @@ from torchlint.report.terminal.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.verify.changes import Changes
-    from torchlint.verify.fixes import Fixes
+    from torchlint.verify.compared.changes import Changes
+    from torchlint.verify.compared.measured_fixes import Fixes
     from torchlint.verify.request import Program, Request
     from torchlint.verify.result import Result
 
@@ -49,7 +49,7 @@ def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
     from torchlint.engine.tiers import Wanted
     from torchlint.report.terminal.progress import Progress
     from torchlint.ruleapi.registry import all_rules
-    from torchlint.verify.fixes import find_fixes
+    from torchlint.verify.compared.measured_fixes import find_fixes
 
     paths = (os.path.relpath(program.root), os.path.relpath(program.file))
     plan = plan_from(paths, words)
@@ -73,7 +73,8 @@ def changes_from(program: Program, words: Words, options: Mapping[str, object]) 
     Raises:
         click.ClickException: the options exclude each other, or name what cannot be used.
     """
-    from torchlint.verify import changes, request
+    from torchlint.verify import request
+    from torchlint.verify.compared import changes
 
     patch, other = options["patch"], options["against"]
     if patch and other:

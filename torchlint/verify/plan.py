@@ -12,7 +12,7 @@ from torchlint.verify.result import DeclaredPlan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.verify.measure.surveying import Survey
+    from torchlint.runtime.survey import Survey
     from torchlint.verify.request import Request
 
 ORIGINAL: Final = "original"

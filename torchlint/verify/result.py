@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1
 
@@ -180,20 +183,6 @@ class DeclaredPlan:
     variants: tuple[str, ...]
     numeric_steps: int
     budget_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SideEffect:
-    """Something that the script did to the world outside its process.
-
-    `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `connect` or `upload`; `kept` says
-    whether it reached the real world.
-    """
-
-    kind: str
-    what: str
-    kept: bool
-    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
-from torchlint.runtime import sandbox as sandboxes
-from torchlint.runtime.launch import Failed, Workspace
+from torchlint.runtime.environment import processors
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.sandbox import overlayfs
+from torchlint.runtime.workspace import Workspace
+from torchlint.verify.compared.measured_fixes import Fixes
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.first_look import Looker
-from torchlint.verify.fixes import Fixes
-from torchlint.verify.jobs import Jobs, processors
+from torchlint.verify.jobs import Jobs
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.machine import environment
 from torchlint.verify.measure.ladder import Ladder
-from torchlint.verify.numbers.comparing import Recorder
-from torchlint.verify.numbers.numerics import compare
+from torchlint.verify.numbers.agreement import compare
+from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, room_for_runs, rotations
 from torchlint.verify.result import Lanes, Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from torchlint.verify.changes import Changes
+    from torchlint.verify.compared.changes import Changes
     from torchlint.verify.first_look import FirstLook
     from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
@@ -93,7 +95,7 @@ class _Session:
         self._watcher = watcher
         self._workspace = workspace
         self._begun = begun
-        self._sandbox = sandboxes.available(changes.program.root, workspace.root)
+        self._sandbox = overlayfs.available(changes.program.root, workspace.root)
         self._jobs = Jobs(request, changes, workspace, self._sandbox)
         self._notes: list[str] = list(changes.fixes.left_out) if changes.fixes else []
         self._found = _Found()
@@ -132,7 +134,7 @@ class _Session:
         self._found.summary, self._found.code = message, code
 
     def result(self) -> Result:
-        from torchlint.runtime.side_effects import collect
+        from torchlint.runtime.sandbox.side_effects import collect
 
         found = self._found
         seen = found.look.original if found.look else None
@@ -281,7 +283,7 @@ def remarks(ladder: Ladder) -> list[str]:
 def _while_measuring(failed: Failed) -> tuple[str, int]:
     """A sentence and the exit code for a run that failed after both programs were seen to run."""
     if failed.status == "timeout":
-        return f"A run of the {failed.variant} program stood still: {failed.message}", 7
-    code = 4 if failed.variant in (ORIGINAL, AGAIN) else 5
+        return f"A run of the {failed.name} program stood still: {failed.message}", 7
+    code = 4 if failed.name in (ORIGINAL, AGAIN) else 5
     tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
-    return f"A run failed ({failed.variant}): {failed.message}{tail}", code
+    return f"A run failed ({failed.name}): {failed.message}{tail}", code

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from torchlint.runtime.launch import Failed
+from torchlint.runtime.failures import Failed
 from torchlint.verify.measure import ladder as ladders
 from torchlint.verify.measure.rotation import Block, Round
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
@@ -131,7 +131,7 @@ def test_a_block_in_which_something_was_compiled_is_unsteady(monkeypatch):
 
 
 def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
-    runs = Runs(Failed("crashed", "out of memory", variant=CHANGED, oom=True), STEADY)
+    runs = Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True), STEADY)
     made = climb(monkeypatch, runs)
     assert made.one_at_a_time
     assert sorted(runs.names[1:4]) == sorted([(ORIGINAL,), (AGAIN,), (CHANGED,)])
@@ -140,7 +140,7 @@ def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
 
 def test_a_program_that_needs_too_much_by_itself_fails(monkeypatch):
     with pytest.raises(Failed):
-        climb(monkeypatch, Runs(Failed("crashed", "out of memory", variant=CHANGED, oom=True)))
+        climb(monkeypatch, Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True)))
 
 
 def test_no_round_begins_that_would_end_too_late(monkeypatch):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime.launch import Failed
+from torchlint.runtime import survey as surveying
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import SURVEY, Anchor
-from torchlint.verify.measure import surveying
-from torchlint.verify.measure.surveying import Survey, survey
+from torchlint.runtime.survey import Survey, survey
 
 if TYPE_CHECKING:
     from tests.scenes import Scene

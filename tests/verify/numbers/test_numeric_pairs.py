@@ -9,9 +9,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.runtime.launch import Failed, Job, Workspace
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD, Anchor, Settings
-from torchlint.verify.numbers.numerics import Request, compare
+from torchlint.runtime.run import Job
+from torchlint.runtime.workspace import Workspace
+from torchlint.verify.numbers.agreement import Request, compare
 from torchlint.verify.numbers.recording import record_all
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.plan import ORIGINAL
@@ -53,13 +55,8 @@ class Recorder:
         name = "before.py" if request.variant == ORIGINAL else "after.py"
         return Settings(
             mode=RECORD,
-            variant=request.variant,
+            name=request.variant,
             main=str(self._pair / name),
-            as_module=False,
-            argv=(),
-            overlay={},
-            socket="",
-            scratch="",
             project=str(self._pair),
             threads=1,
             device="cpu",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from torchlint.verify.numbers.numerics import ALLOWANCE, DRAWS, Request, compare
+from torchlint.verify.numbers.agreement import ALLOWANCE, DRAWS, Request, compare
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics

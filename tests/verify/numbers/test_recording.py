@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.launch import Failed
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.verify.numbers.recording import record, record_all
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.scenes import Scene
-    from torchlint.runtime.launch import Job
+    from torchlint.runtime.run import Job
 
 RECORDS = 'link.send(type="record", losses=[1.0], of=settings["variant"])\nlink.wait()'
 
@@ -60,7 +60,7 @@ def test_records_come_in_the_order_of_their_jobs(scene: Scene, at_once: int) -> 
         "d",
     ]
     assert isinstance(found[1], Failed)
-    assert found[1].variant == "b"
+    assert found[1].name == "b"
 
 
 def test_some_run_side_by_side(scene: Scene) -> None:

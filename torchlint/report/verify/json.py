@@ -12,6 +12,7 @@ from torchlint.verify.result import SCHEMA, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from torchlint.runtime.sandbox.side_effects import SideEffect
     from torchlint.verify.result import (
         BlockStrip,
         Comparison,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         Noise,
         Numerics,
         Result,
-        SideEffect,
     )
 
 Json = dict[str, object]

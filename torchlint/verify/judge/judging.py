@@ -13,11 +13,11 @@ from torchlint.verify.result import Agreement, Comparison, FixPlace, FixResult, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from torchlint.runtime.survey import Survey
+    from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
     from torchlint.verify.first_look import FirstLook
-    from torchlint.verify.fixes import Fixes, MeasuredFix
     from torchlint.verify.judge.stats import Design
     from torchlint.verify.measure.ladder import Ladder, Pairs
-    from torchlint.verify.measure.surveying import Survey
     from torchlint.verify.result import Noise, Numerics
 
 _LANES = {

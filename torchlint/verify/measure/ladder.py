@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.launch import Failed
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import MEASURE
 from torchlint.verify.judge.stats import drifting, warming_up
 from torchlint.verify.measure.rotation import Round, rotate
@@ -17,8 +17,8 @@ from torchlint.verify.result import BlockStrip
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from torchlint.runtime.launch import Workspace
     from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.workspace import Workspace
     from torchlint.verify.jobs import Jobs
     from torchlint.verify.measure.rotation import Block
     from torchlint.verify.plan import Variant

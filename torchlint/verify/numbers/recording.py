@@ -5,12 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from torchlint.runtime.launch import Child, Failed
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.runtime.launch import Job, Workspace
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
 
 
 def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, object]:
@@ -22,11 +24,11 @@ def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, obj
     Raises:
         Failed: the script failed, or came to its end without a record.
     """
-    with Child(job, workspace) as child:
-        child.greet(timeout_s)
-        child.start()
+    with Run(job, workspace) as run:
+        run.greet(timeout_s)
+        run.start()
         while True:
-            peer, message = child.receive(timeout_s, "take enough steps")
+            peer, message = run.receive(timeout_s, "take enough steps")
             if message.type == "record" and peer.rank == 0:
                 return dict(message.values)
 

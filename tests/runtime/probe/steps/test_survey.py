@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint.runtime.probe.modes.survey import gpu_memory
 from torchlint.runtime.probe.settings import Place
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Streams
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
-from torchlint.runtime.probe.steps.summary import durations, lanes, steady, warm_up
-from torchlint.runtime.probe.steps.survey import gpu_memory
+from torchlint.runtime.probe.steps.step_times import durations, lanes, steady, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -34,7 +34,7 @@ class StandIn:
         return self.__name__
 
     def __repr__(self) -> str:
-        return f"<function {self.__name__} under torchlint verify>"
+        return f"<function {self.__name__} under torchlint>"
 
 
 def put(pairs: Iterable[tuple[object, object]]) -> None:

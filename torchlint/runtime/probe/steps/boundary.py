@@ -16,7 +16,7 @@ from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, LOADER, OPTI
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.steps.lanes import Seconds
+    from torchlint.runtime.probe.steps.lane_clock import Seconds
 
 KINDS = (OPTIMIZER, BACKWARD, FORWARD, LOADER)
 """From the best boundary of a step to the worst."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.fixes.splice import Span
-    from torchlint.verify.fixes import Fixes, MeasuredFix
+    from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
 
 Watched = dict[str, tuple[Place, ...]]
 """Real path → the lines to watch."""

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from torchlint.files.diffs import unified
 from torchlint.files.reading import SourceError, read_bytes
+from torchlint.verify.compared.fix_lines import places_after, places_before
+from torchlint.verify.compared.patches import patched
 from torchlint.verify.errors import VerifyError
-from torchlint.verify.fix_lines import places_after, places_before
-from torchlint.verify.patches import patched
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from torchlint.verify.fix_lines import Watched
-    from torchlint.verify.fixes import Fixes
+    from torchlint.verify.compared.fix_lines import Watched
+    from torchlint.verify.compared.measured_fixes import Fixes
     from torchlint.verify.request import Program
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 
-HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 _OUT_OF_MEMORY = (
     "out of memory",

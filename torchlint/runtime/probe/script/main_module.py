@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.script_error import describe, show
+from torchlint.runtime.probe.script.script_error import describe, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

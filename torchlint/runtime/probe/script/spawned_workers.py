@@ -16,6 +16,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.package import LOAD
 from torchlint.runtime.probe.settings import VARIABLE
 
 if TYPE_CHECKING:
@@ -23,15 +24,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 FILE = '''\
-"""Written by torchlint verify: what a fresh worker runs before the main module."""
-import sys
-if "torchlint" not in sys.modules:
-    from importlib.util import module_from_spec, spec_from_file_location
-    _spec = spec_from_file_location("torchlint", {package!a})
-    sys.modules["torchlint"] = module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules["torchlint"])
-from torchlint.runtime.probe import stub
-stub.run(globals(), {settings!a}, {kind!a}, {main!a})
+"""Written by torchlint: what a fresh worker runs before the main module."""
+{load}
+from torchlint.runtime.probe import lifecycle
+lifecycle.enter_worker(globals(), {settings!a}, {kind!a}, {main!a})
 '''
 
 PATH, NAME, NONE = "path", "name", "none"
@@ -63,13 +59,7 @@ def send_to_workers(scratch: str) -> None:
 
 def write(scratch: str, kind: str, main: str) -> str:
     """Write the file for one main module; give its path. The same file for the same module."""
-    package = os.path.join(os.path.dirname(__file__), "..", "..", "__init__.py")
-    text = FILE.format(
-        package=os.path.normpath(package),
-        settings=os.environ[VARIABLE],
-        kind=kind,
-        main=main,
-    )
+    text = FILE.format(load=LOAD, settings=os.environ[VARIABLE], kind=kind, main=main)
     data = text.encode("ascii")
     path = os.path.join(scratch, f"worker-{kind}-{zlib.crc32(data):08x}.py")
     if not os.path.exists(path):
@@ -81,26 +71,13 @@ def write(scratch: str, kind: str, main: str) -> str:
     return path
 
 
-def run(names: dict[str, Any], settings: str, kind: str, main: str) -> None:
-    """What the stub file does in the worker.
+def run_main(kind: str, main: str) -> dict[str, Any]:
+    """Do with the main module what multiprocessing would have done; gives its globals.
 
     Args:
-        names: the file's globals. They become those of the main module, so that nothing of the
-            file, not its own `__file__` either, is taken for the script's.
-        settings: path of the run's settings.
         kind: what is known of the main module.
         main: its path or name.
     """
-    os.environ.setdefault(VARIABLE, settings)
-    from torchlint.runtime.probe import child
-
-    child.enter_worker(settings)
-    content = _run_main(kind, main)
-    names.clear()
-    names.update(content)
-
-
-def _run_main(kind: str, main: str) -> dict[str, Any]:
     current = sys.modules["__main__"]
     if kind == PATH and _to_be_run_from_path(main, current):
         return runpy.run_path(main, run_name="__mp_main__")

@@ -1,17 +1,18 @@
-"""Gathers what the runs of a verification did to the world, or would have done."""
+"""What runs did to the world outside of their processes, or would have done."""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime import sandbox
 from torchlint.runtime.probe.files.view import REDIRECTED, REMOVED
 from torchlint.runtime.probe.world.journal import JOURNAL
-from torchlint.verify.result import SideEffect
+from torchlint.runtime.sandbox.overlayfs import UPPER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,6 +20,21 @@ if TYPE_CHECKING:
 _MOST: Final = 50
 """More files than this in a folder are told in one line."""
 _OF_FILES: Final = ("create", "write", "delete")
+_OPAQUE: Final = ("user.overlay.opaque", "trusted.overlay.opaque")
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffect:
+    """Something that the script did to the world outside its process.
+
+    `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `connect` or `upload`; `kept` says
+    whether it reached the real world.
+    """
+
+    kind: str
+    what: str
+    kept: bool
+    count: int = 1
 
 
 def collect(folders: Sequence[str], project: str) -> tuple[SideEffect, ...]:
@@ -29,11 +45,58 @@ def collect(folders: Sequence[str], project: str) -> tuple[SideEffect, ...]:
     """
     counts: Counter[tuple[str, str, bool]] = Counter()
     for folder in folders:
-        seen = [*sandbox.written(folder, project), *_redirected(folder), *_journal(folder)]
+        seen = [*_overlaid(folder, project), *_redirected(folder), *_journal(folder)]
         for effect in seen:
             counts[effect.kind, _shown(effect.what, project), effect.kept] += effect.count
     found = (SideEffect(*key, count=count) for key, count in counts.items())
     return tuple(sorted(_summed_up(found), key=lambda effect: (effect.what, effect.kind)))
+
+
+def _overlaid(folder: str, project: str) -> Iterator[SideEffect]:
+    """What was written over the project under overlayfs; paths are relative to it."""
+    upper = os.path.join(folder, UPPER)
+    if os.path.isdir(upper):
+        yield from _differences(upper, project, "", replaced=False)
+
+
+def _differences(upper: str, lower: str, name: str, *, replaced: bool) -> Iterator[SideEffect]:
+    """Walk what lies above; `replaced`: nothing that lies below shows through."""
+    with os.scandir(upper) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        inner, below = os.path.join(name, entry.name), os.path.join(lower, entry.name)
+        existed = os.path.lexists(below)
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name == "__pycache__":
+                continue
+            new = replaced or not os.path.isdir(below) or _is_opaque(entry.path)
+            if new and existed and not replaced:
+                yield SideEffect("delete", inner, kept=False)
+            if new:
+                yield SideEffect("mkdir", inner, kept=False)
+            yield from _differences(entry.path, below, inner, replaced=new)
+        elif _is_whiteout(entry):
+            if existed and not replaced:
+                yield SideEffect("delete", inner, kept=False)
+        else:
+            was_file = existed and not replaced and not os.path.isdir(below)
+            if existed and not replaced and not was_file:
+                yield SideEffect("delete", inner, kept=False)
+            yield SideEffect("write" if was_file else "create", inner, kept=False)
+
+
+def _is_whiteout(entry: os.DirEntry[str]) -> bool:
+    """Overlayfs marks what is gone by a character device with the number 0."""
+    status = entry.stat(follow_symlinks=False)
+    return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+
+
+def _is_opaque(folder: str) -> bool:
+    for attribute in _OPAQUE:
+        with suppress(OSError):
+            if os.getxattr(folder, attribute, follow_symlinks=False) == b"y":
+                return True
+    return False
 
 
 def _journal(folder: str) -> Iterator[SideEffect]:

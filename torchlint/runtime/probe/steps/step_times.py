@@ -1,4 +1,4 @@
-"""What a row of events says about the steps that they end."""
+"""How long steps take, where their time goes, and when a script is warm."""
 
 from __future__ import annotations
 

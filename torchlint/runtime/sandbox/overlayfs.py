@@ -9,26 +9,23 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime import overlay_mount
+from torchlint.runtime.sandbox import overlay_mount
 from torchlint.runtime.temporary_folders import remove
-from torchlint.verify.result import SideEffect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 OVERLAYFS: Final = "overlayfs"
 REDIRECT: Final = "redirect"
 UPPER: Final = "upper"
 WORK: Final = "work"
 
-_OPAQUE: Final = ("user.overlay.opaque", "trusted.overlay.opaque")
 _TRIAL_S: Final = 30.0
 _TRIAL: Final = """
 import os, sys
@@ -90,13 +87,6 @@ def wrap(command: Sequence[str], project: str, folder: str) -> list[str]:
     return [sys.executable, "-I", "-S", launcher, *layers, *command]
 
 
-def written(folder: str, project: str) -> Iterator[SideEffect]:
-    """What a run under overlayfs did to the project, in no order; paths are relative to it."""
-    upper = os.path.join(folder, UPPER)
-    if os.path.isdir(upper):
-        yield from _differences(upper, project, "", replaced=False)
-
-
 def _works(project: str, trial: str) -> bool:
     """Whether writes land where they should, and whether a folder can be removed and remade."""
     lower = os.path.join(trial, "lower")
@@ -132,43 +122,3 @@ def _kept(project: str, folder: str) -> str:
         if path.startswith(project.rstrip("/") + "/"):
             return path
     return ""
-
-
-def _differences(upper: str, lower: str, name: str, *, replaced: bool) -> Iterator[SideEffect]:
-    """Walk what lies above; `replaced`: nothing that lies below shows through."""
-    with os.scandir(upper) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
-        inner, below = os.path.join(name, entry.name), os.path.join(lower, entry.name)
-        existed = os.path.lexists(below)
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name == "__pycache__":
-                continue
-            new = replaced or not os.path.isdir(below) or _is_opaque(entry.path)
-            if new and existed and not replaced:
-                yield SideEffect("delete", inner, kept=False)
-            if new:
-                yield SideEffect("mkdir", inner, kept=False)
-            yield from _differences(entry.path, below, inner, replaced=new)
-        elif _is_whiteout(entry):
-            if existed and not replaced:
-                yield SideEffect("delete", inner, kept=False)
-        else:
-            was_file = existed and not replaced and not os.path.isdir(below)
-            if existed and not replaced and not was_file:
-                yield SideEffect("delete", inner, kept=False)
-            yield SideEffect("write" if was_file else "create", inner, kept=False)
-
-
-def _is_whiteout(entry: os.DirEntry[str]) -> bool:
-    """Overlayfs marks what is gone by a character device with the number 0."""
-    status = entry.stat(follow_symlinks=False)
-    return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
-
-
-def _is_opaque(folder: str) -> bool:
-    for attribute in _OPAQUE:
-        with suppress(OSError):
-            if os.getxattr(folder, attribute, follow_symlinks=False) == b"y":
-                return True
-    return False

@@ -25,7 +25,7 @@ class Guard:
         import psutil  # not for the guard itself, which has to start fast
 
         own = os.path.abspath(__file__)
-        root = os.path.dirname(os.path.dirname(os.path.dirname(own)))
+        root = os.path.abspath(os.path.join(own, *[os.pardir] * 4))
         packages = os.path.dirname(os.path.dirname(os.path.abspath(psutil.__file__)))
         # Isolated: what the user's environment adds to a start of Python is not for the guard.
         self._process = subprocess.Popen(  # noqa: S603
@@ -71,7 +71,7 @@ def _main(folder: str, *path: str) -> None:
         change = sessions.add if word.startswith("+") else sessions.discard
         change(int(word[1:]))
     sys.path += path
-    from torchlint.runtime.processes import end_marked
+    from torchlint.runtime.processes.tree import end_marked
     from torchlint.runtime.temporary_folders import remove
 
     end_marked(folder, sessions)

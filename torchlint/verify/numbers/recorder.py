@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from torchlint.runtime.launch import Failed
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.verify.numbers.recording import record_all
 from torchlint.verify.numbers.traces import Trace
@@ -14,10 +14,11 @@ from torchlint.verify.plan import ORIGINAL, Variant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.runtime.launch import Job, Workspace
     from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
     from torchlint.verify.jobs import Jobs
-    from torchlint.verify.numbers.numerics import Request
+    from torchlint.verify.numbers.agreement import Request
     from torchlint.verify.result import DeclaredPlan
 
 

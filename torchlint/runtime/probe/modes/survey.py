@@ -8,13 +8,13 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from torchlint.runtime.probe import overlay, private
-from torchlint.runtime.probe.steps import events, exercise
-from torchlint.runtime.probe.steps import summary as steps
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.script import served_sources
+from torchlint.runtime.probe.steps import events, executed_lines, step_times
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
 from torchlint.runtime.probe.steps.clock import MEGABYTE, peak_memory_mb
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
-from torchlint.runtime.probe.steps.lanes import LaneClock
+from torchlint.runtime.probe.steps.lane_clock import LaneClock
 from torchlint.runtime.probe.steps.shapes import on_gpu, signature
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _SCAN_S = 1.0
 
 def install(settings: Settings, link: Link) -> Surveyor:
     """Listen for every kind of event, and watch the places of the settings."""
-    surveyor = Surveyor(settings, link, exercise.install(settings))
+    surveyor = Surveyor(settings, link, executed_lines.install(settings))
     surveyor.listen()
     os.register_at_fork(after_in_child=surveyor.begin_again)
     private.when_worker_ends(surveyor.finish)
@@ -45,7 +45,7 @@ class Surveyor:
         watch: sees which places run.
     """
 
-    def __init__(self, settings: Settings, link: Link, watch: exercise.Watch) -> None:
+    def __init__(self, settings: Settings, link: Link, watch: executed_lines.Watch) -> None:
         self._settings = settings
         self._link = link
         self._watch = watch
@@ -150,21 +150,21 @@ class Surveyor:
 
     def _report(self, best: Stream | None, *, finished: bool) -> dict[str, object]:
         moments = list(best.moments) if best is not None else []
-        times, warm = steps.durations(moments), steps.warm_up(moments, self._news)
+        times, warm = step_times.durations(moments), step_times.warm_up(moments, self._news)
         return {
             "type": "survey",
             "anchor": {"kind": best.kind, "index": best.number} if best is not None else None,
             "words": self._words(best) if best is not None else "",
             "steps": best.count if best is not None else 0,
-            "step_s": steps.steady(times, warm),
+            "step_s": step_times.steady(times, warm),
             "times": times,
             "warm": warm,
             "finished": finished,
             "counts": self._counts(),
-            "lanes": steps.lanes(moments),
+            "lanes": step_times.lanes(moments),
             "exercised": sorted(self._watch.seen),
             "exercise_known": self._watch.complete and not private.compiled_frames(),
-            "served": overlay.served(),
+            "served": served_sources.served(),
             "compiled": bool(private.compiled_frames()),
             "epochs": self._epochs,
             **self._device(),

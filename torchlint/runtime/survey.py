@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import FINISHED, Failed
-from torchlint.runtime.launch import Child
 from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.probe.settings import Anchor
-from torchlint.runtime.probe.steps.exercise import JOURNAL
+from torchlint.runtime.probe.steps.executed_lines import NOTES
+from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from torchlint.runtime.channel import Peer
-    from torchlint.runtime.launch import Job, Workspace
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
 
 _GRACE_S: Final = 5.0
 """From the first process that has seen enough to the last."""
@@ -54,7 +55,7 @@ class Survey:
         epochs: iterators that were begun over a loader.
         processes: how many take steps.
         torch: version in the process.
-        folder: where the run left its journal.
+        folder: where the run left its notes.
     """
 
     anchor: Anchor | None
@@ -92,41 +93,41 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
     Raises:
         Failed: the script failed, or came to its end without anything that could be a step.
     """
-    with Child(job, workspace) as child:
-        child.greet(timeout_s)
-        child.start()
+    with Run(job, workspace) as run:
+        run.greet(timeout_s)
+        run.start()
         heard: dict[Peer, Message] = {}
         try:
             try:
-                _listen(child, heard, timeout_s)
+                _listen(run, heard, timeout_s)
             except Failed as failed:
                 if failed.status != FINISHED or not heard:
                     raise
-            return _merged(heard, child.folder)
+            return _merged(heard, run.folder)
         except MalformedError as error:
-            raise child.malformed(error) from error
+            raise run.malformed(error) from error
 
 
-def _listen(child: Child, heard: dict[Peer, Message], timeout_s: float) -> None:
+def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
     """Collect a survey of every process, until all that can be expected are there."""
     deadline: float | None = None
     while True:
         wait_s = timeout_s if deadline is None else deadline - time.monotonic()
-        found = child.poll(max(0.0, wait_s))
+        found = run.poll(max(0.0, wait_s))
         if found is None and deadline is not None:
             return  # the others do not step
         if found is None:
-            raise child.timed_out(timeout_s, "take enough steps")
+            raise run.timed_out(timeout_s, "take enough steps")
         peer, message = found
         if message.type == "survey":
             heard[peer] = message
-            if _is_enough(child, heard):
+            if _is_enough(run, heard):
                 return
             if deadline is None:
                 deadline = time.monotonic() + _GRACE_S
 
 
-def _is_enough(child: Child, heard: Mapping[Peer, Message]) -> bool:
+def _is_enough(run: Run, heard: Mapping[Peer, Message]) -> bool:
     """Whether nobody is left to wait for: a script that leaves the training to its children has
     nothing to say itself. One that came to its end still has to say how."""
     if any(message.flag("finished") for message in heard.values()):
@@ -135,7 +136,7 @@ def _is_enough(child: Child, heard: Mapping[Peer, Message]) -> bool:
     if trained:
         # Without a process group nobody knows how many there are; they speak about now.
         return max(peer.world for peer in trained) == len(trained) > 1
-    return all(peer in heard or peer.gone for peer in child.peers)
+    return all(peer in heard or peer.gone for peer in run.peers)
 
 
 def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
@@ -197,7 +198,7 @@ def _counts(counts: Message | None) -> dict[str, int | tuple[int, ...]]:
 def _noted(folder: str) -> frozenset[str]:
     """What the loader's workers saw running; they have no connection of their own."""
     try:
-        with open(os.path.join(folder, JOURNAL), encoding="utf-8") as stream:
+        with open(os.path.join(folder, NOTES), encoding="utf-8") as stream:
             return frozenset(stream.read().split("\n")) - {""}
     except OSError:
         return frozenset()

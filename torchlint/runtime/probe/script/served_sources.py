@@ -13,7 +13,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import decode_source
 from typing import TYPE_CHECKING, Any
 
-from torchlint.runtime.probe import private, stub
+from torchlint.runtime.probe import private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
 
 
-class Overlay:
+class ServedSources:
     """Bytes by the real path of the file that they stand for.
 
     Args:
@@ -64,30 +64,29 @@ class Overlay:
         return self._sources[key]
 
 
-_overlay: Overlay | None = None
+_installed: ServedSources | None = None
 
 
 def served() -> list[str]:
     """Real paths of the changed files that this process, or one it was forked from, has run."""
-    return sorted(_overlay.served) if _overlay is not None else []
+    return sorted(_installed.served) if _installed is not None else []
 
 
 def install(settings: Settings) -> bool:
-    """Serve `settings.overlay` from now on, here and in the processes that this one starts.
+    """Serve `settings.sources` from now on, here and in the processes that this one starts.
 
     False if this process, or one it was forked from, has done so already.
     """
-    global _overlay  # noqa: PLW0603 - a process has one import system
-    if _overlay is not None:
+    global _installed  # noqa: PLW0603 - a process has one import system
+    if _installed is not None:
         return False
     # Also for interpreters that the script starts by itself: no cache may appear in the project.
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    _overlay = Overlay(_read(settings.overlay), os.path.join(settings.scratch, "served"))
-    _serve_imports(_overlay)
-    _serve_executed_files(_overlay)
-    _serve_lines(_overlay)
-    stub.send_to_workers(settings.scratch)
+    _installed = ServedSources(_read(settings.sources), os.path.join(settings.scratch, "served"))
+    _serve_imports(_installed)
+    _serve_executed_files(_installed)
+    _serve_lines(_installed)
     return True
 
 
@@ -99,43 +98,43 @@ def _read(files: dict[str, str]) -> dict[str, bytes]:
     return sources
 
 
-def _serve_imports(overlay: Overlay) -> None:
+def _serve_imports(sources: ServedSources) -> None:
     get_code, get_data = SourceFileLoader.get_code, SourceFileLoader.get_data
 
     def served_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
-        if overlay.serve(path) is None:
+        if sources.serve(path) is None:
             return get_code(self, fullname)
         # Through the loader's own methods: subclasses transform sources there.
         return self.source_to_code(self.get_data(path), path)
 
     def served_data(self: SourceFileLoader, path: str) -> bytes:
-        source = overlay.peek(path)
+        source = sources.peek(path)
         return get_data(self, path) if source is None else source
 
     loader: Any = SourceFileLoader
     loader.get_code, loader.get_data = served_code, served_data
 
 
-def _serve_executed_files(overlay: Overlay) -> None:
+def _serve_executed_files(sources: ServedSources) -> None:
     """`io.open_code` is how runpy, pdb and cProfile open a file that they are about to run."""
     open_code = io.open_code
 
     def open_served_code(path: str) -> Any:
-        source = overlay.serve(path)
+        source = sources.serve(path)
         return open_code(path) if source is None else io.BytesIO(source)
 
     io.open_code = open_served_code
 
 
-def _serve_lines(overlay: Overlay) -> None:
+def _serve_lines(sources: ServedSources) -> None:
     """At the reader and not in its cache, which the script and torch's inductor may clear."""
 
     def wrap(update: Callable[..., list[str]]) -> Callable[..., list[str]]:
         def read_served_lines(filename: str, module_globals: Any = None) -> list[str]:
             import linecache
 
-            source = overlay.peek(filename)
+            source = sources.peek(filename)
             if source is None:
                 return update(filename, module_globals)
             try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Trace = Callable[[FrameType, str, Any], Any]
 
-JOURNAL = "exercised"
+NOTES = "exercised"
 """File in the run's scratch folder: every process appends the ids of the places it has run."""
 
 
@@ -113,6 +113,6 @@ def install(settings: Settings) -> Watch:
     """Watch the places of the settings; the same watch if this process has one already."""
     global _watch  # noqa: PLW0603 - a process has one trace function
     if _watch is None:
-        _watch = Watch(settings.places, os.path.join(settings.scratch, JOURNAL))
+        _watch = Watch(settings.places, os.path.join(settings.scratch, NOTES))
         _watch.begin()
     return _watch

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
-import re
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
+from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
     CRASHED,
     ERROR,
@@ -21,39 +19,22 @@ from torchlint.runtime.failures import (
     from_exit,
     tail_of,
 )
+from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.messages import MalformedError, Message
-from torchlint.runtime.probe.settings import VARIABLE, Settings, write
-from torchlint.runtime.workspace import Workspace
+from torchlint.runtime.probe.settings import Settings, write
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-__all__ = ["Child", "Failed", "Job", "Workspace", "malloc_settings"]
+    from torchlint.runtime.launchers.launcher import Launcher
+    from torchlint.runtime.workspace import Workspace
 
 ENDED: Final = "ended"
 
 PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe", "__main__.py")
 
-# Not `-m`, which would put the folder that the user stands in before the standard library.
-_TORCHRUN: Final = (
-    "import sys; sys.path[:] = filter(None, sys.path)\n"
-    "from torch.distributed.run import main; main()"
-)
-_THREADS: Final = (
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
-_MALLOC: Final = {
-    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
-    "MALLOC_TRIM_THRESHOLD_": str(16 << 30),
-    "MALLOC_TOP_PAD_": str(256 << 20),
-}
-_RANK_EXIT: Final = re.compile(r"exitcode\s*:\s*(-?\d+)")
-"""In what torchrun writes when a rank has failed; its own code is always 1."""
 _TICK_S: Final = 0.1
 """How soon the death of a process is seen that keeps its connection open in a fork."""
 _LAST_BREATH_S: Final = 5.0
@@ -66,39 +47,27 @@ class Job:
 
     Args:
         settings: `socket` and `scratch` are filled in when it is started.
-        nproc: torchrun starts so many processes; 1: no torchrun.
+        launcher: what starts its processes.
         environment: on top of this process's own.
         cwd: where it starts; empty: here.
     """
 
     settings: Settings
-    nproc: int = 1
+    launcher: Launcher = field(default_factory=Python)
     environment: Mapping[str, str] = field(default_factory=dict)
     cwd: str = ""
 
 
-def malloc_settings() -> dict[str, str]:
-    """Variables that keep glibc from giving large blocks back to the kernel after every step.
-
-    Page faults for the same memory again and again are most of the noise between two processes
-    that train a convolutional net on a CPU. Empty where the allocator is not glibc's; what the
-    user has set stays.
-    """
-    if not sys.platform.startswith("linux") or platform.libc_ver()[0] != "glibc":
-        return {}
-    return {name: value for name, value in _MALLOC.items() if name not in os.environ}
-
-
-class Child:
+class Run:
     """A run that is under way. A context manager that leaves no process of it.
 
     Every method that waits raises Failed if the run does not do its part, KeyboardInterrupt aside.
     """
 
     def __init__(self, job: Job, workspace: Workspace) -> None:
-        self.variant = job.settings.variant
-        self.folder = workspace.folder(self.variant)
-        self.nproc = job.nproc
+        self.name = job.settings.name
+        self.folder = workspace.folder(self.name)
+        self.launcher = job.launcher
         self._workspace = workspace
         self._stderr = os.path.join(self.folder, "stderr")
         self._started = False
@@ -116,7 +85,7 @@ class Child:
             self._channel.close()
             raise
 
-    def __enter__(self) -> Child:
+    def __enter__(self) -> Run:
         return self
 
     def __exit__(
@@ -134,7 +103,7 @@ class Child:
 
     def greet(self, timeout_s: float) -> None:
         """Wait until the script is about to run, in all processes that were started."""
-        while sum(peer.main for peer in self.peers) < self.nproc:
+        while sum(peer.main for peer in self.peers) < self.launcher.processes:
             self.receive(timeout_s, "start")
 
     def start(self) -> None:
@@ -184,7 +153,7 @@ class Child:
     def malformed(self, error: MalformedError) -> Failed:
         """The run said something that it should not have."""
         return self._failed(
-            ERROR, f"The run sent what verify does not understand ({error}).", kind="protocol"
+            ERROR, f"The run sent what torchlint does not understand ({error}).", kind="protocol"
         )
 
     def freeze(self) -> None:
@@ -217,7 +186,7 @@ class Child:
             self._channel.start(peer)
         elif message.type == ENDED:
             peer.ended = True
-            failed = from_ended(message, self.variant, self._stderr)
+            failed = from_ended(message, self.name, self._stderr)
             mains = [each for each in self.peers if each.main]
             if failed.status == ERROR or (peer.main and all(each.ended for each in mains)):
                 raise failed
@@ -231,24 +200,19 @@ class Child:
     def _crashed(self) -> Failed:
         code = self._tree.exit_code
         if code is None:
-            return self._failed(CRASHED, "The script broke the connection that verify measures by.")
-        if self.nproc > 1 and (rank := _RANK_EXIT.search(tail_of(self._stderr))):
-            code = int(rank[1])
-        return from_exit(code, self.variant, self._stderr)
+            return self._failed(CRASHED, "The script broke the connection to torchlint.")
+        code = self.launcher.exit_code(code, tail_of(self._stderr))
+        return from_exit(code, self.name, self._stderr)
 
     def _failed(self, status: str, message: str, kind: str = "") -> Failed:
         return Failed(
-            status, message, variant=self.variant, kind=kind or status, tail=tail_of(self._stderr)
+            status, message, name=self.name, kind=kind or status, tail=tail_of(self._stderr)
         )
 
 
 def _begin(job: Job, settings: Settings, mark: str, folder: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, PROBE, mark]
-    if job.nproc > 1:
-        command[1:1] = ["-c", _TORCHRUN, "--standalone", "--nproc-per-node", str(job.nproc)]
-    if settings.sandbox == "overlayfs":
-        from torchlint.runtime.sandbox import wrap
-
+    command = job.launcher.command([PROBE, mark])
+    if settings.sandbox == OVERLAYFS:
         command = wrap(command, settings.project, folder)
     with (
         open(os.path.join(folder, "stdout"), "wb") as stdout,
@@ -260,16 +224,6 @@ def _begin(job: Job, settings: Settings, mark: str, folder: str) -> subprocess.P
             stdout=stdout,
             stderr=stderr,
             cwd=job.cwd or None,
-            env=_environment(job, settings, mark),
+            env=variables(settings, mark, job.environment),
             start_new_session=True,
         )
-
-
-def _environment(job: Job, settings: Settings, mark: str) -> dict[str, str]:
-    found = {"PYTHONFAULTHANDLER": "1", **os.environ, **job.environment}
-    found |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1"}
-    if settings.threads is not None:
-        found |= dict.fromkeys(_THREADS, str(settings.threads))
-    if settings.device == "cpu":
-        found["CUDA_VISIBLE_DEVICES"] = ""
-    return found
