@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import MEASURE, SURVEY
+from torchlint.runtime.program import ProgramError, script
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.survey import survey
 from torchlint.runtime.workspace import Workspace
@@ -27,7 +28,7 @@ from torchlint.verify.jobs import Jobs
 from torchlint.verify.judge.stats import Sample, pair_values
 from torchlint.verify.measure.rotation import rotate
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant
-from torchlint.verify.request import Request, script
+from torchlint.verify.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,7 +125,7 @@ def main() -> int:
             pairs.append(pair)
             ratio = math.exp(ratios([pair]).mean)
             say(f"pair {len(pairs)} of {options.pairs}: x{ratio:.3f}")
-    except (Failed, VerifyError) as error:
+    except (Failed, ProgramError, VerifyError) as error:
         say(str(error))
         return 1
     lines = ",\n".join(json.dumps(numbers(pair)) for pair in pairs)

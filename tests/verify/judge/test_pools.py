@@ -9,8 +9,9 @@ from collections import Counter
 import pytest
 from recorded_pools import POOLS, blocks, drawn, recorded
 
-from torchlint.verify.judge.stats import Design, pair_values
+from torchlint.verify.judge.stats import pair_values
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
+from torchlint.verify.request import Design
 from torchlint.verify.result import Verdict
 
 DESIGN = Design()

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from torchlint.runtime.failures import Failed
+from torchlint.runtime.program import Program
 from torchlint.verify.measure import ladder as ladders
 from torchlint.verify.measure.rotation import Block, Round
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
-from torchlint.verify.request import Program, Request
+from torchlint.verify.request import Request
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 SEEN = SimpleNamespace(step_s=0.02, warm=3, finished=False, steps=30, words="SGD.step")

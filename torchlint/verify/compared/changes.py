@@ -16,9 +16,9 @@ from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from torchlint.runtime.program import Program
     from torchlint.verify.compared.fix_lines import Watched
     from torchlint.verify.compared.measured_fixes import Fixes
-    from torchlint.verify.request import Program
 
 
 @dataclass(frozen=True, slots=True)

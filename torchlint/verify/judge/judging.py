@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.survey import Survey
     from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
     from torchlint.verify.first_look import FirstLook
-    from torchlint.verify.judge.stats import Design
     from torchlint.verify.measure.ladder import Ladder, Pairs
+    from torchlint.verify.request import Design
     from torchlint.verify.result import Noise, Numerics
 
 _LANES = {

@@ -24,8 +24,8 @@ from torchlint.verify.result import Comparison, Noise, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from torchlint.verify.judge.stats import Design
     from torchlint.verify.measure.rotation import Block
+    from torchlint.verify.request import Design
     from torchlint.verify.result import Estimate
 
     Pairs = Sequence[tuple[Sequence[Block], Sequence[Block]]]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import MEASURE
-from torchlint.verify.judge.stats import drifting, warming_up
 from torchlint.verify.measure.rotation import Round, rotate
+from torchlint.verify.measure.steadiness import drifting, warming_up
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, expected_s
 from torchlint.verify.result import BlockStrip
 

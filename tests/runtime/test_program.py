@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.request import module, project_root, script
+from torchlint.runtime.program import ProgramError, module, project_root, script
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def test_a_script_is_found_with_its_arguments(folder):
 
 @pytest.mark.parametrize("name", ["nowhere.py", "."])
 def test_what_is_no_script_says_so(folder, name):
-    with pytest.raises(VerifyError, match="script"):
+    with pytest.raises(ProgramError, match="script"):
         script(name, ())
 
 
@@ -60,7 +59,7 @@ def test_a_module_without_source_says_so(folder, name):
     (folder / "pkg").mkdir()
     (folder / "pkg" / "__init__.py").write_text("")
     (folder / "pkg" / "train.py").write_text("")
-    with pytest.raises(VerifyError, match="start verify in the folder"):
+    with pytest.raises(ProgramError, match="start torchlint in the folder"):
         module(name, ())
 
 
