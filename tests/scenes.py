@@ -81,7 +81,7 @@ class Link:
                       lanes={"data": [0.1], "forward": [], "backward": [], "optimizer": [],
                              "other": []},
                       exercised=[], exercise_known=True, served=[], compiled=False,
-                      memory_mb=10.0, device="cpu", gpu_name=None, epochs=1)
+                      memory_mb=10.0, device="cpu", gpu_name=None)
         self.send(**{**values, **more})
 
     def end(self, status="finished", code=0, steps=3, error=None):

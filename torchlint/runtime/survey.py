@@ -52,10 +52,7 @@ class Survey:
         gpu_name: of the GPU, if there is one.
         gpu_mb: the most that torch has reserved on the GPU in any process; None without one.
         gpu_free_mb: the least that a process could reserve there; None without one.
-        epochs: iterators that were begun over a loader.
         processes: how many take steps.
-        torch: version in the process.
-        folder: where the run left its notes.
     """
 
     anchor: Anchor | None
@@ -76,10 +73,7 @@ class Survey:
     gpu_name: str | None
     gpu_mb: float | None
     gpu_free_mb: float | None
-    epochs: int
     processes: int
-    torch: str
-    folder: str
 
 
 def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
@@ -146,7 +140,6 @@ def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
     ranks = sorted((peer for peer in heard if _kind(heard[peer]) == best), key=lambda p: p.rank)
     every, stepping = list(heard.values()), [heard[peer] for peer in ranks]
     first, lanes, anchor = stepping[0], stepping[0].part("lanes"), stepping[0].part("anchor")
-    greeting = ranks[0].greeting
     return Survey(
         anchor=Anchor(anchor.text("kind"), anchor.integer("index", 0)) if anchor else None,
         words=first.text("words", ""),
@@ -166,10 +159,7 @@ def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
         gpu_name=first.text_or_none("gpu_name"),
         gpu_mb=max(_known(stepping, "gpu_mb"), default=None),
         gpu_free_mb=min(_known(stepping, "gpu_free_mb"), default=None),
-        epochs=first.integer("epochs", 0),
         processes=len(stepping) if anchor else 1,
-        torch=greeting.text("torch", "") if greeting else "",
-        folder=folder,
     )
 
 

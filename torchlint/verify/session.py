@@ -113,7 +113,7 @@ class _Session:
             self._found.fixes = fix_results(self._reached(look), look)
             self.fail("None of the fixed lines ran, so there is nothing to measure.", 0)
             return
-        if self._changes.overlay and len(unseen) == len(self._changes.overlay):
+        if self._changes.patched and len(unseen) == len(self._changes.patched):
             self.fail("None of the patched files is imported, so there is nothing to measure.", 0)
             return
         changes = self._changes.of(measured)
@@ -176,7 +176,7 @@ class _Session:
         if self._changes.fixes is not None:
             changed = {os.path.realpath(fix.path) for fix in self._changes.fixes.fixes}
         else:
-            changed = set(self._changes.overlay)
+            changed = set(self._changes.patched)
         return sorted(map(os.path.relpath, changed.difference(look.changed.served)))
 
     def _reached(self, look: FirstLook) -> Fixes:

@@ -51,11 +51,6 @@ class Link:
         if inherited is not None:
             os.close(inherited.detach())
 
-    @property
-    def greeted(self) -> bool:
-        """Whether the parent knows this process."""
-        return self._socket is not None
-
     def hello(self) -> None:
         """Introduce this process to the parent and wait until it says start; once per process."""
         with self._lock:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 class Changes:
     """The changed program, and the ways to take it apart.
 
-    Either `fixes` is given, or `overlay` (real path → bytes before and after), or `other`.
+    Either `fixes` is given, or `patched` (real path → bytes before and after), or `other`.
     """
 
     program: Program
     fixes: Fixes | None = None
-    overlay: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    patched: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     other: Program | None = None
 
     @property
@@ -55,8 +55,8 @@ class Changes:
         if variant.name in (ORIGINAL, AGAIN):
             return {}
         if self.fixes is not None:
-            return self.fixes.overlay(variant.fixes)
-        return {path: after for path, (_, after) in self.overlay.items()}
+            return self.fixes.served(variant.fixes)
+        return {path: after for path, (_, after) in self.patched.items()}
 
     def may_change(self, variant: Variant) -> str:
         """What the rules behind this variant's fixes declare to change in the numbers."""
@@ -75,7 +75,7 @@ class Changes:
         """The whole change, for a reader."""
         if self.fixes is not None:
             return self.fixes.diff(self.ids)
-        pairs = self.overlay
+        pairs = self.patched
         if self.other is not None:
             pairs = {self.program.file: (_read(self.program.file), _read(self.other.file))}
         parts = [unified(os.path.relpath(path), *pair) for path, pair in sorted(pairs.items())]
@@ -88,7 +88,7 @@ def by_patch(program: Program, patch: str) -> Changes:
     Raises:
         VerifyError: the patch cannot be used.
     """
-    return Changes(program, overlay=patched(patch, program.root))
+    return Changes(program, patched=patched(patch, program.root))
 
 
 def by_other(program: Program, other: Program) -> Changes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from torchlint.engine.check import check, digest_of
+from torchlint.engine.check import check
 from torchlint.engine.tiers import Wanted, choose
 from torchlint.files.diffs import unified
-from torchlint.files.reading import SourceError, decode, encode, read_bytes
+from torchlint.files.reading import SourceError
 from torchlint.finding import Applicability
+from torchlint.fixes.editable import Editable
 from torchlint.fixes.fixer import FixedFile, made
 from torchlint.fixes.splice import that_fit
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from torchlint.finding import Diagnostic, Finding
     from torchlint.ruleapi.rule import Rule
     from torchlint.workers.pool import Pool
+
+_CHANGED: Final = "The file has changed since it was checked; run it again."
+_UNFIT: Final = "Text in {encoding} cannot be fixed; save the file as UTF-8."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class Fixes:
             for path, (before, after) in sorted(self.changed(ids).items())
         )
 
-    def overlay(self, ids: Collection[str]) -> dict[str, bytes]:
+    def served(self, ids: Collection[str]) -> dict[str, bytes]:
         """Real path → the bytes to serve in its place, with these fixes made."""
         return {os.path.realpath(path): after for path, (_, after) in self.changed(ids).items()}
 
@@ -141,7 +145,7 @@ def find_fixes(
         # A comment that does nothing costs nothing.
         if not rules[finding.code].about_comments
     ]
-    collector = _Collector(report.digests, rules)
+    collector = _Collector(targets, report.digests, rules)
     for path in sorted({finding.path for finding in findings}):
         collector.add(path, [finding for finding in findings if finding.path == path])
     return Fixes(
@@ -150,24 +154,23 @@ def find_fixes(
 
 
 class _Collector:
-    def __init__(self, digests: Mapping[str, bytes], rules: Mapping[str, Rule]) -> None:
+    def __init__(
+        self, targets: Iterable[Target], digests: Mapping[str, bytes], rules: Mapping[str, Rule]
+    ) -> None:
         self.fixes: list[MeasuredFix] = []
         self.sources: dict[str, Source] = {}
         self.left_out: list[str] = []
+        self._targets = {target.path: target for target in targets}
         self._digests = digests
         self._rules = rules
 
     def add(self, path: str, findings: Sequence[Finding]) -> None:
         try:
-            source = decode(path, read_bytes(path))
+            source = Editable(
+                self._targets[path], self._digests[path], changed=_CHANGED, unfit=_UNFIT
+            ).source
         except SourceError as error:
             self.left_out.append(f"{path}: {error.message}")
-            return
-        if digest_of(source.data) != self._digests[path]:
-            self.left_out.append(f"{path} has changed since it was checked; run it again.")
-            return
-        if encode(source, source.text) != source.data:
-            self.left_out.append(f"{path} is in {source.encoding}; save it as UTF-8.")
             return
         self.sources[path] = source
         fitting = that_fit(source.text, findings)

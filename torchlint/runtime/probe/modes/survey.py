@@ -61,7 +61,7 @@ class Surveyor:
         self._news: list[float] = []
         self._shapes: set[object] = set()
         self._compiled = private.compiled_frames()
-        self._skipped = self._epochs = 0
+        self._skipped = 0
         self._on_gpu: bool | None = None
 
     def begin_again(self) -> None:
@@ -82,7 +82,6 @@ class Surveyor:
             events.watch_backward(self._listener(BACKWARD), lanes),
             events.watch_forward(self._listener(FORWARD), lanes),
             events.watch_loader(self._listener(LOADER), lanes),
-            events.watch_epochs(self._begin_epoch),
         ]
 
     def finish(self) -> None:
@@ -103,9 +102,6 @@ class Surveyor:
 
     def _skip(self) -> None:
         self._skipped += 1
-
-    def _begin_epoch(self) -> None:
-        self._epochs += 1
 
     def _listener(self, kind: str) -> events.Heard:
         def heard(number: int, subject: object, inputs: object) -> None:
@@ -166,7 +162,6 @@ class Surveyor:
             "exercise_known": self._watch.complete and not private.compiled_frames(),
             "served": served_sources.served(),
             "compiled": bool(private.compiled_frames()),
-            "epochs": self._epochs,
             **self._device(),
         }
 

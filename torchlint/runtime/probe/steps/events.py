@@ -232,7 +232,7 @@ def watch_forward(heard: Heard, lanes: Lanes | None = None, only: int | None = N
 
 
 def watch_loader(heard: Heard, lanes: Lanes | None = None) -> Undo:
-    """Hear every batch that a torch `DataLoader` hands out, with the number 0."""
+    """Hear every batch that a torch `DataLoader` yields, with the number 0."""
     iterator, inside = private.loader_iterator(), Inside()
     if iterator is None:
         return lambda: None
@@ -243,19 +243,3 @@ def watch_loader(heard: Heard, lanes: Lanes | None = None) -> Undo:
     return replace(
         iterator, "__next__", lambda plain: outermost(plain, handed_out, LOADER, lanes, inside)
     )
-
-
-def watch_epochs(begun: Callable[[], None]) -> Undo:
-    """Hear when an iteration over a torch `DataLoader` begins."""
-    from torch.utils.data import DataLoader
-
-    begun = shielded(begun)
-
-    def make(plain: Function) -> Function:
-        def begin(self: object) -> Any:
-            begun()
-            return plain(self)
-
-        return begin
-
-    return replace(DataLoader, "__iter__", make)
