@@ -19,7 +19,7 @@ from torchlint.verify.first_look import Looker
 from torchlint.verify.jobs import Jobs
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.machine import environment
-from torchlint.verify.measure.ladder import Ladder
+from torchlint.verify.measure.rounds import Rounds
 from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, room_for_runs, rotations
@@ -99,7 +99,7 @@ class _Session:
         self._jobs = Jobs(request, changes, workspace, self._sandbox)
         self._notes: list[str] = list(changes.fixes.left_out) if changes.fixes else []
         self._found = _Found()
-        self._ladder: Ladder | None = None
+        self._rounds: Rounds | None = None
 
     def run(self) -> None:
         self._watcher.stage("Looking at the program", of=None)
@@ -120,13 +120,13 @@ class _Session:
         self._jobs = Jobs(self._request, changes, self._workspace, self._sandbox)
         variants = changes.variants(per_fix=self._request.per_fix)
         plan = self._found.plan = declare(self._request, look.original, variants)
-        ladder = self._ladder = self._laid_out(plan, look, variants)
-        self._watcher.plan(plan, ladder.expected_s(look.original.step_s, processors()))
+        rounds = self._rounds = self._laid_out(plan, look, variants)
+        self._watcher.plan(plan, rounds.expected_s(look.original.step_s, processors()))
         numerics = self._numerics(plan, look, changes, variants)
-        judge = self._judge(ladder, look, measured)
-        late = self._climb(ladder, judge)
-        self._found.plan = ladder.plan
-        self._notes += remarks(ladder)
+        judge = self._judge(rounds, look, measured)
+        late = self._measure(rounds, judge)
+        self._found.plan = rounds.plan
+        self._notes += remarks(rounds)
         self._conclude(judge, look, numerics, late=late)
 
     def fail(self, message: str, code: int) -> None:
@@ -149,7 +149,7 @@ class _Session:
             summary=found.summary,
             notes=tuple(self._notes),
             side_effects=collect(self._workspace.folders(), self._changes.program.root),
-            strips=self._ladder.strips() if self._ladder else (),
+            strips=self._rounds.strips() if self._rounds else (),
             lanes=Lanes(**{k: tuple(v) for k, v in seen.lanes.items()}) if seen else Lanes(),
             diff=self._diff(),
         )
@@ -187,12 +187,12 @@ class _Session:
         served = set(look.changed.served)
         return fixes.only([fix.id for fix in fixes.fixes if os.path.realpath(fix.path) in served])
 
-    def _laid_out(self, plan: DeclaredPlan, look: FirstLook, variants: Sequence[Variant]) -> Ladder:
+    def _laid_out(self, plan: DeclaredPlan, look: FirstLook, variants: Sequence[Variant]) -> Rounds:
         seen = look.original
         on_gpu = seen.device == "cuda"
         room = room_for_runs(seen, psutil.virtual_memory().available / 2**20)
         layout = rotations(variants, room=room)
-        return Ladder(
+        return Rounds(
             self._jobs,
             self._workspace,
             plan,
@@ -206,11 +206,11 @@ class _Session:
             timeout_s=max(self._request.timeout_s, 20 * seen.step_s * (plan.steps + 2)),
         )
 
-    def _judge(self, ladder: Ladder, look: FirstLook, measured: tuple[str, ...]) -> Judge:
+    def _judge(self, rounds: Rounds, look: FirstLook, measured: tuple[str, ...]) -> Judge:
         fixes = self._changes.fixes
         gpu_only = {fix.id for fix in fixes.fixes if fix.needs_gpu} if fixes else set()
         return Judge(
-            ladder,
+            rounds,
             self._request.design,
             measured,
             per_fix=self._request.per_fix,
@@ -240,11 +240,11 @@ class _Session:
         declared = {each.name: changes.may_change(each) for each in wanted}
         return compare(recorder.run, declared)
 
-    def _climb(self, ladder: Ladder, judge: Judge) -> bool:
+    def _measure(self, rounds: Rounds, judge: Judge) -> bool:
         budget = self._request.budget_s
         deadline = None if budget is None else self._begun + budget
         self._watcher.stage("Measuring pairs", of=self._request.design.looks[-1])
-        return ladder.climb(judge.undecided, deadline=deadline, progress=self._watcher.step)
+        return rounds.measure(judge.undecided, deadline=deadline, progress=self._watcher.step)
 
     def _conclude(
         self, judge: Judge, look: FirstLook, numerics: Mapping[str, Numerics], *, late: bool
@@ -262,19 +262,19 @@ def some(paths: list[str], most: int = 5) -> str:
     return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def remarks(ladder: Ladder) -> list[str]:
+def remarks(rounds: Rounds) -> list[str]:
     """What a reader has to know of how it was measured."""
     found = []
-    if ladder.one_at_a_time:
+    if rounds.one_at_a_time:
         found.append(
             "The memory does not hold the programs side by side, so they were measured one after "
             "the other; changes of the machine in between widen the intervals."
         )
-    unsteady, runs = ladder.unsteady()
+    unsteady, runs = rounds.unsteady()
     if unsteady > _MUCH_UNSTEADY * runs:
         found.append(
             f"{unsteady} of {runs} runs were still changing their pace while they were measured "
-            f"(after {ladder.plan.warmup} steps of warm-up); a longer --warmup may narrow the "
+            f"(after {rounds.plan.warmup} steps of warm-up); a longer --warmup may narrow the "
             "intervals."
         )
     return found

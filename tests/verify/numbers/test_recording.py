@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
-from torchlint.verify.numbers.recording import record, record_all
+from torchlint.verify.numbers.recorder import record, record_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.scenes import Scene
     from torchlint.runtime.run import Job
 
-RECORDS = 'link.send(type="record", losses=[1.0], of=settings["variant"])\nlink.wait()'
+RECORDS = 'link.send(type="record", losses=[1.0], of=settings["name"])\nlink.wait()'
 
 
 def test_the_record_comes_as_it_is(scene: Scene) -> None:
@@ -82,7 +82,7 @@ def test_ctrl_c_ends_them_all(scene: Scene) -> None:
     import os, signal, time
     while open(os.environ["FAKE_LOG"]).read().count("start") < 2:
         time.sleep(0.01)
-    if settings["variant"] == "b":
+    if settings["name"] == "b":
         os.kill(os.getppid(), signal.SIGINT)
     link.wait()
     """

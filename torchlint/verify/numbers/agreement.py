@@ -6,17 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.numbers.described import describe, repetition, wavers_alike
 from torchlint.verify.numbers.envelope import Envelope, repeats_but_for_rounding
 from torchlint.verify.numbers.first_weights import other_weights
+from torchlint.verify.numbers.outcome import describe, repetition, wavers_alike
 from torchlint.verify.numbers.traces import Trace, same_bits, shape_differs
 from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:
     from torchlint.verify.numbers.envelope import Stray
-
-__all__ = ["ALLOWANCE", "DRAWS", "RANDOM", "Request", "Run", "Trace", "compare"]
 
 ALLOWANCE: Final = 8.0
 """Times the envelope that a change may stray in every run and still count as rounding.
@@ -33,7 +31,7 @@ SEEDED, REALIGNED = 0, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """One run that is asked for.
 
     Args:
@@ -50,11 +48,11 @@ class Request:
     again: int = 0
 
 
-Run = Callable[[Sequence[Request]], Sequence[Trace]]
-"""Executes requests, if it likes side by side, and gives their traces in the same order."""
+Runs = Callable[[Sequence[RunRequest]], Sequence[Trace]]
+"""Runs programs, side by side if it likes, and returns their traces in the same order."""
 
 
-def compare(run: Run, variants: Mapping[str, str | None]) -> dict[str, Numerics]:
+def compare(run: Runs, variants: Mapping[str, str | None]) -> dict[str, Numerics]:
     """How the numbers of each variant compare with the original's.
 
     Under the original's own name: whether it repeats its numbers.
@@ -65,9 +63,9 @@ def compare(run: Run, variants: Mapping[str, str | None]) -> dict[str, Numerics]
     """
     names = [name for name in variants if name != ORIGINAL]
     asked = [
-        Request(ORIGINAL, SEEDED),
-        Request(ORIGINAL, SEEDED, again=1),
-        *(Request(name, SEEDED) for name in names),
+        RunRequest(ORIGINAL, SEEDED),
+        RunRequest(ORIGINAL, SEEDED, again=1),
+        *(RunRequest(name, SEEDED) for name in names),
     ]
     reference, again, *others = run(asked)
     seeded = dict(zip(names, others, strict=True))
@@ -97,11 +95,11 @@ class _Realigned:
         repeats: the original computes the same numbers every time.
     """
 
-    def __init__(self, run: Run, names: Sequence[str], *, repeats: bool) -> None:
-        shaken = [Request(ORIGINAL, REALIGNED, perturb=draw) for draw in range(1, DRAWS + 1)]
-        plain = [Request(name, REALIGNED) for name in names]
-        once_more = [] if repeats else [Request(ORIGINAL, REALIGNED, again=1)]
-        first = Request(ORIGINAL, REALIGNED)
+    def __init__(self, run: Runs, names: Sequence[str], *, repeats: bool) -> None:
+        shaken = [RunRequest(ORIGINAL, REALIGNED, perturb=draw) for draw in range(1, DRAWS + 1)]
+        plain = [RunRequest(name, REALIGNED) for name in names]
+        once_more = [] if repeats else [RunRequest(ORIGINAL, REALIGNED, again=1)]
+        first = RunRequest(ORIGINAL, REALIGNED)
         asked = [first, *shaken, *plain, *once_more]
         traces = dict(zip(asked, run(asked), strict=True))
         draws = [traces[request] for request in (*shaken, *once_more)]
@@ -122,7 +120,7 @@ class _Realigned:
         """
         strays = [name for name in self._runs if self._has_to_be_confirmed(name)]
         asked = [
-            Request(name, REALIGNED, perturb=draw)
+            RunRequest(name, REALIGNED, perturb=draw)
             for name in strays
             for draw in range(1, DRAWS + 1)
         ]

@@ -31,7 +31,7 @@ _MOST_EXTENSIONS: Final = 3
 """Of the warm-up, each to twice of what it was."""
 
 
-class Ladder:
+class Rounds:
     """Measures rounds: in each, every variant runs once in a new process, in turns with the
     others of its rotation.
 
@@ -72,10 +72,10 @@ class Ladder:
         self._serial_warmup = serial_warmup
         self._extensions = _MOST_EXTENSIONS if extends_warmup else 0
         self._timeout_s = timeout_s
-        self._rounds: list[list[Mapping[str, Blocks]]] = []
+        self._measured: list[list[Mapping[str, Blocks]]] = []
         self._random = random.Random(plan.seed)  # noqa: S311 - an order, not a secret
 
-    def climb(
+    def measure(
         self,
         undecided: Callable[[], bool],
         *,
@@ -97,15 +97,15 @@ class Ladder:
         """
         longest = 0.0
         for look in self.plan.looks:
-            while len(self._rounds) < look:
+            while len(self._measured) < look:
                 begun = time.monotonic()
-                if deadline is not None and self._rounds and begun + longest > deadline:
+                if deadline is not None and self._measured and begun + longest > deadline:
                     return True
-                progress(len(self._rounds), look)
+                progress(len(self._measured), look)
                 measured = self._round()
                 longest = max(longest, time.monotonic() - begun)
-                if self._rounds or not self._warms_up_longer(measured):
-                    self._rounds.append(measured)
+                if self._measured or not self._warms_up_longer(measured):
+                    self._measured.append(measured)
             progress(look, look)
             if not undecided():
                 return False
@@ -113,7 +113,7 @@ class Ladder:
 
     def unsteady(self) -> tuple[int, int]:
         """How many runs had not warmed up when they were measured, and how many there were."""
-        runs = [blocks for measured in self._rounds for blocks in _runs(measured)]
+        runs = [blocks for measured in self._measured for blocks in _runs(measured)]
         return sum(_compiles(blocks) or drifting(_seconds(blocks)) for blocks in runs), len(runs)
 
     def expected_s(self, step_s: float, processors: int) -> float:
@@ -123,7 +123,7 @@ class Ladder:
     def pairs(self, before: str, after: str) -> Pairs:
         """The blocks of two variants that ran in turns, pair by pair."""
         found: Pairs = []
-        for groups in self._rounds:
+        for groups in self._measured:
             for blocks in groups:
                 if before in blocks and after in blocks:
                     found.append((blocks[before], blocks[after]))
@@ -138,7 +138,7 @@ class Ladder:
                 pair,
                 {name: tuple(b.seconds for b in groups[0][name]) for name in names},
             )
-            for pair, groups in enumerate(self._rounds)
+            for pair, groups in enumerate(self._measured)
         )
 
     def _warms_up_longer(self, measured: list[Mapping[str, Blocks]]) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.program import Program
-from torchlint.verify.measure import ladder as ladders
+from torchlint.verify.measure import rounds as module
 from torchlint.verify.measure.rotation import Block, Round
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
 from torchlint.verify.request import Request
@@ -44,12 +44,12 @@ def blocks(seconds, compiled_in=None):
     )
 
 
-def climb(monkeypatch, runs, *, deadline=None, **changes):
+def measured(monkeypatch, runs, *, deadline=None, **changes):
     """Measure up to the first look, which settles everything."""
-    monkeypatch.setattr(ladders, "rotate", runs)
+    monkeypatch.setattr(module, "rotate", runs)
     request = Request(PROGRAM, **changes)
     variants = variants_of(("a",), per_fix=True)
-    made = ladders.Ladder(
+    made = module.Rounds(
         SimpleNamespace(job=lambda *_, **__: None),
         None,
         declare(request, SEEN, variants),
@@ -62,13 +62,13 @@ def climb(monkeypatch, runs, *, deadline=None, **changes):
         extends_warmup=request.warmup is None,
         timeout_s=1.0,
     )
-    made.climb(lambda: False, deadline=deadline, progress=lambda *_: None)
+    made.measure(lambda: False, deadline=deadline, progress=lambda *_: None)
     return made
 
 
 def test_steady_runs_keep_the_warm_up(monkeypatch):
     runs = Runs(STEADY)
-    made = climb(monkeypatch, runs)
+    made = measured(monkeypatch, runs)
     assert set(runs.warmups) == {10}
     assert len(runs.warmups) == len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
     assert made.unsteady() == (0, 3 * made.plan.looks[0])
@@ -76,7 +76,7 @@ def test_steady_runs_keep_the_warm_up(monkeypatch):
 
 def test_a_first_round_that_drifts_is_measured_again_after_twice_the_warm_up(monkeypatch):
     runs = Runs(FALLING, STEADY)
-    made = climb(monkeypatch, runs)
+    made = measured(monkeypatch, runs)
     assert runs.warmups[:3] == [10, 20, 20]
     assert made.plan.warmup == 20
     assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
@@ -85,35 +85,35 @@ def test_a_first_round_that_drifts_is_measured_again_after_twice_the_warm_up(mon
 
 def test_the_warm_up_is_not_extended_for_ever(monkeypatch):
     runs = Runs(FALLING)
-    made = climb(monkeypatch, runs)
+    made = measured(monkeypatch, runs)
     assert runs.warmups[:5] == [10, 20, 40, 80, 80]
     assert made.unsteady() == (3 * made.plan.looks[0],) * 2
 
 
 def test_what_becomes_slower_is_not_warming_up(monkeypatch):
     runs = Runs(FALLING[::-1])
-    made = climb(monkeypatch, runs)
+    made = measured(monkeypatch, runs)
     assert set(runs.warmups) == {10}
     assert made.unsteady() == (3 * made.plan.looks[0],) * 2
 
 
 def test_only_the_first_round_says_how_long_to_warm_up(monkeypatch):
     runs = Runs(STEADY, FALLING)
-    made = climb(monkeypatch, runs)
+    made = measured(monkeypatch, runs)
     assert set(runs.warmups) == {10}
     assert made.unsteady() == (3 * (made.plan.looks[0] - 1), 3 * made.plan.looks[0])
 
 
 def test_one_drifting_run_of_three_is_chance(monkeypatch):
     runs = Runs({ORIGINAL: FALLING, AGAIN: STEADY, CHANGED: STEADY})
-    made = climb(monkeypatch, runs)
+    made = measured(monkeypatch, runs)
     assert made.plan.warmup == 10
     assert made.unsteady() == (made.plan.looks[0], 3 * made.plan.looks[0])
 
 
 def test_a_warm_up_that_was_asked_for_stays(monkeypatch):
     runs = Runs(FALLING)
-    climb(monkeypatch, runs, warmup=4)
+    measured(monkeypatch, runs, warmup=4)
     assert set(runs.warmups) == {4}
 
 
@@ -127,13 +127,13 @@ def test_a_block_in_which_something_was_compiled_is_unsteady(monkeypatch):
         calls.append(warmup)
         return late
 
-    climb(monkeypatch, rotate)
+    measured(monkeypatch, rotate)
     assert calls[:2] == [10, 20]
 
 
 def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
     runs = Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True), STEADY)
-    made = climb(monkeypatch, runs)
+    made = measured(monkeypatch, runs)
     assert made.one_at_a_time
     assert sorted(runs.names[1:4]) == sorted([(ORIGINAL,), (AGAIN,), (CHANGED,)])
     assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
@@ -141,12 +141,12 @@ def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
 
 def test_a_program_that_needs_too_much_by_itself_fails(monkeypatch):
     with pytest.raises(Failed):
-        climb(monkeypatch, Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True)))
+        measured(monkeypatch, Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True)))
 
 
 def test_no_round_begins_that_would_end_too_late(monkeypatch):
     clock = iter(range(0, 1000, 10))
-    monkeypatch.setattr(ladders.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
     runs = Runs(STEADY)
-    climb(monkeypatch, runs, deadline=45.0)
+    measured(monkeypatch, runs, deadline=45.0)
     assert len(runs.warmups) == 2
