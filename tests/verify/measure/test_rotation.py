@@ -371,14 +371,15 @@ def test_ctrl_c_leaves_nothing_while_processes_are_signalled(
 
 DRIVER = """
 import pickle, sys
-from torchlint.runtime import run as launch
+from torchlint.runtime import run
+from torchlint.runtime.workspace import Workspace
 from torchlint.verify.measure.rotation import rotate
 
 probe, parent, jobs = sys.argv[1:]
-launch.PROBE = probe
+run.PROBE = probe
 with open(jobs, "rb") as stream:
     jobs = pickle.load(stream)
-with launch.Workspace(parent) as workspace:
+with Workspace(parent) as workspace:
     rotate(jobs, workspace, warmup=1, settle=1, steps=1, blocks=10**9, seed=0, timeout_s=60,
            progress=lambda done, total: print(done, flush=True))
 """
