@@ -54,8 +54,8 @@ print(sorted(name for name in sys.modules if name.startswith("torchlint.verify")
 @pytest.mark.parametrize(
     ("code", "ended"),
     [
-        ("0", "finished|end|The script came to its end."),
-        ("3", "error|exit code 3|The script left with exit code 3."),
+        ("0", "finished|end|The script ended."),
+        ("3", "error|exit code 3|The script exited with code 3."),
     ],
 )
 def test_a_script_runs_without_anything_of_verify(tmp_path: Path, code: str, ended: str) -> None:

@@ -183,7 +183,7 @@ def test_an_exit_code_is_an_error(scene: Scene) -> None:
     """
     failed = failure(scene, scene.job(body))
     assert (failed.status, failed.kind) == ("error", "exit code 2")
-    assert failed.message == "The script left with exit code 2."
+    assert failed.message == "The script exited with code 2."
     assert failed.tail == "usage: train.py DATA"
 
 
@@ -201,12 +201,12 @@ def test_a_hard_exit_is_a_crash(scene: Scene) -> None:
     """
     failed = failure(scene, scene.job(body))
     assert (failed.status, failed.kind, failed.tail) == ("crashed", "exit code 3", "gave up")
-    assert failed.message == "The process ended at once with exit code 3."
+    assert failed.message == "The process died with exit code 3."
 
 
 def test_a_hard_exit_without_a_complaint_is_an_end(scene: Scene) -> None:
     failed = failure(scene, scene.job("import os; os._exit(0)"))
-    assert (failed.status, failed.message) == ("finished", "The script left through os._exit.")
+    assert (failed.status, failed.message) == ("finished", "The script ended through os._exit.")
 
 
 @pytest.mark.parametrize(
@@ -309,13 +309,13 @@ def test_an_exception_in_one_rank_is_the_end(scene: Scene) -> None:
 def test_silence_is_a_failure(scene: Scene) -> None:
     failed = failure(scene, scene.job("link.wait()"), timeout_s=0.5)
     assert (failed.status, failed.name) == ("timeout", "original")
-    assert failed.message == "The run did not say something: nothing was heard of it for 0.5 s."
+    assert failed.message == "The run did not say something: it sent nothing for 0.5 s."
 
 
 def test_silence_before_the_start_is_a_failure(scene: Scene) -> None:
     scene.probe.write_text(scene.probe.read_text().replace('Link("main")', "1\nwhile True: pass"))
     assert failure(scene, scene.job(""), 0.5).message == (
-        "The run did not start: nothing was heard of it for 0.5 s."
+        "The run did not start: it sent nothing for 0.5 s."
     )
 
 

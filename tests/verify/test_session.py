@@ -1,4 +1,4 @@
-"""What a reader is told of how it was measured."""
+"""What a reader has to know about how it was measured."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 ERROR: Final = "error"
 """The script raised, or left with a code other than 0."""
 CRASHED: Final = "crashed"
-"""The process ended without a word: a signal, `os._exit`, a fault in native code."""
+"""The process ended without a message: a signal, `os._exit`, a fault in native code."""
 TIMEOUT: Final = "timeout"
 FINISHED: Final = "finished"
-"""The script came to its end, before what was asked of it."""
+"""The script ended before it did what was asked."""
 
 _TAIL_BYTES: Final = 16_384
 _TAIL_LINES: Final = 20
@@ -30,7 +30,7 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         name: of the run.
         kind: class of the exception, name of the signal, or `exit code 3`.
         tail: the traceback, or the last lines that the run wrote to stderr.
-        oom: memory ran out, as far as can be told.
+        oom: memory ran out, as far as is known.
         steps: steps that were taken.
         place: file and row of the script where it was raised, if known.
     """
@@ -63,13 +63,13 @@ def from_exit(code: int, name: str, stderr: str) -> Failed:
     if code == 0:
         return Failed(
             FINISHED,
-            "The script left through os._exit.",
+            "The script ended through os._exit.",
             name=name,
             kind="exit code 0",
             tail=tail_of(stderr),
         )
     if code > 0:
-        kind, message = f"exit code {code}", f"The process ended at once with exit code {code}."
+        kind, message = f"exit code {code}", f"The process died with exit code {code}."
     else:
         kind = _signal_name(-code)
         message = f"The process was ended by {kind}."
@@ -93,12 +93,10 @@ def from_ended(ended: Message, name: str, stderr: str) -> Failed:
     error = ended.part("error")
     if error is None:
         if code == 0:
-            return Failed(
-                FINISHED, "The script came to its end.", name=name, kind="end", steps=steps
-            )
+            return Failed(FINISHED, "The script ended.", name=name, kind="end", steps=steps)
         return Failed(
             ERROR,
-            f"The script left with exit code {code}.",
+            f"The script exited with code {code}.",
             name=name,
             kind=f"exit code {code}",
             tail=tail_of(stderr),

@@ -113,7 +113,7 @@ class Run:
             self._channel.start(peer)
 
     def turn(self, peer: Peer, *, settle: int, steps: int) -> None:
-        """Give a process the word: so many steps that do not count, and so many that do."""
+        """Give a process its turn: how many steps to take first, and how many to measure."""
         self._channel.send(peer, "turn", settle=settle, steps=steps)
 
     def receive(self, timeout_s: float, doing: str) -> tuple[Peer, Message]:
@@ -145,13 +145,13 @@ class Run:
                 return None
 
     def timed_out(self, timeout_s: float, doing: str) -> Failed:
-        """The run said nothing for too long."""
+        """The run sent nothing for too long."""
         return self._failed(
-            TIMEOUT, f"The run did not {doing}: nothing was heard of it for {timeout_s:g} s."
+            TIMEOUT, f"The run did not {doing}: it sent nothing for {timeout_s:g} s."
         )
 
     def malformed(self, error: MalformedError) -> Failed:
-        """The run said something that it should not have."""
+        """The run sent something that it should not have."""
         return self._failed(
             ERROR, f"The run sent what torchlint does not understand ({error}).", kind="protocol"
         )

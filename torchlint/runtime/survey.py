@@ -40,7 +40,7 @@ class Survey:
         step_s: seconds of a steady step, of the slowest process.
         times: seconds of each step.
         warm: steps until nothing new was compiled and no new shape came.
-        finished: the script came to its end before as many steps as wanted.
+        finished: the script ended before as many steps as wanted.
         counts: how often each kind of event was seen; for optimizers, one by one.
         lanes: seconds of each step by what they went into.
         exercised: ids of the places that ran, in any process.
@@ -82,10 +82,10 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
     A script that ends before is no failure if it took a step: the survey says `finished`.
 
     Args:
-        timeout_s: a run that says nothing for so many seconds has failed.
+        timeout_s: a run that sends nothing for this many seconds has failed.
 
     Raises:
-        Failed: the script failed, or came to its end without anything that could be a step.
+        Failed: the script failed, or ended without anything that could be a step.
     """
     with Run(job, workspace) as run:
         run.greet(timeout_s)
@@ -123,7 +123,7 @@ def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
 
 def _is_enough(run: Run, heard: Mapping[Peer, Message]) -> bool:
     """Whether nobody is left to wait for: a script that leaves the training to its children has
-    nothing to say itself. One that came to its end still has to say how."""
+    nothing to say itself. One that has ended still has to say how."""
     if any(message.flag("finished") for message in heard.values()):
         return False
     trained = [peer for peer, said in heard.items() if not peer.main and _kind(said) in _TRAINING]

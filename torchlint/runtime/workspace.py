@@ -67,7 +67,7 @@ class Workspace:
 
     @property
     def stopping(self) -> bool:
-        """Whether all runs should come to an end now."""
+        """Whether all runs should end now."""
         return self._stopping.is_set()
 
     def stop(self) -> None:

@@ -111,7 +111,7 @@ class Looker:
             )
         if changed.anchor != original.anchor:
             raise VerifyError(
-                f"The changed script steps otherwise ({changed.words or 'not at all'}) than the "
+                f"The changed script takes other steps ({changed.words or 'not at all'}) than the "
                 f"original ({original.words}), so their steps cannot be compared.",
                 code=5,
             )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What is laid down before measuring.
+    """What is decided before measuring.
 
     Args:
         looks: pairs of processes at each look, growing, from 2.
@@ -54,7 +54,7 @@ class Request:
         nproc: processes of each run, started by torchrun if more than one.
         seed: seeds the runs and the order in which they take turns.
         keep_env: leave the allocator's settings and the threads as they are.
-        timeout_s: a run that says nothing for this long has failed.
+        timeout_s: a run that sends nothing for this long has failed.
     """
 
     program: Program

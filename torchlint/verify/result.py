@@ -1,4 +1,4 @@
-"""What a verification came to: plain frozen data, which the reports read."""
+"""The result of a verification: plain frozen data that the reports read."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class FixResult:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The original against itself, in the same minutes: what the machine makes of nothing.
+    """The original against itself, in the same minutes: how much the machine varies.
 
     `floor` is the half-width of the 95 % interval; `fit` whether claims can be made; `numerics`
     whether the original repeats its own numbers.
@@ -166,7 +166,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredPlan:
-    """What was laid down before anything was measured."""
+    """The plan, declared before anything was measured."""
 
     looks: tuple[int, ...]
     """Pairs of processes at each look."""

@@ -40,7 +40,7 @@ _MUCH_UNSTEADY: Final = 0.25
 
 
 class Watcher(Protocol):
-    """Sees how far a verification is."""
+    """Follows the progress of a verification."""
 
     def stage(self, name: str, *, of: int | None = None) -> None: ...
     def step(self, done: int, total: int) -> None: ...
@@ -263,7 +263,7 @@ def some(paths: list[str], most: int = 5) -> str:
 
 
 def remarks(rounds: Rounds) -> list[str]:
-    """What a reader has to know of how it was measured."""
+    """What a reader has to know about how it was measured."""
     found = []
     if rounds.one_at_a_time:
         found.append(
@@ -283,7 +283,7 @@ def remarks(rounds: Rounds) -> list[str]:
 def _while_measuring(failed: Failed) -> tuple[str, int]:
     """A sentence and the exit code for a run that failed after both programs were seen to run."""
     if failed.status == "timeout":
-        return f"A run of the {failed.name} program stood still: {failed.message}", 7
+        return f"A run of the {failed.name} program hung: {failed.message}", 7
     code = 4 if failed.name in (ORIGINAL, AGAIN) else 5
     tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
     return f"A run failed ({failed.name}): {failed.message}{tail}", code

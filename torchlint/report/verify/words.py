@@ -106,7 +106,7 @@ def machine(environment: Environment) -> list[str]:
 
 
 def plan(declared: DeclaredPlan) -> list[str]:
-    """What was laid down before anything was measured, fact by fact."""
+    """The plan, declared before anything was measured, fact by fact."""
     looks = ", ".join(str(look) for look in declared.looks)
     return [
         f"{looks} pairs",

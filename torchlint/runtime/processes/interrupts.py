@@ -1,4 +1,4 @@
-"""Signals that ask this process to end, while others have to be ended first."""
+"""Signals that ask this process to end, while its runs have to be ended first."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SAME_WISH_S: Final = 2.0
 
 
 class Interrupts:
-    """Turns the first of these signals into an exception, and keeps the next ones from breaking
-    into the work that the exception sets off.
+    """Turns the first of these signals into an exception, and keeps the next ones from interrupting
+    the cleanup that the exception starts.
 
     SIGINT raises KeyboardInterrupt, the others SystemExit with 128 + their number, unless the
     program has handlers of its own: those are called. Signals that are ignored stay ignored.
@@ -36,7 +36,7 @@ class Interrupts:
         self._closing = False
 
     def install(self) -> None:
-        """Take the handlers over."""
+        """Install the handlers."""
         if threading.current_thread() is not threading.main_thread():
             return
         for name in _SIGNALS:
@@ -51,7 +51,7 @@ class Interrupts:
         self._closing = True
 
     def restore(self) -> None:
-        """Give the handlers back; a signal that came during the closing is delivered now."""
+        """Restore the handlers; a signal that arrived while closing is delivered now."""
         for number, before in self._before.items():
             signal.signal(number, before)
         self._before.clear()
@@ -60,7 +60,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Inside, a signal waits: starting a process and noting it down must not come apart."""
+        """Inside, a signal waits: starting a process and recording it must not be separated."""
         if threading.current_thread() is not threading.main_thread():
             yield  # handlers run in the main thread only
             return
@@ -78,7 +78,7 @@ class Interrupts:
         if self._closing or self._held:
             self._pending = number
         elif self._last is None or time.monotonic() - self._last > _SAME_WISH_S:
-            # Pressed twice, the second must not break into what the first set off.
+            # Pressed twice, the second must not interrupt what the first has started.
             self._raise(number)
 
     def _raise(self, number: int) -> None:

@@ -133,7 +133,7 @@ def children() -> set[psutil.Process]:
 
 def sweep(before: Collection[psutil.Process]) -> bool:
     """End whatever stands below this process in another session, and was not there `before`:
-    orphans that cannot be told from one another. Whether none is left."""
+    orphans that cannot be assigned to a run. Whether none is left."""
 
     def foreign(top: psutil.Process) -> bool:
         with suppress(OSError):
@@ -217,7 +217,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _reap(processes: Iterable[psutil.Process], besides: Collection[int] = ()) -> None:
-    """Take leave of the dead among them whose parent this process has become."""
+    """Reap the dead ones whose parent this process has become."""
     for process in processes:
         if process.pid not in besides:
             with suppress(ChildProcessError):

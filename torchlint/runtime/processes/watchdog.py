@@ -1,4 +1,4 @@
-"""A small process that outlives this one, to clean up if it is killed without warning.
+"""A small process that outlives this one, to clean up if it is killed.
 
 The processes of a run end by themselves when their parent hangs up, but not while they are
 stopped. The guard holds the end of a pipe: when it reads the end of the file without having been
@@ -42,7 +42,7 @@ class Guard:
         self._say(f"+{session}")
 
     def forget(self, session: int) -> None:
-        """Nothing is left of this session; its number may come back as someone else's."""
+        """Nothing is left of this session; its number may be reused."""
         self._say(f"-{session}")
 
     def dismiss(self) -> None:

@@ -38,7 +38,7 @@ def main(project: bytes, upper: bytes, work: bytes, keep: bytes, command: list[b
     _mount_layers(libc, project, upper, work)
     if keep:
         _mount(libc, kept, keep, None, MS_BIND, None)
-    # What stands in a folder stays below the layer until it enters the folder anew.
+    # What stands in a folder stays below the layer until it enters the folder again.
     os.chdir(here)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.execv(command[0], command)  # noqa: S606 - there is no shell on purpose

@@ -2,7 +2,7 @@
 
 With overlayfs the kernel sends every write below the project to a folder of the run, whoever
 writes: Python, a library, another program. Where it is not to be had, the probe redirects what
-Python writes (`probe/redirect.py`).
+Python writes (`probe/files/redirect.py`).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _MOST: Final = 50
-"""More files than this in a folder are told in one line."""
+"""More files than this in a folder are summed up in one line."""
 _OF_FILES: Final = ("create", "write", "delete")
 _OPAQUE: Final = ("user.overlay.opaque", "trusted.overlay.opaque")
 
@@ -148,7 +148,7 @@ def _shown(what: str, project: str) -> str:
 
 
 def _summed_up(effects: Iterable[SideEffect]) -> Iterator[SideEffect]:
-    """Tell in one line of a new folder with many files, and of many in one that was there."""
+    """Sum up in one line a new folder with many files, and many files in one that was there."""
     groups: dict[tuple[str, str, bool], list[SideEffect]] = {}
     found = list(effects)
     new = sorted(effect.what for effect in found if effect.kind == "mkdir")

@@ -1,4 +1,4 @@
-"""Which lines show that a fix was executed."""
+"""The lines that show whether a fix was executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From blocks and numbers to what is said of the whole change and of each fix."""
+"""From measured blocks and compared numbers to verdicts on the whole change and each fix."""
 
 from __future__ import annotations
 

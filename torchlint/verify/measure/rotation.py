@@ -50,7 +50,7 @@ class Block:
 class Round:
     """Blocks by variant, as many of each, in the order in which they were measured.
 
-    `finished`: a script came to its end before all blocks were measured.
+    `finished`: a script ended before all blocks were measured.
     """
 
     blocks: dict[str, tuple[Block, ...]]
@@ -71,7 +71,7 @@ def rotate(
     progress: Callable[[int, int], None] | None = None,
     ranks: int | None = None,
 ) -> Round:
-    """Start all jobs side by side and let them take turns, in an order drawn anew every round.
+    """Start all jobs side by side and let them take turns, in an order drawn again for every round.
 
     Args:
         jobs: by name of the variant.
@@ -81,7 +81,7 @@ def rotate(
         steps: measured steps of a turn.
         blocks: rounds of turns.
         seed: draws the order.
-        timeout_s: a run that says nothing for so many seconds has failed.
+        timeout_s: a run that sends nothing for this many seconds has failed.
         serial_warmup: from the start to the end of the warm-up, run one after the other: what
             chooses kernels by timing them has to be alone.
         progress: called with the turns that are over and those there are, the warm-up included.
@@ -169,7 +169,7 @@ class _Runner:
 
     @property
     def stepped(self) -> bool:
-        """Whether it came to its first step."""
+        """Whether it has reached its first step."""
         return bool(self._steppers)
 
     def reach_first_step(self) -> None:
@@ -221,7 +221,7 @@ class _Runner:
         if found is not None:
             return found
         if leaving:
-            raise Failed(FINISHED, "A training process came to its end.", name=self.run.name)
+            raise Failed(FINISHED, "A training process ended.", name=self.run.name)
         raise self.run.timed_out(self._timeout_s, doing)
 
 

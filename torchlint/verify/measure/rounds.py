@@ -42,7 +42,7 @@ class Rounds:
         serial_warmup: warm up one after the other, as GPUs choose kernels by timing them.
         one_at_a_time: the memory does not hold the runs of a rotation side by side.
         extends_warmup: warm up longer if the first round shows that it was too short.
-        timeout_s: a process that says nothing for this long has failed.
+        timeout_s: a process that sends nothing for this long has failed.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Whether a process had found its pace when it was measured."""
+"""Whether a process had reached a steady pace when it was measured."""
 
 from __future__ import annotations
 

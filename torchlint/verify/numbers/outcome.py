@@ -1,4 +1,4 @@
-"""What is reported of two runs whose numbers were compared."""
+"""What is reported about two runs whose numbers were compared."""
 
 from __future__ import annotations
 

@@ -99,10 +99,10 @@ def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, obj
     """What the first process that takes steps has written down: the `record` message.
 
     Args:
-        timeout_s: a run that says nothing for so many seconds has failed.
+        timeout_s: a run that sends nothing for this many seconds has failed.
 
     Raises:
-        Failed: the script failed, or came to its end without a record.
+        Failed: the script failed, or ended without a record.
     """
     with Run(job, workspace) as run:
         run.greet(timeout_s)

@@ -1,4 +1,4 @@
-"""Puts other functions in the place of those written in C, wherever Python code holds them."""
+"""Replaces functions written in C, wherever Python code refers to them."""
 
 from __future__ import annotations
 

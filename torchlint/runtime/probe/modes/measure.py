@@ -1,4 +1,4 @@
-"""Times blocks of steps, a turn at a time; in between the script stands still inside a hook."""
+"""Times blocks of steps, a turn at a time; in between the script waits inside a hook."""
 
 from __future__ import annotations
 

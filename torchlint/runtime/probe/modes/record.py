@@ -1,4 +1,4 @@
-"""Writes down what a script computes: losses, what becomes of its parameters, or its outputs."""
+"""Records what a script computes: losses, how its parameters change, or its outputs."""
 
 from __future__ import annotations
 

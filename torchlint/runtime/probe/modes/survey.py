@@ -70,7 +70,7 @@ class Surveyor:
 
     @property
     def steps(self) -> int:
-        """Steps seen so far, as far as can be told."""
+        """Steps seen so far, as far as is known."""
         best = self._chooser.at_the_end(self._streams)
         return best.count if best is not None else 0
 

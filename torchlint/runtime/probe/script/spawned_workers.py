@@ -1,4 +1,4 @@
-"""Carries the run into interpreters that multiprocessing starts afresh.
+"""Continues the run in interpreters that multiprocessing starts.
 
 A spawned or forkserver worker runs the main module again, from disk. It is sent a small file
 instead, written for this run, that installs what a fork would have inherited and then does with

@@ -1,8 +1,8 @@
-"""Where a script can be heard stepping: optimizers, backward passes, forwards, batches.
+"""The events that steps consist of: optimizers, backward passes, forward passes, batches.
 
 Each `watch_…` hooks or replaces what all scripts of its kind go through, calls its listener after
-every event, and gives a function that takes the ears away again. Listening changes nothing that
-the script computes, and no exception of a listener reaches it.
+every event, and returns a function that undoes this. Listening changes nothing that the script
+computes, and no exception of a listener reaches it.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Watch:
             sys.settrace(None)
 
     def called(self, frame: FrameType, *_: object) -> Trace | None:
-        """Python tells of a function that is called."""
+        """Python is about to call a function."""
         name = frame.f_code.co_filename
         try:
             path = self._paths[name]
@@ -70,7 +70,7 @@ class Watch:
         return None
 
     def _reached(self, frame: FrameType, event: str, _: object) -> Trace | None:
-        """Python tells of a line that is about to run."""
+        """Python is about to run a line."""
         path = self._paths[frame.f_code.co_filename]
         places = self._unseen.get(path or "")
         if path is None or places is None:

@@ -1,4 +1,4 @@
-"""Carries the shield into other Python programs that the script starts.
+"""Installs the shield in other Python programs that the script starts.
 
 They begin with `sitecustomize` (https://docs.python.org/3/library/site.html). Ours stands before
 any other, steps aside, and lets the real one follow. Only where there is no overlayfs: there, the
