@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from shielded import tree, write_files
 
+from tests.shielded import tree, write_files
 from torchlint.runtime import temporary_folders as folders
 from torchlint.runtime.sandbox import overlay_mount
 from torchlint.runtime.sandbox import overlayfs as sandbox
