@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from torchlint.cli.options import Options
-    from torchlint.verify.changes import Changes
-    from torchlint.verify.fixes import Fixes
-    from torchlint.verify.request import Program, Request
+    from torchlint.runtime.program import Program
+    from torchlint.verify.compared.changes import Changes
+    from torchlint.verify.compared.measured_fixes import Fixes
+    from torchlint.verify.request import Request
     from torchlint.verify.result import Result
 
 _T = TypeVar("_T")
@@ -37,20 +38,20 @@ def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
     from torchlint.verify.missing_packages import require_packages
 
     _checked(require_packages)
-    from torchlint.verify import request
+    from torchlint.runtime import program
 
     if module is not None:
-        return _checked(lambda: request.module(module, arguments))
+        return _checked(lambda: program.module(module, arguments))
     if not arguments:
         raise click.UsageError("Give the script that trains, or a module with -m.")
-    return _checked(lambda: request.script(arguments[0], arguments[1:]))
+    return _checked(lambda: program.script(arguments[0], arguments[1:]))
 
 
 def fixes_of(program: Program, options: Options, *, unsafe: bool) -> Fixes:
     """The fixes of the project around a program."""
     from torchlint.report.terminal.progress import Progress
     from torchlint.ruleapi.registry import all_rules
-    from torchlint.verify.fixes import find_fixes
+    from torchlint.verify.compared.measured_fixes import find_fixes
 
     paths = (os.path.relpath(program.root), os.path.relpath(program.file))
     plan = plan_from(paths, options)
@@ -73,7 +74,8 @@ def changes_from(program: Program, options: Options, given: Mapping[str, object]
     Raises:
         click.ClickException: the options exclude each other, or name what cannot be used.
     """
-    from torchlint.verify import changes, request
+    from torchlint.runtime.program import script
+    from torchlint.verify.compared import changes
 
     patch, other = given["patch"], given["against"]
     if patch and other:
@@ -81,28 +83,27 @@ def changes_from(program: Program, options: Options, given: Mapping[str, object]
     if patch:
         return _checked(lambda: changes.by_patch(program, str(patch)))
     if other:
-        against = _checked(lambda: request.script(str(other), program.argv))
+        against = _checked(lambda: script(str(other), program.argv))
         return changes.by_other(program, against)
     return changes.Changes(program, fixes_of(program, options, unsafe=not given["safe_only"]))
 
 
-def request_from(program: Program, given: Mapping[str, Any]) -> Request:
-    """How to measure, by the options of `verify` alone."""
-    from torchlint.verify.judge.stats import Design
-    from torchlint.verify.request import Request
+def request_from(program: Program, options: Mapping[str, Any]) -> Request:
+    """How to measure, from the options of the command."""
+    from torchlint.verify.request import Design, Request
 
     return Request(
         program=program,
-        per_fix=given["per_fix"],
-        steps=given["steps"],
-        warmup=given["warmup"],
-        budget_s=given["budget"],
-        threads=given["threads"],
-        device=given["device"],
-        nproc=given["nproc"],
-        seed=given["seed"],
-        keep_env=given["keep_env"],
-        design=Design(looks=given["pairs"]),
+        per_fix=options["per_fix"],
+        steps=options["steps"],
+        warmup=options["warmup"],
+        budget_s=options["budget"],
+        threads=options["threads"],
+        device=options["device"],
+        nproc=options["nproc"],
+        seed=options["seed"],
+        keep_env=options["keep_env"],
+        design=Design(looks=options["pairs"]),
     )
 
 
@@ -146,9 +147,10 @@ def print_result(result: Result, *, err: bool = False) -> None:
 
 
 def _checked(call: Callable[[], _T]) -> _T:
+    from torchlint.runtime.program import ProgramError
     from torchlint.verify.errors import VerifyError
 
     try:
         return call()
-    except VerifyError as error:
+    except (ProgramError, VerifyError) as error:
         raise click.ClickException(error.message) from None

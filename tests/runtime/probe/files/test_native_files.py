@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from shielded import BOTH, run_both, run_shielded, write_files
 
-from torchlint.runtime.sandbox import REDIRECT
+from tests.shielded import BOTH, run_both, run_shielded, write_files
+from torchlint.runtime.sandbox.overlayfs import REDIRECT
 
 if TYPE_CHECKING:
     from pathlib import Path

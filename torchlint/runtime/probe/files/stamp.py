@@ -1,4 +1,4 @@
-"""Tells the processes of a run that one of them has changed something, without a system call."""
+"""Lets the processes of a run see that one of them has changed something, without a system call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a run must leave alone, and which are anyone's to write."""
+"""Which files a run must not change, and which it may write."""
 
 from __future__ import annotations
 

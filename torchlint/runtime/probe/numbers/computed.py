@@ -1,4 +1,4 @@
-"""What a script computes, as it passes by: losses, models before their first call, outputs."""
+"""What a script computes, seen from hooks: losses, models before their first call, outputs."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SEEDED, RESEEDED, ISOLATED, KEYED = 0, 1, 2, 3
-"""Levels, each with all below it: only seeded; seeded anew at each step and each loader's start;
+"""Levels, each with all below it: only seeded; seeded again at each step and each loader's start;
 initialization draws apart; samplers and samples draw apart."""
 
 

@@ -109,7 +109,7 @@ def seed_processor(seed: int) -> None:
 
 
 def seed_devices(seed: int) -> None:
-    """Seed them and those of all accelerators, when they come to life."""
+    """Seed them and those of all accelerators, when they are initialized."""
     random.seed(seed)
     torch.manual_seed(seed)
     NUMPY.seed(seed)

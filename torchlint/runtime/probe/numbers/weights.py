@@ -1,4 +1,4 @@
-"""The weights that training starts from: taken over from a reference, or shaken by a last place."""
+"""The weights that training starts from: copied from a reference, or changed in the last place."""
 
 from __future__ import annotations
 

@@ -1,0 +1,191 @@
+"""Runs scripts under the shield, without a parent and, unless they import it, without torch.
+
+Each run asserts that the project is byte for byte what it was.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+import torchlint
+from torchlint.runtime.probe import settings as settings_file
+from torchlint.runtime.probe.settings import VARIABLE, Settings
+from torchlint.runtime.sandbox import overlayfs as sandboxes
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
+from torchlint.runtime.sandbox.side_effects import collect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+BOTH = pytest.mark.parametrize("sandbox", [REDIRECT, OVERLAYFS])
+
+_RUNNER = f"""
+import sys
+sys.path[0] = {str(Path(torchlint.__file__).parents[1])!r}
+from torchlint.runtime.probe.world import shield
+from torchlint.runtime.probe.settings import read
+settings = read(sys.argv[1])
+del sys.path[0]
+shield.install(settings)
+import os, runpy
+sys.argv = [settings.main, *settings.argv]
+sys.path.insert(0, os.path.dirname(settings.main))
+runpy.run_path(settings.main, run_name="__main__")
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a run."""
+
+    code: int
+    stdout: str
+    stderr: str
+    scratch: Path
+    project: Path
+
+    @property
+    def lines(self) -> list[str]:
+        """What it printed; fails with its standard error if it did not succeed."""
+        assert self.code == 0, self.stderr
+        return self.stdout.splitlines()
+
+    def effects(self, *, kept: bool = False) -> set[tuple[str, str]]:
+        """Kinds and objects of what it did."""
+        found = collect([str(self.scratch)], str(self.project))
+        return {(effect.kind, effect.what) for effect in found if effect.kept is kept}
+
+
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write a project; a name with a slash at its end is a folder, a text after `->` a link."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("/"):
+            path.mkdir(exist_ok=True)
+        elif isinstance(text, str) and text.startswith("->"):
+            path.symlink_to(text[2:])
+        else:
+            path.write_bytes(text if isinstance(text, bytes) else dedent(text).encode())
+    return folder
+
+
+def tree(folder: Path) -> list[tuple[object, ...]]:
+    """All that lies in a folder: names, kinds, permissions, times and contents."""
+    found: list[tuple[object, ...]] = []
+    for path, folders, files in os.walk(os.fsencode(folder)):
+        for name in [b".", *folders, *files]:
+            inner = os.path.join(path, name)
+            status = os.lstat(inner)
+            content: object = None
+            if stat.S_ISLNK(status.st_mode):
+                content = os.readlink(inner)
+            elif stat.S_ISREG(status.st_mode):
+                with open(inner, "rb") as stream:
+                    content = stream.read()
+            found.append((inner, status.st_mode, status.st_mtime_ns, content))
+    return sorted(found, key=lambda entry: str(entry[0]))
+
+
+def run_plainly(
+    folder: Path, script: str, *, env: Mapping[str, str] | None = None, argv: Sequence[str] = ()
+) -> Run:
+    """Run a script of a project without any shield; it changes the project."""
+    done = subprocess.run(
+        [sys.executable, str(folder / script), *argv],
+        cwd=folder,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout, done.stderr, folder, folder)
+
+
+def run_shielded(
+    project: Path,
+    script: str,
+    sandbox: str = REDIRECT,
+    *,
+    env: Mapping[str, str] | None = None,
+    argv: Sequence[str] = (),
+    scratch: Path | None = None,
+) -> Run:
+    """Run a script of a project under the shield; skips the test where there is no overlayfs."""
+    scratch = scratch or project.parent / f"scratch-{sandbox}"
+    scratch.mkdir(exist_ok=True)
+    if sandbox == OVERLAYFS and sandboxes.available(str(project), str(scratch)) != OVERLAYFS:
+        pytest.skip("overlayfs is not to be had here")
+    settings = _settings(project, script, sandbox, scratch, argv)
+    path = scratch / "settings.json"
+    settings_file.write(settings, str(path))
+    command = [sys.executable, "-c", _RUNNER, str(path)]
+    if sandbox == OVERLAYFS:
+        command = sandboxes.wrap(command, str(project), str(scratch))
+    before = tree(project)
+    done = subprocess.run(
+        command,
+        cwd=project,
+        env={**os.environ, **(env or {}), VARIABLE: str(path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert tree(project) == before, f"the project has changed\n{done.stderr}"
+    return Run(done.returncode, done.stdout, done.stderr, scratch, project)
+
+
+def _settings(
+    project: Path, script: str, sandbox: str, scratch: Path, argv: Sequence[str]
+) -> Settings:
+    return Settings(
+        main=str(project / script),
+        argv=tuple(argv),
+        socket=str(scratch / "s"),
+        scratch=str(scratch),
+        project=str(project),
+        sandbox=sandbox,
+    )
+
+
+def run_both(
+    folder: Path,
+    files: Mapping[str, str | bytes],
+    sandbox: str,
+    *,
+    script: str = "train.py",
+    env: Mapping[str, str] | None = None,
+    argv: Sequence[str] = (),
+) -> Run:
+    """Run a script plainly in a twin of the project, and under the shield; asserts that it prints
+    the same, the same of its errors too, and gives the shielded run."""
+    twin = write_files(folder / "plain" / "project", files)
+    project = write_files(folder / "shield" / "project", files)
+    plain = run_plainly(twin, script, env=env, argv=argv)
+    shielded = run_shielded(project, script, sandbox, env=env, argv=argv)
+
+    def seen(run: Run) -> list[str]:
+        text = f"{run.stdout}\nexit code {run.code}"
+        return text.replace(str(run.project), "PROJECT").splitlines()
+
+    difference = difflib.unified_diff(seen(plain), seen(shielded), "without", "with", n=3)
+    assert seen(shielded) == seen(plain), "\n".join([*difference, shielded.stderr])
+    assert plain.code == 0, plain.stderr
+    shutil.rmtree(twin)
+    return shielded
