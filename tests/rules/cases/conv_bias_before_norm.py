@@ -354,6 +354,104 @@ def make(c, batch_norm, bn, config, deep, depth, dim, first, g, i, kinds, n, nor
     # case: a power is no **kwargs
     return nn.Sequential(nn.Linear(2 ** n, 8), nn.BatchNorm1d(8))  # TL304
 
+# head: a network, and what is done with it from outside
+class Net(nn.Module):
+    def __init__(self, c=8):
+        self.conv = nn.Conv2d(c, c, 3)
+        self.bn = nn.BatchNorm2d(c)
+    def forward(self, x): return self.bn(self.conv(x))
+
+# case: subclass overrides forward
+class Other(Net):
+    def forward(self, x): return self.bn(-self.conv(x))
+
+# case: norm of a model frozen from outside
+net = Net()
+net.bn.eval()
+
+# case: all norms frozen by type
+for m in Net().modules():
+    if isinstance(m, nn.BatchNorm2d):
+        m.eval()
+
+# case: fused for inference
+torch.ao.quantization.fuse_modules(Net(), [['conv', 'bn']])
+
+# head: layers that are looped over, and their biases left alone or asked for
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
+for m in net:
+
+    # case: a fix: asks whether there is a bias
+    if isinstance(m, nn.Conv2d):
+        if m.bias is not None:
+            m.bias.data.zero_()
+
+    # case: a fix: asks whether the bias is anything
+    if isinstance(m, nn.Conv2d):
+        if m.bias:
+            nn.init.constant_(m.bias, 0)
+
+    # case: a fix: bias only in a comment
+    if isinstance(m, nn.Conv2d):
+        nn.init.ones_(m.weight)  # no bias, the norm has one
+
+    # case: a fix: bias of norms
+    if isinstance(m, nn.Conv2d):
+        nn.init.ones_(m.weight)
+    elif isinstance(m, nn.BatchNorm2d):
+        m.bias.data.zero_()
+
+    # case: a fix: bias of another kind of layer
+    if isinstance(m, nn.Linear):
+        m.bias.data.zero_()
+
+# head: a bias that is written to
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
+
+# case: no fix: m.bias.data written by type
+for m in net.modules():
+    if isinstance(m, nn.Conv2d):
+        m.bias.data.zero_()
+
+# case: no fix: init.constant_ of the bias
+nn.init.constant_(net[0].bias, 0)
+
+# case: no fix: an item of the bias
+net[0].bias[0] = 1
+
+# case: no fix: by the name of the class
+def init(m):
+    if m.__class__.__name__.find('Conv') != -1:
+        m.bias.data.fill_(0)
+
+# case: no fix: hasattr is no question: the attribute is there, and None
+for m in net:
+    if hasattr(m, 'bias'):
+        m.bias.data.zero_()
+
+# case: no fix: in the arm for all but norms
+for m in net:
+    if isinstance(m, nn.BatchNorm2d):
+        m.weight.data.fill_(1)
+    else:
+        m.bias.data.zero_()
+
+# head: old weights that are loaded
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
+
+# case: no fix: state dict loaded
+net.load_state_dict(torch.load('old.pt'))
+
+# case: no fix: pretrained weights
+import models
+old = models.resnet18(pretrained=True)
+
+# case: no fix: from_pretrained
+old = Encoder.from_pretrained('name')
+
+# case: no fix: torch.hub
+old = torch.hub.load('repo', 'model')
+
 # head: none
 
 # case: Conv1d
@@ -627,15 +725,6 @@ class Net(nn.Module):
         self.bn = nn.BatchNorm2d(c)
     def forward(self, x): return self.a(x), self.bn(self.conv(x))
 
-# case: subclass overrides forward
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x): return self.bn(self.conv(x))
-class Other(Net):
-    def forward(self, x): return self.bn(-self.conv(x))
-
 # case: weight_norm around the layer
 from torch.nn.utils import weight_norm
 net = nn.Sequential(weight_norm(nn.Conv2d(3, 8, 3)), nn.BatchNorm2d(8))
@@ -696,33 +785,6 @@ class BatchNorm2d(nn.Module):
     pass
 net = nn.Sequential(nn.Conv2d(3, 8, 3), BatchNorm2d(8))
 other = nn.BatchNorm2d(8)
-
-# case: norm of a model frozen from outside
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x): return self.bn(self.conv(x))
-net = Net()
-net.bn.eval()
-
-# case: all norms frozen by type
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x): return self.bn(self.conv(x))
-for m in Net().modules():
-    if isinstance(m, nn.BatchNorm2d):
-        m.eval()
-
-# case: fused for inference
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x): return self.bn(self.conv(x))
-torch.ao.quantization.fuse_modules(Net(), [['conv', 'bn']])
 
 # case: ModuleList runs in no order of its own
 class Net(nn.Module):
@@ -788,76 +850,11 @@ net = nn.Sequential(nn.Conv2d(3, 8, 3, bias=True, groups=1), nn.BatchNorm2d(8)) 
 net = nn.Sequential(nn.Linear(3, 8, True), nn.BatchNorm1d(8))  # TL304 unsafe
 # becomes: net = nn.Sequential(nn.Linear(3, 8, False), nn.BatchNorm1d(8))
 
-# case: no fix: m.bias.data written by type
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-for m in net.modules():
-    if isinstance(m, nn.Conv2d):
-        m.bias.data.zero_()
-
-# case: no fix: init.constant_ of the bias
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-nn.init.constant_(net[0].bias, 0)
-
-# case: no fix: an item of the bias
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-net[0].bias[0] = 1
-
-# case: no fix: by the name of the class
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-def init(m):
-    if m.__class__.__name__.find('Conv') != -1:
-        m.bias.data.fill_(0)
-
-# case: no fix: hasattr is no question: the attribute is there, and None
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-for m in net:
-    if hasattr(m, 'bias'):
-        m.bias.data.zero_()
-
 # case: no fix: a Linear's, for a Linear
 net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8))  # TL304 | no fix: code writes to the bias
 for m in net:
     if isinstance(m, nn.Linear):
         m.bias.data.zero_()
-
-# case: no fix: in the arm for all but norms
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-for m in net:
-    if isinstance(m, nn.BatchNorm2d):
-        m.weight.data.fill_(1)
-    else:
-        m.bias.data.zero_()
-
-# case: no fix: state dict loaded
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-net.load_state_dict(torch.load('old.pt'))
-
-# case: no fix: pretrained weights
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-import models
-old = models.resnet18(pretrained=True)
-
-# case: no fix: from_pretrained
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-old = Encoder.from_pretrained('name')
-
-# case: no fix: torch.hub
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-old = torch.hub.load('repo', 'model')
-
-# case: a fix: asks whether there is a bias
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        if m.bias is not None:
-            m.bias.data.zero_()
-
-# case: a fix: asks whether the bias is anything
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        if m.bias:
-            nn.init.constant_(m.bias, 0)
 
 # case: a fix: a module's own parameter called bias
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
@@ -869,26 +866,6 @@ class Net(nn.Module):
 # case: a fix: only asks, and writes nothing
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
 print(net[0].bias is None)
-
-# case: a fix: bias only in a comment
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        nn.init.ones_(m.weight)  # no bias, the norm has one
-
-# case: a fix: bias of norms
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        nn.init.ones_(m.weight)
-    elif isinstance(m, nn.BatchNorm2d):
-        m.bias.data.zero_()
-
-# case: a fix: bias of another kind of layer
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Linear):
-        m.bias.data.zero_()
 
 # case: a fix: state of the optimizer
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe

@@ -356,9 +356,7 @@ if __name__ == "__main__":  # TL301 unsafe
 for x in loader:
     model(x).sum().backward()
 
-# head: none
-
-# case: no command line, and the loop goes over numbers [bare]
+# head: a function that trains, in a file without a command line [bare]
 import torch
 from torchvision.transforms import CenterCrop
 crop = CenterCrop(224)
@@ -366,8 +364,49 @@ model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
+
+# case: no command line, and the loop goes over numbers
 for i in range(9):  # TL301
     train(model, loader, optimizer)
+
+# case: a library that lists its functions
+TRAINERS = {'plain': train}
+
+# case: a library that registers its functions in a loop
+for name in 'ab':
+    register(name, train)
+
+# head: a script that is fixed below its imports [bare]
+import torch
+from torchvision.transforms import CenterCrop
+# added: torch.backends.cudnn.benchmark = True
+crop = CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: the fix: below the imports of a script without main block
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+
+# case: the fix: below the imports where other processes train
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__":  # TL301 unsafe
+    mp.spawn(train)
+    train(model, loader, optimizer)
+
+# case: the fix: below the imports if the main block is one line
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+if __name__ == "__main__": train(m, loader, o)  # TL301 unsafe
+
+# case: the fix: above the loop even if something is imported after it
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+import time
+
+# head: none
 
 # case: no command line, and the step is a method of something imported [bare]
 from engine import Trainer
@@ -539,27 +578,6 @@ model = nn.Conv2d(3, 8, 3)
 for x in loader:
     model(x).sum().backward()
 
-# case: a library that lists its functions [bare]
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-TRAINERS = {'plain': train}
-
-# case: a library that registers its functions in a loop [bare]
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-for name in 'ab':
-    register(name, train)
-
 # case: a script that imports a function from a training script
 from engine import show
 print(torch.backends.cudnn.version())
@@ -615,39 +633,6 @@ class Trainer:
         for x in loader:
             model(x).backward()
 
-# case: the fix: below the imports of a script without main block [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-for x in loader:  # TL301 unsafe
-    model(x).sum().backward()
-
-# case: the fix: below the imports where other processes train [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-if __name__ == "__main__":  # TL301 unsafe
-    mp.spawn(train)
-    train(model, loader, optimizer)
-
-# case: the fix: below the imports if the main block is one line [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-if __name__ == "__main__": train(m, loader, o)  # TL301 unsafe
-
 # case: the fix: by the name that the file gives torch [bare]
 import argparse
 import torch as th
@@ -679,16 +664,6 @@ def train(model, loader, optimizer):
 if __name__ == "__main__":  # TL301 unsafe
     # added: torch.backends.cudnn.benchmark = True
     train(model, loader, optimizer)
-
-# case: the fix: above the loop even if something is imported after it [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-for x in loader:  # TL301 unsafe
-    model(x).sum().backward()
-import time
 
 # case: the fix: with an import where torch is not bound [bare]
 import argparse
