@@ -163,6 +163,295 @@ class Net(nn.Module):
         self.conv = nn.Conv2d(c, c, 3)  # TL304 unsafe
         nn.init.ones_(self.conv.weight)
 
+# head: a norm behind a convolution that is made in one way or another
+class Net(nn.Module):
+    def forward(self, x):
+        return self.bn(self.conv(x))
+    def __init__(self, c=8, bn=True):
+
+        # case: one convolution or another
+        if bn:
+            self.conv = nn.Conv2d(c, c, 3)  # TL304
+        else:
+            self.conv = nn.Conv2d(c, c, 5, bias=False)
+        self.bn = nn.BatchNorm2d(c)
+
+        # case: norm or Identity
+        self.conv = nn.Conv2d(c, c, 3)  # TL304
+        self.bn = nn.BatchNorm2d(c) if bn else nn.Identity()
+
+        # case: the fix: norm or Identity
+        self.conv = nn.Conv2d(c, c, 3)  # TL304 unsafe
+        # becomes: self.conv = nn.Conv2d(c, c, 3, bias=not bn)
+        self.bn = nn.BatchNorm2d(c) if bn else nn.Identity()
+
+# head: a function that makes layers
+def make(c, batch_norm, bn, config, deep, depth, dim, first, g, i, kinds, n, norm, o, plain, sizes, small):
+
+    # case: MLP: as many features in the norm as in the layer
+    return nn.Sequential(nn.Linear(i, o), nn.BatchNorm1d(o), nn.ReLU())  # TL304
+
+    # case: either of two convolutions
+    conv = nn.Conv2d if dim == 2 else nn.Conv3d
+    return nn.Sequential(conv(3, 8, 3), nn.SyncBatchNorm(8))  # TL304
+
+    # case: list literal that a helper returns
+    return [nn.Conv2d(c, c, 3), nn.BatchNorm2d(c), nn.ReLU()]  # TL304
+
+    # case: list += literal in a loop
+    layers, c = [], 3
+    layers = []
+    for width in config:
+        if width == "M":
+            layers += [nn.MaxPool2d(2)]
+            continue
+        layers += [nn.Conv2d(c, width, 3), nn.BatchNorm2d(width), nn.ReLU()]  # TL304
+        c = width
+    return nn.Sequential(*layers)
+
+    # case: append and append
+    layers = []
+    for i in range(len(sizes) - 2):
+        layers.append(nn.Linear(sizes[i], sizes[i + 1]))  # TL304
+        layers.append(nn.BatchNorm1d(sizes[i + 1]))
+        layers.append(nn.ReLU())
+    return nn.Sequential(*layers)
+
+    # case: extend, and a list plus a list
+    layers = [nn.Conv2d(3, c, 3)]  # TL304
+    layers.extend([nn.BatchNorm2d(c), nn.ReLU()])
+    layers = layers + [nn.Flatten()]
+    return nn.Sequential(*layers)
+
+    # case: end of one round, start of the next
+    layers = [nn.ReLU()]
+    for _ in range(3):
+        layers.append(nn.BatchNorm2d(c))
+        layers.append(nn.ReLU())
+        layers.append(nn.Conv2d(c, c, 3))  # TL304
+    layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: list comprehension of blocks
+    return nn.Sequential(
+        *[nn.Sequential(nn.Conv2d(c, c, 3), nn.BatchNorm2d(c)) for _ in range(3)]  # TL304
+    )
+
+    # case: one layer for both arms
+    layers = []
+    conv = nn.Conv2d(3, c, 3)  # TL304
+    if batch_norm:
+        layers += [conv, nn.BatchNorm2d(c), nn.ReLU()]
+    else:
+        layers += [conv, nn.ReLU()]
+    return nn.Sequential(*layers)
+
+    # case: GroupNorm with unknown groups
+    return nn.Sequential(nn.Conv2d(3, c, 3), nn.GroupNorm(g, c), nn.BatchNorm2d(c))
+
+    # case: a norm for another number of channels
+    return [nn.Conv2d(3, 8, 3), nn.BatchNorm2d(16)]
+
+    # case: one of several norms
+    layers = [nn.Conv2d(3, c, 3)]
+    if norm == "batch":
+        layers.append(nn.BatchNorm2d(c))
+    elif norm == "layer":
+        layers.append(nn.LayerNorm([c, 8, 8]))
+    layers.append(nn.ReLU())
+    return nn.Sequential(*layers)
+
+    # case: the last of several norms
+    layers = [nn.Conv2d(3, c, 3)]
+    if norm == "layer":
+        layers.append(nn.LayerNorm([c, 8, 8]))
+    elif norm == "batch":
+        layers.append(nn.BatchNorm2d(c))
+    layers.append(nn.ReLU())
+    return nn.Sequential(*layers)
+
+    # case: a norm or a convolution follows, and no condition says which
+    layers = []
+    for _ in range(3):
+        layers.append(nn.Conv2d(c, c, 3))
+    layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: the rest of the round is skipped at times
+    layers = []
+    for kind in kinds:
+        layers.append(nn.Conv2d(c, c, 3))
+        if kind == "plain":
+            continue
+        layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: layers taken off the list again
+    layers = [nn.ReLU(), nn.Conv2d(3, c, 3)]
+    layers.pop()
+    layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: the fix: norm under a parameter
+    layers = [nn.Conv2d(3, c, 3)]  # TL304 unsafe
+    # becomes: layers = [nn.Conv2d(3, c, 3, bias=not bn)]
+    if bn:
+        layers += [nn.BatchNorm2d(c)]
+    return nn.Sequential(*layers)
+
+    # case: the fix: norm unless a parameter
+    layers = [nn.Conv2d(3, c, 3)]  # TL304 unsafe
+    # becomes: layers = [nn.Conv2d(3, c, 3, bias=bool(first))]
+    if not first:
+        layers.append(nn.BatchNorm2d(c))
+    layers.append(nn.ReLU())
+    return layers
+
+    # case: the fix: norm in the other arm
+    conv = nn.Conv2d(3, c, 3)  # TL304 unsafe
+    # becomes: conv = nn.Conv2d(3, c, 3, bias=bool(plain))
+    if plain:
+        return nn.Sequential(conv, nn.ReLU())
+    else:
+        return nn.Sequential(conv, nn.BatchNorm2d(c))
+
+    # case: the fix: both under one condition
+    if small:
+        return nn.Sequential(nn.Conv2d(3, c, 3), nn.BatchNorm2d(c))  # TL304 unsafe
+        # becomes: return nn.Sequential(nn.Conv2d(3, c, 3, bias=False), nn.BatchNorm2d(c))
+    return nn.Identity()
+
+    # case: no fix: a condition that is no parameter
+    layers = []
+    for i in range(depth):
+        layers.append(nn.Conv2d(c, c, 3))  # TL304 | no fix: only under a condition
+        if i < depth - 1:
+            layers.append(nn.BatchNorm2d(c))
+        layers.append(nn.ReLU())
+    return nn.Sequential(*layers)
+
+    # case: no fix: a parameter that is assigned again
+    layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
+    bn = bn and c > 8
+    if bn:
+        layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: no fix: a condition that is computed later
+    layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
+    bn = depth > 3
+    if bn:
+        layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: no fix: two conditions
+    layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
+    if deep:
+        if bn:
+            layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: a power is no **kwargs
+    return nn.Sequential(nn.Linear(2 ** n, 8), nn.BatchNorm1d(8))  # TL304
+
+# head: a network, and what is done with it from outside
+class Net(nn.Module):
+    def __init__(self, c=8):
+        self.conv = nn.Conv2d(c, c, 3)
+        self.bn = nn.BatchNorm2d(c)
+    def forward(self, x): return self.bn(self.conv(x))
+
+# case: subclass overrides forward
+class Other(Net):
+    def forward(self, x): return self.bn(-self.conv(x))
+
+# case: norm of a model frozen from outside
+net = Net()
+net.bn.eval()
+
+# case: all norms frozen by type
+for m in Net().modules():
+    if isinstance(m, nn.BatchNorm2d):
+        m.eval()
+
+# case: fused for inference
+torch.ao.quantization.fuse_modules(Net(), [['conv', 'bn']])
+
+# head: layers that are looped over, and their biases left alone or asked for
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
+for m in net:
+
+    # case: a fix: asks whether there is a bias
+    if isinstance(m, nn.Conv2d):
+        if m.bias is not None:
+            m.bias.data.zero_()
+
+    # case: a fix: asks whether the bias is anything
+    if isinstance(m, nn.Conv2d):
+        if m.bias:
+            nn.init.constant_(m.bias, 0)
+
+    # case: a fix: bias only in a comment
+    if isinstance(m, nn.Conv2d):
+        nn.init.ones_(m.weight)  # no bias, the norm has one
+
+    # case: a fix: bias of norms
+    if isinstance(m, nn.Conv2d):
+        nn.init.ones_(m.weight)
+    elif isinstance(m, nn.BatchNorm2d):
+        m.bias.data.zero_()
+
+    # case: a fix: bias of another kind of layer
+    if isinstance(m, nn.Linear):
+        m.bias.data.zero_()
+
+# head: a bias that is written to
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
+
+# case: no fix: m.bias.data written by type
+for m in net.modules():
+    if isinstance(m, nn.Conv2d):
+        m.bias.data.zero_()
+
+# case: no fix: init.constant_ of the bias
+nn.init.constant_(net[0].bias, 0)
+
+# case: no fix: an item of the bias
+net[0].bias[0] = 1
+
+# case: no fix: by the name of the class
+def init(m):
+    if m.__class__.__name__.find('Conv') != -1:
+        m.bias.data.fill_(0)
+
+# case: no fix: hasattr is no question: the attribute is there, and None
+for m in net:
+    if hasattr(m, 'bias'):
+        m.bias.data.zero_()
+
+# case: no fix: in the arm for all but norms
+for m in net:
+    if isinstance(m, nn.BatchNorm2d):
+        m.weight.data.fill_(1)
+    else:
+        m.bias.data.zero_()
+
+# head: old weights that are loaded
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
+
+# case: no fix: state dict loaded
+net.load_state_dict(torch.load('old.pt'))
+
+# case: no fix: pretrained weights
+import models
+old = models.resnet18(pretrained=True)
+
+# case: no fix: from_pretrained
+old = Encoder.from_pretrained('name')
+
+# case: no fix: torch.hub
+old = torch.hub.load('repo', 'model')
+
 # head: none
 
 # case: Conv1d
@@ -191,10 +480,6 @@ net = nn.Sequential(nn.Conv2d(3, 8, 3, bias=True), nn.BatchNorm2d(8))  # TL304
 
 # case: bias by place
 net = nn.Sequential(nn.Conv2d(3, 8, 3, 1, 0, 1, 1, True, "zeros"), nn.BatchNorm2d(8))  # TL304
-
-# case: MLP: as many features in the norm as in the layer
-def mlp(i, o):
-    return nn.Sequential(nn.Linear(i, o), nn.BatchNorm1d(o), nn.ReLU())  # TL304
 
 # case: nested Sequential before
 net = nn.Sequential(nn.Sequential(nn.ReLU(), nn.Conv2d(3, 8, 3)), nn.BatchNorm2d(8))  # TL304
@@ -237,8 +522,7 @@ class Block(nn.Sequential):
         super().__init__()
         self.add_module("conv", nn.Conv2d(c, c, 3))  # TL304
         self.add_module("bn", nn.BatchNorm2d(c))
-    def forward(self, x):
-        return torch.cat([x, super().forward(x)], 1)
+    def forward(self, x): return torch.cat([x, super().forward(x)], 1)
 
 # case: imported layer with another name
 from torch.nn import Conv2d as C, BatchNorm2d as BN
@@ -249,48 +533,11 @@ conv = nn.Conv2d
 norm = nn.SyncBatchNorm if torch.distributed.is_initialized() else nn.BatchNorm2d
 net = nn.Sequential(conv(3, 8, 3), norm(8))  # TL304
 
-# case: either of two convolutions
-def make(dim):
-    conv = nn.Conv2d if dim == 2 else nn.Conv3d
-    return nn.Sequential(conv(3, 8, 3), nn.SyncBatchNorm(8))  # TL304
-
 # case: name on a line of its own
 conv = (
     nn.Conv2d
 )
 net = nn.Sequential(conv(3, 8, 3), nn.BatchNorm2d(8))  # TL304
-
-# case: list literal that a helper returns
-def block(c):
-    return [nn.Conv2d(c, c, 3), nn.BatchNorm2d(c), nn.ReLU()]  # TL304
-
-# case: list += literal in a loop
-def features(config):
-    layers, c = [], 3
-    layers = []
-    for width in config:
-        if width == "M":
-            layers += [nn.MaxPool2d(2)]
-            continue
-        layers += [nn.Conv2d(c, width, 3), nn.BatchNorm2d(width), nn.ReLU()]  # TL304
-        c = width
-    return nn.Sequential(*layers)
-
-# case: append and append
-def projector(sizes):
-    layers = []
-    for i in range(len(sizes) - 2):
-        layers.append(nn.Linear(sizes[i], sizes[i + 1]))  # TL304
-        layers.append(nn.BatchNorm1d(sizes[i + 1]))
-        layers.append(nn.ReLU())
-    return nn.Sequential(*layers)
-
-# case: extend, and a list plus a list
-def make(c):
-    layers = [nn.Conv2d(3, c, 3)]  # TL304
-    layers.extend([nn.BatchNorm2d(c), nn.ReLU()])
-    layers = layers + [nn.Flatten()]
-    return nn.Sequential(*layers)
 
 # case: list in a method that grows an attribute
 class Net(nn.Module):
@@ -299,24 +546,7 @@ class Net(nn.Module):
         self.layers.append(nn.Conv2d(c, c, 3))  # TL304
         self.layers.append(nn.BatchNorm2d(c))
         self.net = nn.Sequential(*self.layers)
-    def forward(self, x):
-        return self.net(x)
-
-# case: end of one round, start of the next
-def make(c):
-    layers = [nn.ReLU()]
-    for _ in range(3):
-        layers.append(nn.BatchNorm2d(c))
-        layers.append(nn.ReLU())
-        layers.append(nn.Conv2d(c, c, 3))  # TL304
-    layers.append(nn.BatchNorm2d(c))
-    return nn.Sequential(*layers)
-
-# case: list comprehension of blocks
-def make(c):
-    return nn.Sequential(
-        *[nn.Sequential(nn.Conv2d(c, c, 3), nn.BatchNorm2d(c)) for _ in range(3)]  # TL304
-    )
+    def forward(self, x): return self.net(x)
 
 # case: norm only if asked for
 def block(i, o, normalize=True):
@@ -326,23 +556,12 @@ def block(i, o, normalize=True):
     layers.append(nn.LeakyReLU(0.2))
     return layers
 
-# case: one layer for both arms
-def make(c, batch_norm):
-    layers = []
-    conv = nn.Conv2d(3, c, 3)  # TL304
-    if batch_norm:
-        layers += [conv, nn.BatchNorm2d(c), nn.ReLU()]
-    else:
-        layers += [conv, nn.ReLU()]
-    return nn.Sequential(*layers)
-
 # case: another class stops something of the same name
 class Net(nn.Module):
     def __init__(self, c=8):
         self.conv = nn.Conv2d(c, c, 3)  # TL304
         self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv(x))
+    def forward(self, x): return self.bn(self.conv(x))
 class Other(nn.Module):
     def __init__(self):
         self.bn = nn.Dropout()
@@ -356,25 +575,6 @@ class Net(nn.Module):
     def forward(self, x):
         x = self.features(x)
         return self.bn(x)
-
-# case: one convolution or another
-class Net(nn.Module):
-    def __init__(self, c=8, bn=True):
-        if bn:
-            self.conv = nn.Conv2d(c, c, 3)  # TL304
-        else:
-            self.conv = nn.Conv2d(c, c, 5, bias=False)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv(x))
-
-# case: norm or Identity
-class Net(nn.Module):
-    def __init__(self, c=8, bn=True):
-        self.conv = nn.Conv2d(c, c, 3)  # TL304
-        self.bn = nn.BatchNorm2d(c) if bn else nn.Identity()
-    def forward(self, x):
-        return self.bn(self.conv(x))
 
 # case: paired ModuleLists from comprehensions
 class Net(nn.Module):
@@ -428,8 +628,7 @@ class Net(nn.Module):
         self.conv1 = nn.Conv2d(c, c, 3, bias=False)
         self.conv2 = nn.Conv2d(c, c, 3)  # TL304 hint
         self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv2(F.relu(self.bn(self.conv1(x)))))
+    def forward(self, x): return self.bn(self.conv2(F.relu(self.bn(self.conv1(x)))))
 
 # case: activation between in Sequential
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.BatchNorm2d(8))
@@ -456,16 +655,14 @@ class Net(nn.Module):
         self.conv1 = nn.Conv2d(c, c, 3)
         self.bn1 = nn.BatchNorm2d(c)
         self.conv2 = nn.Conv2d(c, c, 3, bias=False)
-    def forward(self, x):
-        return self.conv1(F.relu(self.bn1(self.conv2(x))))
+    def forward(self, x): return self.conv1(F.relu(self.bn1(self.conv2(x))))
 
 # case: add_module in a class that is no Sequential
 class Net(nn.Module):
     def __init__(self, c=8):
         self.add_module("conv", nn.Conv2d(c, c, 3))
         self.add_module("bn", nn.BatchNorm2d(c))
-    def forward(self, x):
-        return self.conv(F.relu(self.bn(x)))
+    def forward(self, x): return self.conv(F.relu(self.bn(x)))
 
 # case: container that does not say in which order it runs
 class Parts(nn.Module):
@@ -482,15 +679,10 @@ part = random.choice([nn.Conv2d(8, 8, 3), nn.BatchNorm2d(8)])
 class Block(nn.Sequential):
     def __init__(self, c):
         super().__init__(nn.Conv2d(c, c, 3), nn.BatchNorm2d(c))
-    def forward(self, x):
-        return self[1](F.relu(self[0](x)))
+    def forward(self, x): return self[1](F.relu(self[0](x)))
 
 # case: GroupNorm with larger groups
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.GroupNorm(2, 8), nn.BatchNorm2d(8))
-
-# case: GroupNorm with unknown groups
-def f(g, c):
-    return nn.Sequential(nn.Conv2d(3, c, 3), nn.GroupNorm(g, c), nn.BatchNorm2d(c))
 
 # case: LayerNorm
 net = nn.Sequential(nn.Linear(3, 8), nn.LayerNorm(8), nn.ReLU(), nn.BatchNorm1d(8))
@@ -500,18 +692,13 @@ class Net(nn.Module):
     def __init__(self, c=8):
         self.fc = nn.Linear(c, c)
         self.bn = nn.BatchNorm1d(100)
-    def forward(self, x):
-        return self.bn(self.fc(x))
+    def forward(self, x): return self.bn(self.fc(x))
 
 # case: Linear and a lazy norm over nobody knows what
 net = nn.Sequential(nn.Linear(3, 8), nn.LazyBatchNorm1d())
 
 # case: Linear and InstanceNorm1d, which takes (N, C) for (C, L)
 net = nn.Sequential(nn.Linear(3, 8), nn.InstanceNorm1d(8))
-
-# case: a norm for another number of channels
-def parts():
-    return [nn.Conv2d(3, 8, 3), nn.BatchNorm2d(16)]
 
 # case: same weights in two calls, each with a norm
 class Net(nn.Module):
@@ -520,8 +707,7 @@ class Net(nn.Module):
         self.bn = nn.BatchNorm2d(c)
 
         self.bn2 = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv(x)) + self.bn2(self.conv(2 * x))
+    def forward(self, x): return self.bn(self.conv(x)) + self.bn2(self.conv(2 * x))
 
 # case: same layer in two containers
 class Net(nn.Module):
@@ -529,8 +715,7 @@ class Net(nn.Module):
         conv = nn.Conv2d(c, c, 3)
         self.a = nn.Sequential(conv, nn.BatchNorm2d(c))
         self.b = nn.Sequential(conv, nn.BatchNorm2d(c))
-    def forward(self, x):
-        return self.a(x), self.b(x)
+    def forward(self, x): return self.a(x), self.b(x)
 
 # case: same layer in a container and in a call
 class Net(nn.Module):
@@ -538,19 +723,7 @@ class Net(nn.Module):
         self.conv = nn.Conv2d(c, c, 3)
         self.a = nn.Sequential(self.conv, nn.BatchNorm2d(c))
         self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.a(x), self.bn(self.conv(x))
-
-# case: subclass overrides forward
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv(x))
-class Other(Net):
-    def forward(self, x):
-        return self.bn(-self.conv(x))
+    def forward(self, x): return self.a(x), self.bn(self.conv(x))
 
 # case: weight_norm around the layer
 from torch.nn.utils import weight_norm
@@ -561,8 +734,7 @@ class Net(nn.Module):
     def __init__(self, c=8):
         self.w = self.b = None
         self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(F.conv2d(x, self.w, self.b))
+    def forward(self, x): return self.bn(F.conv2d(x, self.w, self.b))
 
 # case: bias from a configuration
 def f(cfg):
@@ -597,44 +769,6 @@ def f(quantize):
     conv = quantized.Conv2d if quantize else nn.Conv2d
     return nn.Sequential(conv(3, 8, 3), nn.BatchNorm2d(8))
 
-# case: one of several norms
-def f(c, norm):
-    layers = [nn.Conv2d(3, c, 3)]
-    if norm == "batch":
-        layers.append(nn.BatchNorm2d(c))
-    elif norm == "layer":
-        layers.append(nn.LayerNorm([c, 8, 8]))
-    layers.append(nn.ReLU())
-    return nn.Sequential(*layers)
-
-# case: the last of several norms
-def f(c, norm):
-    layers = [nn.Conv2d(3, c, 3)]
-    if norm == "layer":
-        layers.append(nn.LayerNorm([c, 8, 8]))
-    elif norm == "batch":
-        layers.append(nn.BatchNorm2d(c))
-    layers.append(nn.ReLU())
-    return nn.Sequential(*layers)
-
-# case: a norm or a convolution follows, and no condition says which
-def f(c):
-    layers = []
-    for _ in range(3):
-        layers.append(nn.Conv2d(c, c, 3))
-    layers.append(nn.BatchNorm2d(c))
-    return nn.Sequential(*layers)
-
-# case: the rest of the round is skipped at times
-def f(c, kinds):
-    layers = []
-    for kind in kinds:
-        layers.append(nn.Conv2d(c, c, 3))
-        if kind == "plain":
-            continue
-        layers.append(nn.BatchNorm2d(c))
-    return nn.Sequential(*layers)
-
 # case: norm without affine
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8, affine=False))
 
@@ -652,42 +786,11 @@ class BatchNorm2d(nn.Module):
 net = nn.Sequential(nn.Conv2d(3, 8, 3), BatchNorm2d(8))
 other = nn.BatchNorm2d(8)
 
-# case: norm of a model frozen from outside
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv(x))
-net = Net()
-net.bn.eval()
-
-# case: all norms frozen by type
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv(x))
-for m in Net().modules():
-    if isinstance(m, nn.BatchNorm2d):
-        m.eval()
-
-# case: fused for inference
-class Net(nn.Module):
-    def __init__(self, c=8):
-        self.conv = nn.Conv2d(c, c, 3)
-        self.bn = nn.BatchNorm2d(c)
-    def forward(self, x):
-        return self.bn(self.conv(x))
-torch.ao.quantization.fuse_modules(Net(), [['conv', 'bn']])
-
 # case: ModuleList runs in no order of its own
 class Net(nn.Module):
     def __init__(self, c=8):
         self.parts = nn.ModuleList([nn.Conv2d(c, c, 3), nn.BatchNorm2d(c)])
-    def forward(self, x):
-        return self.parts[1](F.relu(self.parts[0](x)))
+    def forward(self, x): return self.parts[1](F.relu(self.parts[0](x)))
 
 # case: list that becomes a ModuleList
 class Net(nn.Module):
@@ -696,8 +799,7 @@ class Net(nn.Module):
         parts.append(nn.Conv2d(c, c, 3))
         parts.append(nn.BatchNorm2d(c))
         self.parts = nn.ModuleList(parts)
-    def forward(self, x):
-        return run(self.parts, x)
+    def forward(self, x): return run(self.parts, x)
 
 # case: Sequential run by hand with more in between
 class Net(nn.Module):
@@ -729,15 +831,7 @@ class Net(nn.Module):
 
         for part in [self.conv, self.bn]:
             part.to('cuda')
-    def forward(self, x):
-        return self.bn(F.relu(self.conv(x)))
-
-# case: layers taken off the list again
-def f(c):
-    layers = [nn.ReLU(), nn.Conv2d(3, c, 3)]
-    layers.pop()
-    layers.append(nn.BatchNorm2d(c))
-    return nn.Sequential(*layers)
+    def forward(self, x): return self.bn(F.relu(self.conv(x)))
 
 # case: helper's last layer, which other callers may follow with anything
 def first(c):
@@ -756,184 +850,22 @@ net = nn.Sequential(nn.Conv2d(3, 8, 3, bias=True, groups=1), nn.BatchNorm2d(8)) 
 net = nn.Sequential(nn.Linear(3, 8, True), nn.BatchNorm1d(8))  # TL304 unsafe
 # becomes: net = nn.Sequential(nn.Linear(3, 8, False), nn.BatchNorm1d(8))
 
-# case: the fix: norm under a parameter
-def f(c, bn):
-    layers = [nn.Conv2d(3, c, 3)]  # TL304 unsafe
-    # becomes: layers = [nn.Conv2d(3, c, 3, bias=not bn)]
-    if bn:
-        layers += [nn.BatchNorm2d(c)]
-    return nn.Sequential(*layers)
-
-# case: the fix: norm unless a parameter
-def f(c, first):
-    layers = [nn.Conv2d(3, c, 3)]  # TL304 unsafe
-    # becomes: layers = [nn.Conv2d(3, c, 3, bias=bool(first))]
-    if not first:
-        layers.append(nn.BatchNorm2d(c))
-    layers.append(nn.ReLU())
-    return layers
-
-# case: the fix: norm in the other arm
-def f(c, plain):
-    conv = nn.Conv2d(3, c, 3)  # TL304 unsafe
-    # becomes: conv = nn.Conv2d(3, c, 3, bias=bool(plain))
-    if plain:
-        return nn.Sequential(conv, nn.ReLU())
-    else:
-        return nn.Sequential(conv, nn.BatchNorm2d(c))
-
-# case: the fix: both under one condition
-def f(c, small):
-    if small:
-        return nn.Sequential(nn.Conv2d(3, c, 3), nn.BatchNorm2d(c))  # TL304 unsafe
-        # becomes: return nn.Sequential(nn.Conv2d(3, c, 3, bias=False), nn.BatchNorm2d(c))
-    return nn.Identity()
-
-# case: the fix: norm or Identity
-class Net(nn.Module):
-    def __init__(self, c=8, bn=True):
-        self.conv = nn.Conv2d(c, c, 3)  # TL304 unsafe
-        # becomes: self.conv = nn.Conv2d(c, c, 3, bias=not bn)
-        self.bn = nn.BatchNorm2d(c) if bn else nn.Identity()
-    def forward(self, x):
-        return self.bn(self.conv(x))
-
-# case: no fix: m.bias.data written by type
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-for m in net.modules():
-    if isinstance(m, nn.Conv2d):
-        m.bias.data.zero_()
-
-# case: no fix: init.constant_ of the bias
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-nn.init.constant_(net[0].bias, 0)
-
-# case: no fix: an item of the bias
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-net[0].bias[0] = 1
-
-# case: no fix: by the name of the class
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-def init(m):
-    if m.__class__.__name__.find('Conv') != -1:
-        m.bias.data.fill_(0)
-
-# case: no fix: hasattr is no question: the attribute is there, and None
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-for m in net:
-    if hasattr(m, 'bias'):
-        m.bias.data.zero_()
-
 # case: no fix: a Linear's, for a Linear
 net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8))  # TL304 | no fix: code writes to the bias
 for m in net:
     if isinstance(m, nn.Linear):
         m.bias.data.zero_()
 
-# case: no fix: in the arm for all but norms
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: code writes to the bias
-for m in net:
-    if isinstance(m, nn.BatchNorm2d):
-        m.weight.data.fill_(1)
-    else:
-        m.bias.data.zero_()
-
-# case: no fix: state dict loaded
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-net.load_state_dict(torch.load('old.pt'))
-
-# case: no fix: pretrained weights
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-import models
-old = models.resnet18(pretrained=True)
-
-# case: no fix: from_pretrained
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-old = Encoder.from_pretrained('name')
-
-# case: no fix: torch.hub
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
-old = torch.hub.load('repo', 'model')
-
-# case: no fix: a condition that is no parameter
-def f(c, depth):
-    layers = []
-    for i in range(depth):
-        layers.append(nn.Conv2d(c, c, 3))  # TL304 | no fix: only under a condition
-        if i < depth - 1:
-            layers.append(nn.BatchNorm2d(c))
-        layers.append(nn.ReLU())
-    return nn.Sequential(*layers)
-
-# case: no fix: a parameter that is assigned again
-def f(c, bn):
-    layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
-    bn = bn and c > 8
-    if bn:
-        layers.append(nn.BatchNorm2d(c))
-    return nn.Sequential(*layers)
-
-# case: no fix: a condition that is computed later
-def f(c, depth):
-    layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
-    bn = depth > 3
-    if bn:
-        layers.append(nn.BatchNorm2d(c))
-    return nn.Sequential(*layers)
-
-# case: no fix: two conditions
-def f(c, bn, deep):
-    layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
-    if deep:
-        if bn:
-            layers.append(nn.BatchNorm2d(c))
-    return nn.Sequential(*layers)
-
-# case: a fix: asks whether there is a bias
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        if m.bias is not None:
-            m.bias.data.zero_()
-
-# case: a fix: asks whether the bias is anything
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        if m.bias:
-            nn.init.constant_(m.bias, 0)
-
 # case: a fix: a module's own parameter called bias
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
 class Net(nn.Module):
     def __init__(self, c=8):
         self.bias = nn.Parameter(torch.zeros(c))
-    def forward(self, x):
-        return F.linear(x, x, self.bias)
+    def forward(self, x): return F.linear(x, x, self.bias)
 
 # case: a fix: only asks, and writes nothing
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
 print(net[0].bias is None)
-
-# case: a fix: bias only in a comment
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        nn.init.ones_(m.weight)  # no bias, the norm has one
-
-# case: a fix: bias of norms
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Conv2d):
-        nn.init.ones_(m.weight)
-    elif isinstance(m, nn.BatchNorm2d):
-        m.bias.data.zero_()
-
-# case: a fix: bias of another kind of layer
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
-for m in net:
-    if isinstance(m, nn.Linear):
-        m.bias.data.zero_()
 
 # case: a fix: state of the optimizer
 net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 unsafe
@@ -989,10 +921,6 @@ net = nn.Sequential(nn.Linear(3, 8), bn(8))  # TL304
 # case: a name with an annotation
 conv: type = nn.Conv2d
 net = nn.Sequential(conv(3, 8, 3), nn.BatchNorm2d(8))  # TL304
-
-# case: a power is no **kwargs
-def make(n):
-    return nn.Sequential(nn.Linear(2 ** n, 8), nn.BatchNorm1d(8))  # TL304
 
 # case: not parsed: norm is only a default on its own line [bare, unread]
 def f(

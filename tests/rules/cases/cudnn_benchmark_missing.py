@@ -178,12 +178,17 @@ def train(model, loader, optimizer):
         model(x.cuda()).sum().backward()
 
 # case: a main block that calls a function
-if __name__ == "__main__":  # TL301
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
     train(model, loader, optimizer)
 
 # case: the loop calls a function that trains one epoch
 for epoch in range(9):  # TL301
     train(model, loader, optimizer)
+
+# case: the function is handed to fire
+import fire
+fire.Fire(train)  # TL301
 
 # case: benchmark off on purpose in the main block
 if __name__ == "__main__":
@@ -194,73 +199,69 @@ if __name__ == "__main__":
 TRAINERS = {'plain': train}
 setup()
 
-# case: the fix: first in the main block
-if __name__ == "__main__":  # TL301 unsafe
-    # added: torch.backends.cudnn.benchmark = True
-    train(model, loader, optimizer)
+# case: nobody trains
+print(model(x))
 
 # case: one finding per script, on the line that starts it
 if __name__ == "__main__":  # TL301
     train(model, loader, optimizer)
 # file: other.py
 import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
+crop = torchvision.transforms.CenterCrop(224)
 model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:  # TL301
     model(x).sum().backward()
 
-# head: a convolution on the GPU
-model = nn.Conv2d(3, 8, 3).to("cuda")
-
-# case: a loop at the top level
-for x in loader:  # TL301
-    model(x).sum().backward()
-
-# case: the function is handed to fire
-import fire
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-fire.Fire(train)  # TL301
-
-# case: a method of a class that does nothing else
-class Trainer:
-    def fit(self):
-        for x in loader:
-            model(x.cuda()).sum().backward()
-    def show(self):
-        print(model)
-
-if __name__ == "__main__":  # TL301
-    Trainer().fit()
-
-# case: the training loop is imported
-from engine import train
+# case: another script switches it on
 if __name__ == "__main__":  # TL301
     train(model, loader, optimizer)
-# file: engine.py
-import torch
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-
-# case: another script switches it on
-for x in loader:  # TL301
-    model(x).sum().backward()
 # file: other.py
 import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
 model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:
     model(x).sum().backward()
 torch.backends.cudnn.benchmark = True
 
-# case: nobody trains
-print(model(x))
+# case: the fix: first in main(), below its docstring
+def main():
+    """Go."""
+    # added: torch.backends.cudnn.benchmark = True
+    go()
+if __name__ == "__main__":  # TL301 unsafe
+    main()
+    train(model, loader, optimizer)
 
-# case: a method that trains, of a class that is not used
+# case: the fix: in the main block if it does not call main()
+def main():
+    go()
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix: by the name that the file imports
+from torch.backends import cudnn
+if __name__ == "__main__":  # TL301 unsafe
+    # added: cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix: not by a name that is set twice
+from torch.backends import cudnn
+cudnn = wrap(cudnn)
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# case: the fix: not by a name that is imported now and then
+try:
+    from torch.backends import cudnn
+except ImportError:
+    pass
+if __name__ == "__main__":  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    train(model, loader, optimizer)
+
+# head: a method that trains
+model = nn.Conv2d(3, 8, 3).to("cuda")
 class Trainer:
     def fit(self):
         for x in loader:
@@ -268,30 +269,20 @@ class Trainer:
     def show(self):
         print(model)
 
+# case: a method of a class that does nothing else
+if __name__ == "__main__":  # TL301
+    Trainer().fit()
+
+# case: a method that trains, of a class that is not used
 if __name__ == "__main__":
     model.fit()
 
 # case: another method of the class that trains
-class Trainer:
-    def fit(self):
-        for x in loader:
-            model(x.cuda()).sum().backward()
-    def show(self):
-        print(model)
-
 if __name__ == "__main__":
     Trainer().show()
 
 # case: an import that uses a class of the same name
 from plots import plot
-
-class Trainer:
-    def fit(self):
-        for x in loader:
-            model(x.cuda()).sum().backward()
-    def show(self):
-        print(model)
-
 if __name__ == "__main__":
     plot()
 # file: plots.py
@@ -303,216 +294,100 @@ for x in y:
     x.backward()
 
 # case: a main block that only tries the model
-class Trainer:
-    def fit(self):
-        for x in loader:
-            model(x.cuda()).sum().backward()
-
 if __name__ == "__main__":
     print(model(torch.rand(1, 3, 8, 8)))
 
-# case: the fix: first in main(), below its docstring
-def main():
-    """Go."""
-    # added: torch.backends.cudnn.benchmark = True
-    go()
+# head: a function that trains, in a file without a command line [bare]
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
-if __name__ == "__main__":  # TL301 unsafe
-    main()
+
+# case: no command line, and the loop goes over numbers
+for i in range(9):  # TL301 hint
     train(model, loader, optimizer)
 
-# case: the fix: in the main block if it does not call main()
-def main():
-    go()
+# case: a library that lists its functions
+TRAINERS = {'plain': train}
+
+# case: a library that registers its functions in a loop
+for name in 'ab':
+    register(name, train)
+
+# case: a library
+import math
+
+# head: a script that is fixed below its imports [bare]
+import torch
+from torchvision import transforms
+# added: torch.backends.cudnn.benchmark = True
+crop = transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
-if __name__ == "__main__":  # TL301 unsafe
-    # added: torch.backends.cudnn.benchmark = True
-    train(model, loader, optimizer)
 
-# case: the fix: by the name that the file imports
-from torch.backends import cudnn
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-if __name__ == "__main__":  # TL301 unsafe
-    # added: cudnn.benchmark = True
-    train(model, loader, optimizer)
-
-# case: the fix: not by a name that is set twice
-from torch.backends import cudnn
-cudnn = wrap(cudnn)
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-if __name__ == "__main__":  # TL301 unsafe
-    # added: torch.backends.cudnn.benchmark = True
-    train(model, loader, optimizer)
-
-# case: a test [path=tests/test_train.py]
-for x in loader:
+# case: the fix: below the imports of a script without main block
+for x in loader:  # TL301 unsafe
     model(x).sum().backward()
 
-# head: none
-
-# case: no command line, and the loop goes over numbers [bare]
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-for i in range(9):  # TL301
+# case: the fix: below the imports where other processes train
+if __name__ == "__main__":  # TL301 unsafe
+    mp.spawn(train)
     train(model, loader, optimizer)
 
-# case: no command line, and the step is a method of something imported [bare]
-from engine import Trainer
-trainer = Trainer()
+# case: the fix: below the imports if the main block is one line
+if __name__ == "__main__": train(m, loader, o)  # TL301 unsafe
+
+# case: the fix: above the loop even if something is imported after it
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+import time
+
+# head: a script that trains a network from elsewhere
 for x in loader:  # TL301
-    trainer.step_once(x)
-# file: engine.py
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-class Trainer:
-    def step_once(self, x):
-        model(x).sum().backward()
-
-# case: the training loop is imported with everything else [bare]
-from engine import *
-if __name__ == '__main__':  # TL301
-    train(x, y, z)
-# file: engine.py
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-
-# case: the script itself never says torch [bare]
-from engine import Trainer
-if __name__ == '__main__':  # TL301
-    Trainer().fit()
-# file: engine.py
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-
-class Base:
-    def fit(self):
-        for x in loader:
-            model(x).sum().backward()
-
-class Trainer(Base):
-    pass
-
-# case: a package hands the trainer on [bare]
-from algo import Trainer
-if __name__ == '__main__':  # TL301
-    Trainer().fit()
-# file: algo/__init__.py
-from .trainer import Trainer
-# file: algo/trainer.py
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-
-class Trainer:
-    def fit(self):
-        for x in loader:
-            model(x).sum().backward()
-
-# case: the step is two calls away [bare]
-from start import run
-if __name__ == '__main__':  # TL301
-    run()
-# file: start.py
-import torch
-from engine import train
-def run():
-    device = 'cuda'
-    for epoch in range(9):
-        train(model, loader, optimizer)
-# file: engine.py
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
+    model(x.cuda()).sum().backward()
 
 # case: the network is in a file that nothing else makes worth parsing
 from models import Net
-model = Net().cuda()
-for x in loader:  # TL301
-    model(x).sum().backward()
+model = Net()
 # file: models.py
 from torch import nn
 Net = lambda: nn.Conv2d(3, 8, 3)
 
 # case: the network is imported by a computed name
 import importlib
-model = importlib.import_module(args.model).Net().cuda()
-for x in loader:  # TL301
-    model(x).sum().backward()
+model = importlib.import_module(args.model).Net()
 # file: models/vgg.py
 from torch import nn
 Net = lambda: nn.Conv2d(3, 8, 3)
 
 # case: a network of torchvision, picked by name
 from torchvision import models
-model = models.__dict__[args.arch]().cuda()
-for x in loader:  # TL301
-    model(x).sum().backward()
+model = models.__dict__[args.arch]()
 
 # case: a network of torchvision, through getattr
 from torchvision import models
-model = getattr(models, args.arch)().cuda()
-for x in loader:  # TL301
-    model(x).sum().backward()
+model = getattr(models, args.arch)()
 
 # case: a network of timm
 import timm
-model = timm.create_model('resnet50').cuda()
-for x in loader:  # TL301
-    model(x).sum().backward()
+model = timm.create_model('resnet50')
 
-# case: nothing shows that inputs have one size [bare]
-import torch
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-for x in loader:  # TL301 hint | no fix
-    model(x).sum().backward()
+# case: a loop at the top level
+model = nn.Conv2d(3, 8, 3)
 
-# case: a resize that keeps the proportions [bare]
-import argparse
-import torch
-from torch import nn
-from torchvision import transforms
-resize = transforms.Resize(256)
-model = nn.Conv2d(3, 8, 3).to("cuda")
-for x in loader:  # TL301 hint | no fix
-    model(x).sum().backward()
+# head: a script without convolutions
+for x in loader:
+    model(x.cuda()).sum().backward()
 
 # case: no convolutions
-model = nn.Linear(3, 8).cuda()
-for x in loader:
-    model(x).sum().backward()
+model = nn.Linear(3, 8)
 
 # case: convolutions in a comment of another file
 from models import Net
-model = Net().cuda()
-for x in loader:
-    model(x).sum().backward()
+model = Net()
 # file: models.py
 from torch import nn
 # was nn.Conv2d(3, 8, 3)
@@ -522,43 +397,126 @@ Net = lambda: nn.Linear(3, 8)
 """
 model = nn.Conv2d(3, 8, 3)
 """
-model = nn.Linear(3, 8).cuda()
-for x in loader:
-    model(x).sum().backward()
+model = nn.Linear(3, 8)
 
 # case: convolutions beside the script that it does not import
-model = nn.Linear(3, 8).cuda()
-for x in loader:
-    model(x).sum().backward()
+model = nn.Linear(3, 8)
 # file: models.py
 from torch import nn
 Net = lambda: nn.Conv2d(3, 8, 3)
+
+# head: a script that trains what it imports [bare]
+from engine import *
+# file: engine.py
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: no command line, and the step is a method of something imported
+trainer = Trainer()
+for x in loader:  # TL301 hint
+    trainer.step_once(x)
+# file: engine.py
+class Trainer:
+    def step_once(self, x):
+        model(x).sum().backward()
+
+# case: the training loop is imported with everything else
+if __name__ == '__main__':  # TL301 hint
+    train(x, y, z)
+# file: engine.py
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: the script itself never says torch
+from engine import Trainer
+if __name__ == '__main__':  # TL301 hint
+    Trainer().fit()
+# file: engine.py
+class Base:
+    def fit(self):
+        for x in loader:
+            model(x).sum().backward()
+class Trainer(Base):
+    pass
+
+# case: the step is two calls away
+from start import run
+if __name__ == '__main__':  # TL301 hint
+    run()
+# file: start.py
+import torch
+from engine import train
+def run():
+    device = 'cuda'
+    for epoch in range(9):
+        train(model, loader, optimizer)
+# file: engine.py
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: the fix: in a script that never says torch
+# added: import torch
+if __name__ == '__main__':  # TL301 unsafe
+    # added: torch.backends.cudnn.benchmark = True
+    Trainer().fit()
+# file: engine.py
+crop = torchvision.transforms.CenterCrop(224)
+class Trainer:
+    def fit(self):
+        for x in y:
+            model(x).backward()
+
+# head: none
+
+# case: the training loop is imported
+from engine import train
+model = nn.Conv2d(3, 8, 3).to("cuda")
+if __name__ == "__main__":  # TL301
+    train(model, loader, optimizer)
+# file: engine.py
+import torch
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x.cuda()).sum().backward()
+
+# case: a package hands the trainer on [bare]
+from algo import Trainer
+if __name__ == '__main__':  # TL301 hint
+    Trainer().fit()
+# file: algo/__init__.py
+from .trainer import Trainer
+# file: algo/trainer.py
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+# case: nothing shows that inputs have one size [bare]
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301 hint | no fix
+    model(x).sum().backward()
+
+# case: a resize that keeps the proportions [bare]
+import torch
+resize = torchvision.transforms.Resize(256)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:  # TL301 hint | no fix
+    model(x).sum().backward()
 
 # case: no GPU
 model = nn.Conv2d(3, 8, 3)
 for x in loader:
     model(x).sum().backward()
 
-# case: a library that lists its functions [bare]
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-TRAINERS = {'plain': train}
-
-# case: a library that registers its functions in a loop [bare]
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-for name in 'ab':
-    register(name, train)
+# case: a test [path=tests/test_train.py]
+model = nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:
+    model(x).sum().backward()
 
 # case: a script that imports a function from a training script
 from engine import show
@@ -575,17 +533,6 @@ def show():
 if __name__ == '__main__':  # TL301 hint
     for x in loader:
         model(x).backward()
-
-# case: a library [bare]
-import math
-import torch
-from torch import nn
-from torchvision import transforms
-crop = transforms.CenterCrop(224)
-model = nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
 
 # case: a script that imports the network from a training script
 from engine import Net
@@ -615,132 +562,40 @@ class Trainer:
         for x in loader:
             model(x).backward()
 
-# case: the fix: below the imports of a script without main block [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-for x in loader:  # TL301 unsafe
-    model(x).sum().backward()
-
-# case: the fix: below the imports where other processes train [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-if __name__ == "__main__":  # TL301 unsafe
-    mp.spawn(train)
-    train(model, loader, optimizer)
-
-# case: the fix: below the imports if the main block is one line [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
-if __name__ == "__main__": train(m, loader, o)  # TL301 unsafe
-
 # case: the fix: by the name that the file gives torch [bare]
-import argparse
 import torch as th
-from torch import nn
-from torchvision import transforms
-crop = transforms.CenterCrop(224)
-model = nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
+crop = torchvision.transforms.CenterCrop(224)
+model = th.nn.Conv2d(3, 8, 3).to("cuda")
 if __name__ == "__main__":  # TL301 unsafe
     # added: th.backends.cudnn.benchmark = True
-    train(model, loader, optimizer)
-
-# case: the fix: not by a name that is imported now and then [bare]
-try:
-    from torch.backends import cudnn
-except ImportError:
-    pass
-import argparse
-import torch
-from torch import nn
-from torchvision import transforms
-crop = transforms.CenterCrop(224)
-model = nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
     for x in loader:
-        model(x.cuda()).sum().backward()
-if __name__ == "__main__":  # TL301 unsafe
-    # added: torch.backends.cudnn.benchmark = True
-    train(model, loader, optimizer)
-
-# case: the fix: above the loop even if something is imported after it [bare]
-import torch
-from torchvision.transforms import CenterCrop
-# added: torch.backends.cudnn.benchmark = True
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-for x in loader:  # TL301 unsafe
-    model(x).sum().backward()
-import time
+        model(x).sum().backward()
 
 # case: the fix: with an import where torch is not bound [bare]
-import argparse
 from torch import nn
-from torchvision import transforms
 # added: import torch
-crop = transforms.CenterCrop(224)
+crop = torchvision.transforms.CenterCrop(224)
 model = nn.Conv2d(3, 8, 3).to("cuda")
-def train(model, loader, optimizer):
-    for x in loader:
-        model(x.cuda()).sum().backward()
 if __name__ == "__main__":  # TL301 unsafe
     # added: torch.backends.cudnn.benchmark = True
-    train(model, loader, optimizer)
-
-# case: the fix in a script that never says torch [bare]
-from engine import Trainer
-# added: import torch
-
-if __name__ == '__main__':  # TL301 unsafe
-    # added: torch.backends.cudnn.benchmark = True
-    Trainer().fit()
-# file: engine.py
-import torch
-from torchvision.transforms import CenterCrop
-crop = CenterCrop(224)
-model = torch.nn.Conv2d(3, 8, 3).to("cuda")
-class Trainer:
-    def fit(self):
-        for x in y:
-            model(x).backward()
+    for x in loader:
+        model(x).sum().backward()
 
 # case: no fix: torch is imported inside a block [bare]
 try:
-    import argparse
     import torch
-    from torch import nn
-    from torchvision import transforms
 except ImportError:
     raise
-crop = transforms.CenterCrop(224)
-model = nn.Conv2d(3, 8, 3).to("cuda")
+crop = torchvision.transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
 if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix
 
 # case: no fix: torch is not imported, and the main block is one line [bare]
-import argparse
 from torch import nn
-from torchvision import transforms
-crop = transforms.CenterCrop(224)
+crop = torchvision.transforms.CenterCrop(224)
 model = nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:

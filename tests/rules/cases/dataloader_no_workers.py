@@ -603,83 +603,6 @@ def collate(batch):
 
 loader = DataLoader(datasets.MNIST("."), collate_fn=collate)  # TL101 unsafe
 
-# case: a dataset of another file that reads files
-from data import Photos
-loader = DataLoader(Photos(files))  # TL101 unsafe | says: Image.open
-# file: data.py
-from torch.utils.data import *
-from PIL import Image
-
-class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
-    def __getitem__(self, index):
-        return Image.open(self.files[index])
-
-# case: a dataset that another file hands on
-from data import Photos
-loader = DataLoader(Photos(files))  # TL101
-# file: data.py
-from photos import Photos
-# file: photos.py
-from torch.utils.data import *
-from PIL import Image
-
-class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
-    def __getitem__(self, index):
-        return Image.open(self.files[index])
-
-# case: a dataset of a file that is not checked
-from data import Photos
-loader = DataLoader(Photos(files))  # TL101 hint | no fix
-
-# case: a dataset of another file whose cost is unknown
-from data import Photos
-loader = DataLoader(Photos(files))  # TL101 hint
-# file: data.py
-from torch.utils.data import *
-from PIL import Image
-
-class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
-    def __getitem__(self, index):
-        return self.compute(self.files[index])
-
-# case: an iterable dataset of another file
-from data import Photos
-loader = DataLoader(Photos(files))
-# file: data.py
-from torch.utils.data import IterableDataset
-
-class Photos(IterableDataset):
-    def __iter__(self):
-        return iter(())
-
-# case: no fix: a dataset of another file that cannot be sent
-from data import Photos
-loader = DataLoader(Photos(files))  # TL101 | no fix: HDF5
-# file: data.py
-import h5py
-from torch.utils.data import *
-from PIL import Image
-
-class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = h5py.File(files)
-        self.transform = transform
-
-    def __getitem__(self, index):
-        return Image.open(self.files[index])
-
 # case: a loader class of another file that hands its arguments on
 from loaders import FastDataLoader
 loader = FastDataLoader(datasets.MNIST('.'))  # TL101
@@ -702,3 +625,77 @@ class FastDataLoader(DataLoader):
 # case: a loader class of a file that is not checked
 from loaders import FastDataLoader
 loader = FastDataLoader(datasets.MNIST('.'))
+
+# head: a dataset of another file
+from data import Photos
+
+# case: a dataset of another file that reads files
+loader = DataLoader(Photos(files))  # TL101 unsafe | says: Image.open
+# file: data.py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: a dataset that another file hands on
+loader = DataLoader(Photos(files))  # TL101
+# file: data.py
+from photos import Photos
+# file: photos.py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+# case: a dataset of a file that is not checked
+loader = DataLoader(Photos(files))  # TL101 hint | no fix
+
+# case: a dataset of another file whose cost is unknown
+loader = DataLoader(Photos(files))  # TL101 hint
+# file: data.py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return self.compute(self.files[index])
+
+# case: an iterable dataset of another file
+loader = DataLoader(Photos(files))
+# file: data.py
+from torch.utils.data import IterableDataset
+
+class Photos(IterableDataset):
+    def __iter__(self):
+        return iter(())
+
+# case: no fix: a dataset of another file that cannot be sent
+loader = DataLoader(Photos(files))  # TL101 | no fix: HDF5
+# file: data.py
+import h5py
+from torch.utils.data import *
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, files, transform=None):
+        self.files = h5py.File(files)
+        self.transform = transform
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])

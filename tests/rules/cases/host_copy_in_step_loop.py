@@ -219,6 +219,23 @@ for step, (images, labels) in enumerate(loader):
     x = output.cpu()  # TL202 | group: loop
     y = loss.tolist()  # TL202 | group: loop
 
+# head: a training loop, and what comes after it
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+
+# case: a validation loop that collects predictions
+model.eval()
+with torch.no_grad():
+    for images, labels in loader:
+        predictions.append(model(images.to(device)).cpu())
+
+# case: after the loop
+shown = output.cpu()
+
+# case: an export after training
+torch.save(model.cpu(), 'x')
+
 # head: none
 
 # case: `.to` a name for the CPU
@@ -259,15 +276,6 @@ for images, labels in loader:
         return loss
     optimizer.step(closure)
 
-# case: a validation loop that collects predictions
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-model.eval()
-with torch.no_grad():
-    for images, labels in loader:
-        predictions.append(model(images.to(device)).cpu())
-
 # case: a function that generates
 def generate(model, prompts):
     for prompt in prompts:
@@ -277,18 +285,6 @@ def generate(model, prompts):
 # case: a loop that does not train
 for images, labels in loader:
     outputs.append(model(images.to(device)).cpu())
-
-# case: after the loop
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-shown = output.cpu()
-
-# case: an export after training
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-torch.save(model.cpu(), 'x')
 
 # case: a function that acts
 for images, labels in loader:

@@ -253,218 +253,302 @@ for step, (images, labels) in enumerate(loader):
     # case: suppressed
     print(loss.item())  # torchlint: ignore[TL201]
 
-# head: a training step, and sums that start before it
-total = 0.0
-right = 0
-for step, (images, labels) in enumerate(loader):
-    images, labels = images.to(device), labels.to(device)
-    output = model(images)
-    loss = criterion(output, labels)
-    loss.backward()
-    optimizer.step()
+# head: a training step in a function, and sums that start before it
+def train():
+    total = 0.0
+    right = 0
+    again = 1
+    again = 0
+    count, both = 0, 0.0
+    first = second = 0
+    started = best
+    from_one = 1
+    hidden = 0
+    hidden = best
+    seen = False
+    for step, (images, labels) in enumerate(loader):
+        images, labels = images.to(device), labels.to(device)
+        output = model(images)
+        loss = criterion(output, labels)
+        loss.backward()
+        optimizer.step()
 
-    # case: a count by `eq`
-    right += output.argmax(1).eq(labels).sum().item()  # TL201 safe
-    # becomes: right += output.argmax(1).eq(labels).sum()
-# added: right = int(right)
+        # case: a count by `eq`
+        right += output.argmax(1).eq(labels).sum().item()  # TL201 safe
+        # becomes: right += output.argmax(1).eq(labels).sum()
+    # added: right = int(right)
 
-    # case: a count by `eq` with a shape between
-    right += output.eq(labels.view_as(output)).view(-1).sum().item()  # TL201 safe
-    # becomes: right += output.eq(labels.view_as(output)).view(-1).sum()
-# added: right = int(right)
+        # case: a count by `eq` with a shape between
+        right += output.eq(labels.view_as(output)).view(-1).sum().item()  # TL201 safe
+        # becomes: right += output.eq(labels.view_as(output)).view(-1).sum()
+    # added: right = int(right)
 
-    # case: a loss times the size of its batch
-    total += loss.item() * images.size(0)  # TL201 unsafe
-    # becomes: total += loss.detach().float() * images.size(0)
-# added: total = float(total)
+        # case: a loss times the size of its batch
+        total += loss.item() * images.size(0)  # TL201 unsafe
+        # becomes: total += loss.detach().float() * images.size(0)
+    # added: total = float(total)
 
-    # case: a loss divided by a number
-    total += loss.item() / len(loader)  # TL201 unsafe
-    # becomes: total += loss.detach().float() / len(loader)
-# added: total = float(total)
+        # case: a loss divided by a number
+        total += loss.item() / len(loader)  # TL201 unsafe
+        # becomes: total += loss.detach().float() / len(loader)
+    # added: total = float(total)
 
-    # case: a sum of parts gets parentheses
-    total += (loss + output.mean()).item()  # TL201 unsafe
-    # becomes: total += (loss + output.mean()).detach().float()
-# added: total = float(total)
+        # case: a sum of parts gets parentheses
+        total += (loss + output.mean()).item()  # TL201 unsafe
+        # becomes: total += (loss + output.mean()).detach().float()
+    # added: total = float(total)
 
-    # case: a count in parentheses over several lines
-    right += (output.argmax(1)  # TL201 safe
-        .eq(labels).sum()).item()
-        # becomes: .eq(labels).sum())
-# added: right = int(right)
+        # case: a count in parentheses over several lines
+        right += (output.argmax(1)  # TL201 safe
+            .eq(labels).sum()).item()
+            # becomes: .eq(labels).sum())
+    # added: right = int(right)
 
-    # case: a count beside something that is none
-    right += (output > 0).sum().item()  # TL201 unsafe
-    # becomes: right += (output > 0).sum().detach().float()
-    right += 0.5
-# added: right = float(right)
+        # case: a count beside something that is none
+        right += (output > 0).sum().item()  # TL201 unsafe
+        # becomes: right += (output > 0).sum().detach().float()
+        right += 0.5
+    # added: right = float(right)
 
-    # case: no count: (output > 0).sum(dtype=torch.float16)
-    right += (output > 0).sum(dtype=torch.float16).item()  # TL201 unsafe
-    # becomes: right += (output > 0).sum(dtype=torch.float16).detach().float()
-# added: right = float(right)
+        # case: no count: (output > 0).sum(dtype=torch.float16)
+        right += (output > 0).sum(dtype=torch.float16).item()  # TL201 unsafe
+        # becomes: right += (output > 0).sum(dtype=torch.float16).detach().float()
+    # added: right = float(right)
 
-    # case: no count: (output > 0).all()
-    right += (output > 0).all().item()  # TL201 unsafe
-    # becomes: right += (output > 0).all().detach().float()
-# added: right = float(right)
+        # case: no count: (output > 0).all()
+        right += (output > 0).all().item()  # TL201 unsafe
+        # becomes: right += (output > 0).all().detach().float()
+    # added: right = float(right)
 
-    # case: no count: (output > 0).float().sum()
-    right += (output > 0).float().sum().item()  # TL201 unsafe
-    # becomes: right += (output > 0).float().sum().detach().float()
-# added: right = float(right)
+        # case: no count: (output > 0).float().sum()
+        right += (output > 0).float().sum().item()  # TL201 unsafe
+        # becomes: right += (output > 0).float().sum().detach().float()
+    # added: right = float(right)
 
-    # case: no count: output.sum()
-    right += output.sum().item()  # TL201 unsafe
-    # becomes: right += output.sum().detach().float()
-# added: right = float(right)
+        # case: no count: output.sum()
+        right += output.sum().item()  # TL201 unsafe
+        # becomes: right += output.sum().detach().float()
+    # added: right = float(right)
 
-    # case: no count: output[output > 0].sum()
-    right += output[output > 0].sum().item()  # TL201 unsafe
-    # becomes: right += output[output > 0].sum().detach().float()
-# added: right = float(right)
+        # case: no count: output[output > 0].sum()
+        right += output[output > 0].sum().item()  # TL201 unsafe
+        # becomes: right += output[output > 0].sum().detach().float()
+    # added: right = float(right)
 
-    # case: a guarded read that is formatted
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-    if step % 100 == 0:
-        print(f'{total / (step + 1):.3f}')
-# added: total = float(total)
+        # case: a guarded read that is formatted
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+        if step % 100 == 0:
+            print(f'{total / (step + 1):.3f}')
+    # added: total = float(total)
 
-    # case: a guarded read by `%`
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-    if step % 100 == 0:
-        print('%.3f' % (total / 100))
-# added: total = float(total)
+        # case: a guarded read by `%`
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+        if step % 100 == 0:
+            print('%.3f' % (total / 100))
+    # added: total = float(total)
 
-    # case: a guarded read by `format`
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-    if step % 100 == 0:
-        print('{:.3f}'.format(total))
-# added: total = float(total)
+        # case: a guarded read by `format`
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+        if step % 100 == 0:
+            print('{:.3f}'.format(total))
+    # added: total = float(total)
 
-    # case: the same word for something else
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-    log(total=step, other=x.total)
-# added: total = float(total)
+        # case: the same word for something else
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+        log(total=step, other=x.total)
+    # added: total = float(total)
 
-    # case: an early end of the loop
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-    if step > 9: break
-# added: total = float(total)
+        # case: an early end of the loop
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+        if step > 9: break
+    # added: total = float(total)
 
-    # case: no fix for a print
-    print(loss.item())  # TL201 | no fix: goes elsewhere than into a sum
+        # case: no fix for a print
+        print(loss.item())  # TL201 | no fix: goes elsewhere than into a sum
 
-    # case: no fix for a meter
-    meter.update(loss.item())  # TL201 | no fix: goes elsewhere than into a sum
+        # case: no fix for a meter
+        meter.update(loss.item())  # TL201 | no fix: goes elsewhere than into a sum
 
-    # case: no fix for a list
-    losses.append(loss.item())  # TL201 | no fix: stack them after the loop
+        # case: no fix for a list
+        losses.append(loss.item())  # TL201 | no fix: stack them after the loop
 
-    # case: no fix for `float`
-    total += float(loss)  # TL201 | no fix: goes elsewhere
+        # case: no fix for `float`
+        total += float(loss)  # TL201 | no fix: goes elsewhere
 
-    # case: no fix for a difference
-    total -= loss.item()  # TL201 | no fix: goes elsewhere
+        # case: no fix for a difference
+        total -= loss.item()  # TL201 | no fix: goes elsewhere
 
-    # case: no fix for a sum with something else
-    total += loss.item() + 1  # TL201 | no fix: goes elsewhere
+        # case: no fix for a sum with something else
+        total += loss.item() + 1  # TL201 | no fix: goes elsewhere
 
-    # case: no fix for a number divided by it
-    total += 1 / loss.item()  # TL201 | no fix: goes elsewhere
+        # case: no fix for a number divided by it
+        total += 1 / loss.item()  # TL201 | no fix: goes elsewhere
 
-    # case: no fix for a product with another tensor
-    total += loss.item() * other  # TL201 | no fix: goes elsewhere
+        # case: no fix for a product with another tensor
+        total += loss.item() * other  # TL201 | no fix: goes elsewhere
 
-    # case: no fix for a sum that is reset inside
-    total += loss.item()  # TL201 | no fix: also set inside the loop
-    if step % 100 == 0:
-        total = 0.0
+        # case: no fix for a sum that is reset inside
+        total += loss.item()  # TL201 | no fix: also set inside the loop
+        if step % 100 == 0:
+            total = 0.0
 
-    # case: no fix for a sum that is scaled inside
-    total += loss.item()  # TL201 | no fix: more than additions
-    total *= 0.9
+        # case: no fix for a sum that is scaled inside
+        total += loss.item()  # TL201 | no fix: more than additions
+        total *= 0.9
 
-    # case: no fix for a sum that is read on every step
-    total += loss.item()  # TL201 | no fix: read on every step
-    print(f'{total:.3f}')
+        # case: no fix for a sum that is read on every step
+        total += loss.item()  # TL201 | no fix: read on every step
+        print(f'{total:.3f}')
 
-    # case: no fix for a sum that is passed on
-    total += loss.item()  # TL201 | no fix: must be a number
-    if step % 100 == 0:
-        log(total)
+        # case: no fix for a sum that is passed on
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            log(total)
 
-    # case: no fix for a sum that is printed without format
-    total += loss.item()  # TL201 | no fix: must be a number
-    if step % 100 == 0:
-        print(f'{total}')
+        # case: no fix for a sum that is printed without format
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print(f'{total}')
 
-    # case: no fix for a sum that is printed as text
-    total += loss.item()  # TL201 | no fix: must be a number
-    if step % 100 == 0:
-        print('%s' % total)
+        # case: no fix for a sum that is printed as text
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print('%s' % total)
 
-    # case: no fix for a sum that `format` prints as it is
-    total += loss.item()  # TL201 | no fix: must be a number
-    if step % 100 == 0:
-        print('{}'.format(total))
+        # case: no fix for a sum that `format` prints as it is
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print('{}'.format(total))
 
-    # case: no fix for a sum that `format` prints by its name
-    total += loss.item()  # TL201 | no fix: must be a number
-    if step % 100 == 0:
-        print('{t}'.format(t=total))
+        # case: no fix for a sum that `format` prints by its name
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print('{t}'.format(t=total))
 
-    # case: no fix for a sum that is printed as text by its name
-    total += loss.item()  # TL201 | no fix: must be a number
-    if step % 100 == 0:
-        print('%(t)5s' % {'t': total})
+        # case: no fix for a sum that is printed as text by its name
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print('%(t)5s' % {'t': total})
 
-    # case: no fix for a sum whose `repr` is printed
-    total += loss.item()  # TL201 | no fix: must be a number
-    if step % 100 == 0:
-        print(f'{total!r:>9}')
+        # case: no fix for a sum whose `repr` is printed
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print(f'{total!r:>9}')
 
-    # case: no fix for a sum that a nested function reads
-    total += loss.item()  # TL201 | no fix: is used by a function inside the loop
-    if step % 100 == 0:
-        show(lambda: total)
+        # case: no fix for a sum that a nested function reads
+        total += loss.item()  # TL201 | no fix: is used by a function inside the loop
+        if step % 100 == 0:
+            show(lambda: total)
 
-    # case: two terms of one sum
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-    total += output.mean().item()  # TL201 unsafe
-    # becomes: total += output.mean().detach().float()
-# added: total = float(total)
+        # case: two terms of one sum
+        total += loss.item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+        total += output.mean().item()  # TL201 unsafe
+        # becomes: total += output.mean().detach().float()
+    # added: total = float(total)
 
-    # case: a count and a loss in one sum are no whole number
-    right += (output > 0).sum().item()  # TL201 unsafe
-    # becomes: right += (output > 0).sum().detach().float()
-    right += loss.item()  # TL201 unsafe
-    # becomes: right += loss.detach().float()
-# added: right = float(right)
+        # case: a count and a loss in one sum are no whole number
+        right += (output > 0).sum().item()  # TL201 unsafe
+        # becomes: right += (output > 0).sum().detach().float()
+        right += loss.item()  # TL201 unsafe
+        # becomes: right += loss.detach().float()
+    # added: right = float(right)
 
-# head: none
+        # case: a loss in a sum
+        total += loss.item()  # TL201
 
-# case: a loss in a sum
-total = 0.0
+        # case: a count
+        right += (output.argmax(1) == labels).sum().item()  # TL201
+
+        # case: a number that ends the function
+        current = loss.item()
+        if current < best:
+            return
+
+        # case: the size of a batch times its loss
+        right += len(images) * loss.item()  # TL201 unsafe
+        # becomes: right += len(images) * loss.detach().float()
+    # added: right = float(right)
+
+        # case: a sum that is no count, although it is whole
+        right += output.sum().item()  # TL201 unsafe
+        # becomes: right += output.sum().detach().float()
+    # added: right = float(right)
+
+        # case: a count that is divided is no int
+        right += (output > 0).sum().item() / 3  # TL201 unsafe
+        # becomes: right += (output > 0).sum().detach().float() / 3
+    # added: right = float(right)
+
+        # case: a count that starts as a float stays one
+        total += output.argmax(1).eq(labels).sum().item()  # TL201 safe
+        # becomes: total += output.argmax(1).eq(labels).sum()
+    # added: total = float(total)
+
+        # case: a start that takes the place of another
+        again += loss.item()  # TL201 unsafe
+        # becomes: again += loss.detach().float()
+    # added: again = float(again)
+
+        # case: both zeros on one line
+        both += loss.item()  # TL201 unsafe
+        # becomes: both += loss.detach().float()
+    # added: both = float(both)
+
+        # case: both zeros by one assignment
+        second += loss.item()  # TL201 unsafe
+        # becomes: second += loss.detach().float()
+    # added: second = float(second)
+
+        # case: no fix for an attribute
+        self.total += loss.item()  # TL201 | no fix: goes elsewhere than into a sum
+
+        # case: no fix for a sum without a start
+        unset += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+        # case: no fix for a sum that starts at something
+        started += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+        # case: no fix for a sum that starts at one
+        from_one += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+        # case: no fix for a sum that another start hides
+        hidden += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+        # case: no fix for a sum that is returned inside
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            return total
+
+        # case: no fix for a sum that is yielded
+        total += loss.item()  # TL201 | no fix: read on every step
+        yield total
+
+        # case: no fix for a boolean that starts as False
+        seen += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+# head: a training loop that calls a helper
 for images in loader:
     loss = model(images.to(device)).mean()
     loss.backward()
-    total += loss.item()  # TL201
+    note(loss)
 
-# case: a count
-right = 0
-for images, labels in loader:
-    output = model(images.to(device))
-    loss = criterion(output, labels.to(device))
-    loss.backward()
-    right += (output.argmax(1) == labels).sum().item()  # TL201
+# case: a helper
+def note(value):
+    print(value.item())  # TL201
+
+# case: a function that only sounds like acting
+def contact(value):
+    pass
+def note(value):
+    print(value.item())  # TL201
+
+# head: none
 
 # case: before the backward
 for images, labels in loader:
@@ -479,24 +563,6 @@ while True:
     loss = criterion(model(images.to(device)), labels.to(device))
     loss.backward()
     print(loss.item())  # TL201
-
-# case: a helper
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    note(loss)
-def note(value):
-    print(value.item())  # TL201
-
-# case: a function that only sounds like acting
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    note(loss)
-def contact(value):
-    pass
-def note(value):
-    print(value.item())  # TL201
 
 # case: a function whose name starts with eval, but that trains
 def evaluate_and_train():
@@ -581,15 +647,6 @@ for images, labels in loader:
 def select_action(output):
     return output.argmax().item()
 
-# case: a number that ends the function
-def train():
-    for images in loader:
-        loss = model(images.to(device)).mean()
-        loss.backward()
-        current = loss.item()
-        if current < best:
-            return
-
 # case: the condition of `while`
 while loss.item() > 1e-3:
     loss = criterion(model(x.to(device)), y.to(device))
@@ -631,85 +688,6 @@ for images in loader:
 # added: total = float(total)
 print(total / len(loader))
 
-# case: the size of a batch times its loss
-total = 0
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += len(images) * loss.item()  # TL201 unsafe
-    # becomes: total += len(images) * loss.detach().float()
-# added: total = float(total)
-
-# case: a sum that is no count, although it is whole
-total = 0
-for images, labels in loader:
-    output = model(images.to(device))
-    loss = criterion(output, labels.to(device))
-    loss.backward()
-    total += output.sum().item()  # TL201 unsafe
-    # becomes: total += output.sum().detach().float()
-# added: total = float(total)
-
-# case: a count that is divided is no int
-share = 0
-for images, labels in loader:
-    output = model(images.to(device))
-    loss = criterion(output, labels.to(device))
-    loss.backward()
-    share += (output > 0).sum().item() / 3  # TL201 unsafe
-    # becomes: share += (output > 0).sum().detach().float() / 3
-# added: share = float(share)
-
-# case: a count that starts as a float stays one
-right = 0.0
-for images, labels in loader:
-    output = model(images.to(device))
-    loss = criterion(output, labels.to(device))
-    loss.backward()
-    right += output.argmax(1).eq(labels).sum().item()  # TL201 safe
-    # becomes: right += output.argmax(1).eq(labels).sum()
-# added: right = float(right)
-
-# case: a start that takes the place of another
-total = 1
-total = 0
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-# added: total = float(total)
-
-# case: both zeros on one line
-count, total = 0, 0.0
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-# added: total = float(total)
-
-# case: both zeros by one assignment
-count = total = 0
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += loss.item()  # TL201 unsafe
-    # becomes: total += loss.detach().float()
-# added: total = float(total)
-
-# case: no fix for an attribute
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    self.total += loss.item()  # TL201 | no fix: goes elsewhere than into a sum
-
-# case: no fix for a sum without a start
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += loss.item()  # TL201 | no fix: does not start as a literal 0
-
 # case: no fix for a sum that starts only after the loop
 for images in loader:
     loss = model(images.to(device)).mean()
@@ -725,47 +703,6 @@ def train():
         loss = model(images.to(device)).mean()
         loss.backward()
         total += loss.item()  # TL201 | no fix: does not start as a literal 0
-
-# case: no fix for a sum that starts at something
-total = best
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += loss.item()  # TL201 | no fix: does not start as a literal 0
-
-# case: no fix for a sum that starts at one
-total = 1
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += loss.item()  # TL201 | no fix: does not start as a literal 0
-
-# case: no fix for a sum that another start hides
-total = 0
-total = best
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    total += loss.item()  # TL201 | no fix: does not start as a literal 0
-
-# case: no fix for a sum that is returned inside
-def train():
-    total = 0.0
-    for step, (images, labels) in enumerate(loader):
-        loss = model(images.to(device)).mean()
-        loss.backward()
-        total += loss.item()  # TL201 | no fix: must be a number
-        if step % 100 == 0:
-            return total
-
-# case: no fix for a sum that is yielded
-def train():
-    total = 0.0
-    for images in loader:
-        loss = model(images.to(device)).mean()
-        loss.backward()
-        total += loss.item()  # TL201 | no fix: read on every step
-        yield total
 
 # case: several sums of one loop
 total, right, seen = 0.0, 0, 0
@@ -816,13 +753,6 @@ def f():
     while busy: loss = model(x.cuda()); loss.backward(); total += loss.item()  # TL201 unsafe
     # becomes: while busy: loss = model(x.cuda()); loss.backward(); total += loss.detach().float()
     # added: total = float(total)
-
-# case: no fix for a boolean that starts as False
-seen = False
-for images in loader:
-    loss = model(images.to(device)).mean()
-    loss.backward()
-    seen += loss.item()  # TL201 | no fix: does not start as a literal 0
 
 # case: findings of one loop are a group
 for images in loader:

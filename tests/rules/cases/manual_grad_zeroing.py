@@ -54,53 +54,61 @@ for p in model.parameters():
     # case: gradients are made once, outside of training
     p.grad = torch.zeros_like(p)
 
+# head: a loop over the parameters that only zeroes gradients
+for p in model.parameters():  # TL402
+
+    # case: zero_
+    p.grad.zero_()
+
+    # case: zero_ of the data
+    p.grad.data.zero_()
+
+    # case: filled with 0
+    p.grad.fill_(0)
+
+    # case: filled with 0.0
+    p.grad.data.fill_(0.0)
+
+    # case: detached first
+    p.grad.detach_()
+    p.grad.zero_()
+
+    # case: detached first, on one line
+    p.grad.detach_(); p.grad.zero_()
+
+    # case: a test for None
+    if p.grad is not None:
+        p.grad.zero_()
+
+    # case: a test for None that leaves
+    if p.grad is None:
+        continue
+    p.grad.zero_()
+
+    # case: a test for a gradient
+    if p.requires_grad and p.grad is not None:
+        p.grad.zero_()
+
+# head: a loop that zeroes gradients, and what forbids to change it
+for p in model.parameters():
+    p.grad.zero_()
+
+# case: gradients are added up by hand
+for p, g in zip(params, gs):
+    p.grad += g
+
+# case: gradients are added up by a method
+w.grad.data.add_(g)
+
+# case: meta-learning
+torch.autograd.grad(loss, params, create_graph=True)
+
 # head: none
 
 # case: gradients of gradients are not kept
 for p in model.parameters():  # TL402
     p.grad.zero_()
 loss.backward(create_graph=False)
-
-# case: zero_
-for p in model.parameters():  # TL402
-    p.grad.zero_()
-
-# case: zero_ of the data
-for p in model.parameters():  # TL402
-    p.grad.data.zero_()
-
-# case: filled with 0
-for p in model.parameters():  # TL402
-    p.grad.fill_(0)
-
-# case: filled with 0.0
-for p in model.parameters():  # TL402
-    p.grad.data.fill_(0.0)
-
-# case: detached first
-for p in model.parameters():  # TL402
-    p.grad.detach_()
-    p.grad.zero_()
-
-# case: detached first, on one line
-for p in model.parameters():  # TL402
-    p.grad.detach_(); p.grad.zero_()
-
-# case: a test for None
-for p in model.parameters():  # TL402
-    if p.grad is not None:
-        p.grad.zero_()
-
-# case: a test for None that leaves
-for p in model.parameters():  # TL402
-    if p.grad is None:
-        continue
-    p.grad.zero_()
-
-# case: a test for a gradient
-for p in model.parameters():  # TL402
-    if p.requires_grad and p.grad is not None:
-        p.grad.zero_()
 
 # case: on the line of the loop
 for p in model.parameters(): p.grad.zero_()  # TL402
@@ -155,22 +163,6 @@ while True:
     for p in model.parameters():
         p.grad = noise(p)
     loss.backward()
-
-# case: gradients are added up by hand
-for p in model.parameters():
-    p.grad.zero_()
-for p, g in zip(params, gs):
-    p.grad += g
-
-# case: gradients are added up by a method
-for p in model.parameters():
-    p.grad.zero_()
-w.grad.data.add_(g)
-
-# case: meta-learning
-for p in model.parameters():
-    p.grad.zero_()
-torch.autograd.grad(loss, params, create_graph=True)
 
 # case: a while loop
 while p.grad:

@@ -198,6 +198,28 @@ class Photos(torch.utils.data.Dataset):
         x = image if self.raw else self.feature
         return torch.tensor(x)
 
+# head: vectorized environments
+envs = gym.vector.SyncVectorEnv(makers)
+
+# case: the observation of an environment, moved away
+obs, _ = envs.reset()
+x = torch.tensor(obs).to(device)  # TL105 hint
+
+# case: the observation of an environment, by its index
+x = torch.tensor(envs.reset(seed=0)[0], device=device)  # TL105 hint
+
+# case: the observation of an environment, under another name
+next_obs, reward, done, _, _ = envs.step(action)
+obs = next_obs
+x = torch.tensor(obs)
+
+# case: no fix: an environment fills its observation again
+obs, reward, _, _, _ = envs.step(action)
+x = torch.tensor(reward).to(device)  # TL105 hint | no fix: environment
+
+# case: no fix: an environment fills its first observation again
+x = torch.tensor(envs.reset(seed=0)[0], device=device)  # TL105 hint | no fix: environment
+
 # head: none
 
 # case: in a step loop
@@ -249,15 +271,6 @@ def evaluate(env, policy):
 # case: a parameter that is annotated as an array
 def collate(batch: np.ndarray):
     return torch.tensor(batch)  # TL105 hint
-
-# case: the observation of an environment, moved away
-envs = gym.vector.SyncVectorEnv(makers)
-obs, _ = envs.reset()
-x = torch.tensor(obs).to(device)  # TL105 hint
-
-# case: the observation of an environment, by its index
-envs = gym.vector.SyncVectorEnv(makers)
-x = torch.tensor(envs.reset(seed=0)[0], device=device)  # TL105 hint
 
 # case: the bounds of an action space
 scale = torch.tensor((env.action_space.high - env.action_space.low) / 2)  # TL105 hint
@@ -393,12 +406,6 @@ obs, _ = env.reset()
 while not done:
     action = policy(torch.tensor(obs))
     obs, reward, done, _, _ = env.step(action)
-
-# case: the observation of an environment, under another name
-envs = gym.vector.SyncVectorEnv(makers)
-next_obs, reward, done, _, _ = envs.step(action)
-obs = next_obs
-x = torch.tensor(obs)
 
 # case: a memory map of the dataset
 class Tokens(torch.utils.data.Dataset):
@@ -563,15 +570,6 @@ x = torch.tensor(frames, dtype=torch.float32, device=device).div_(255)  # TL105 
 frames = np.load('x.npy')
 x = torch.tensor(frames, device=device)  # TL105 hint | no fix: written in place
 frames[0] = 0
-
-# case: no fix: an environment fills its observation again
-envs = gym.vector.SyncVectorEnv(makers)
-obs, reward, _, _, _ = envs.step(action)
-x = torch.tensor(reward).to(device)  # TL105 hint | no fix: environment
-
-# case: no fix: an environment fills its first observation again
-envs = gym.vector.SyncVectorEnv(makers)
-x = torch.tensor(envs.reset(seed=0)[0], device=device)  # TL105 hint | no fix: environment
 
 # case: no fix: the name stands for constructors here and there
 Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor

@@ -76,10 +76,10 @@ for x in loader:
     print(loss.item())  # torchlint: ignore[ TL202 , TL201 ] -- why  # noqa  # TL001 safe
     # becomes: print(loss.item())  # torchlint: ignore[ TL201 ] -- why  # noqa
 
-# head: none [select=ALL]
+# head: a file that uses torch [select=ALL]
+import torch
 
 # case: unused: a line without a finding
-import torch
 for x in loader:
     loss = model(x.cuda())
     loss.backward()
@@ -87,7 +87,6 @@ for x in loader:
 x = 1  # torchlint: ignore  # TL001 | says: `ignore` silences nothing here
 
 # case: unused: a block without a finding
-import torch
 for x in loader:
     loss = model(x.cuda())
     loss.backward()
@@ -96,16 +95,39 @@ for x in loader:
 x = 1
 # torchlint: enable[TL201]
 
-# case: unused: in a file that no other rule reads
-x = 1  # torchlint: ignore[TL201]  # TL001 | says: `ignore` silences nothing here
-
 # case: unused: all rules
-import torch
 x = 1  # torchlint: ignore  # TL001
 
 # case: unused: a rule that is off in tests
-import torch
 x = 1  # torchlint: ignore[TL101]  # TL001
+
+# case: left alone: a finding that waits for other files
+from torch import optim
+def note(value):
+    return value.item()  # torchlint: ignore[TL201]
+def step(loss):
+    loss.backward()
+
+# case: silenced by its code
+x = 1  # torchlint: ignore[TL202]  # torchlint: ignore[TL001]
+
+# case: silenced by its name
+x = 1  # torchlint: ignore[TL202, unused-suppression]
+
+# case: silenced for another tool
+x = 1  # noqa: TL001 # torchlint: ignore[TL202]
+
+# case: not silenced by itself
+x = 1  # torchlint: ignore  # TL001
+
+# case: not silenced by a comment for all rules
+x = 1  # torchlint: ignore[TL202]  # TL001
+# torchlint: ignore-file  # TL001
+
+# head: none [select=ALL]
+
+# case: unused: in a file that no other rule reads
+x = 1  # torchlint: ignore[TL201]  # TL001 | says: `ignore` silences nothing here
 
 # case: left alone: a rule that is off in tests, in a test [path=tests/test_x.py]
 import torch
@@ -118,14 +140,6 @@ x = 1  # torchlint: ignore
 # case: unused: another rule, in a test [path=tests/test_x.py]
 import torch
 x = 1  # torchlint: ignore[TL201]  # TL001
-
-# case: left alone: a finding that waits for other files
-import torch
-from torch import optim
-def note(value):
-    return value.item()  # torchlint: ignore[TL201]
-def step(loss):
-    loss.backward()
 
 # case: left alone: a comment about comments
 x = 1  # torchlint: ignore[TL001]
@@ -171,27 +185,6 @@ for x in loader:
 def note(value):
     return value.item()  # TL201
 value = 1  # torchlint: ignore[TL201]  # TL001
-
-# case: silenced by its code
-import torch
-x = 1  # torchlint: ignore[TL202]  # torchlint: ignore[TL001]
-
-# case: silenced by its name
-import torch
-x = 1  # torchlint: ignore[TL202, unused-suppression]
-
-# case: silenced for another tool
-import torch
-x = 1  # noqa: TL001 # torchlint: ignore[TL202]
-
-# case: not silenced by itself
-import torch
-x = 1  # torchlint: ignore  # TL001
-
-# case: not silenced by a comment for all rules
-import torch
-x = 1  # torchlint: ignore[TL202]  # TL001
-# torchlint: ignore-file  # TL001
 
 # case: the fix: a comment behind code
 x = 1  # torchlint: ignore[TL201]  # TL001 safe

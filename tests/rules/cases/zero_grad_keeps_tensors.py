@@ -4,14 +4,6 @@
 import torch
 from torch import nn, optim
 
-# case: an optimizer, by keyword
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
-
-# case: an optimizer, by position
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(False)  # TL401 unsafe
-
 # case: an optimizer under another name
 o = optim.Adam(ps)
 o.zero_grad(set_to_none=False)  # TL401 unsafe
@@ -49,67 +41,11 @@ from accelerate.optimizer import AcceleratedOptimizer
 optimizer = AcceleratedOptimizer(base)
 optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
 
-# case: gradients are read behind a test for None
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-
-def norm(model):
-    return sum(p.grad.norm() for p in model.parameters() if p.grad is not None)
-optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
-
-# case: gradients are freed by hand elsewhere
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-for p in ps:
-    p.grad = None
-optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
-
-# case: torch computes gradients of gradients
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-g = torch.autograd.grad(loss, x)
-optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
-
-# case: clipping, which asks for None itself
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-nn.utils.clip_grad_norm_(ps, 1.0)
-optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
-
-# case: bare, which frees since torch 2.0
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad()
-
-# case: already freed
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(set_to_none=True)
-
-# case: already freed, by position
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(True)
-
-# case: as somebody decides
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(set_to_none=flag)
-
-# case: arguments that nobody sees
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(*args, **options)
-
-# case: one argument that nobody sees
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(*[], set_to_none=False)
-
-# case: keywords that nobody sees
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(False, **options)
-
 # case: something else with the method
 meter.zero_grad(set_to_none=False)
 
 # case: a function of that name
 zero_grad(False)
-
-# case: another method of the optimizer
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.step(set_to_none=False)
-optimizer.zero_grad()
 
 # case: an optimizer from a package that nobody knows
 from fancy import FancyOptimizer
@@ -146,22 +82,6 @@ class Meter:
     def reset(self):
         self.zero_grad(set_to_none=False)
 
-# case: gradients are added up in place
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-for p, g in zip(ps, gs):
-    p.grad += g
-optimizer.zero_grad(set_to_none=False)
-
-# case: gradients are read without a test for None
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-total = sum(p.grad.norm() for p in ps)
-optimizer.zero_grad(set_to_none=False)
-
-# case: CUDA graphs want gradients to stay where they are
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-g = torch.cuda.CUDAGraph()
-optimizer.zero_grad(set_to_none=False)
-
 # case: FSDP
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 model = FSDP(model)
@@ -192,16 +112,6 @@ optimizer.zero_grad()  # TL401
 optimizer = optim.SGD(model.parameters(), lr=0.1)
 optimizer.zero_grad()
 
-# case: the argument goes
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(set_to_none=False)  # why  # TL401 unsafe
-# becomes: optimizer.zero_grad()  # why
-
-# case: the argument goes by position too
-optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(False)  # TL401 unsafe
-# becomes: optimizer.zero_grad()
-
 # case: older torch has to be told [torch=1.10]
 optimizer = optim.SGD(model.parameters(), lr=0.1)
 optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
@@ -216,3 +126,76 @@ optimizer.zero_grad(False)  # TL401 unsafe
 optimizer = optim.SGD(model.parameters(), lr=0.1)
 optimizer.zero_grad()  # TL401 unsafe
 # becomes: optimizer.zero_grad(set_to_none=True)
+
+# head: an optimizer of torch
+optimizer = optim.SGD(model.parameters(), lr=0.1)
+
+# case: an optimizer, by keyword
+optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
+
+# case: an optimizer, by position
+optimizer.zero_grad(False)  # TL401 unsafe
+
+# case: gradients are read behind a test for None
+def norm(model):
+    return sum(p.grad.norm() for p in model.parameters() if p.grad is not None)
+optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
+
+# case: gradients are freed by hand elsewhere
+for p in ps:
+    p.grad = None
+optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
+
+# case: torch computes gradients of gradients
+g = torch.autograd.grad(loss, x)
+optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
+
+# case: clipping, which asks for None itself
+nn.utils.clip_grad_norm_(ps, 1.0)
+optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
+
+# case: bare, which frees since torch 2.0
+optimizer.zero_grad()
+
+# case: already freed
+optimizer.zero_grad(set_to_none=True)
+
+# case: already freed, by position
+optimizer.zero_grad(True)
+
+# case: as somebody decides
+optimizer.zero_grad(set_to_none=flag)
+
+# case: arguments that nobody sees
+optimizer.zero_grad(*args, **options)
+
+# case: one argument that nobody sees
+optimizer.zero_grad(*[], set_to_none=False)
+
+# case: keywords that nobody sees
+optimizer.zero_grad(False, **options)
+
+# case: another method of the optimizer
+optimizer.step(set_to_none=False)
+optimizer.zero_grad()
+
+# case: gradients are added up in place
+for p, g in zip(ps, gs):
+    p.grad += g
+optimizer.zero_grad(set_to_none=False)
+
+# case: gradients are read without a test for None
+total = sum(p.grad.norm() for p in ps)
+optimizer.zero_grad(set_to_none=False)
+
+# case: CUDA graphs want gradients to stay where they are
+g = torch.cuda.CUDAGraph()
+optimizer.zero_grad(set_to_none=False)
+
+# case: the argument goes
+optimizer.zero_grad(set_to_none=False)  # why  # TL401 unsafe
+# becomes: optimizer.zero_grad()  # why
+
+# case: the argument goes by position too
+optimizer.zero_grad(False)  # TL401 unsafe
+# becomes: optimizer.zero_grad()
