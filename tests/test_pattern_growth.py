@@ -52,8 +52,8 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
     "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
     "torchlint.rules.model._constructed._ASSIGNS": "at the start of 400 bytes",
-    "torchlint.analysis.surroundings._LINE": "where an edit begins",
-    "torchlint.analysis.surroundings._REST": "where an edit ends",
+    "torchlint.analysis.edits._LINE": "where an edit begins",
+    "torchlint.analysis.edits._REST": "where an edit ends",
 }
 _LINEAR_ALL_THE_SAME = {
     "torchlint.rules.model._constructed._TOKEN": "it sees 4,000 bytes",

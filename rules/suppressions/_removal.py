@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.analysis.surroundings import line_start, next_line
+from torchlint.analysis.edits import line_start, next_line
 from torchlint.rule import Edit
 
 if TYPE_CHECKING:

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.surroundings import (
-    block_end,
-    comma_end,
-    first_on_line,
-    indentation,
-    is_elif,
-    line_end,
-    line_start,
-    next_line,
-    outer,
-    rest_of_line,
-    statement_start,
-)
+from torchlint.analysis.names import dotted_text
 from torchlint.finding import Edit
 from torchlint.source.positions import code_of
 
@@ -28,6 +17,9 @@ if TYPE_CHECKING:
 
 _BARE_NEWLINE = re.compile(r"(?<!\r)\n")
 _LINES = re.compile(r"\r\n|\r|\n")
+_REST = re.compile(r"[ \t\f]*(?P<comment>#[^\r\n]*)?(?P<end>\r\n|\r|\n|\Z)?")
+_LINE = re.compile(r"[^\r\n]*(\r\n|\r|\n)?")
+_BRANCHES = (cst.BaseSuite, cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler)
 _Statement = cst.BaseStatement | cst.BaseSmallStatement
 
 
@@ -43,11 +35,11 @@ def replace(module: Module, node: cst.CSTNode, content: str | cst.CSTNode) -> Ed
     if isinstance(content, str):
         start, end = module.offsets(node)
         return _edit(module, start, end, content)
-    if is_elif(module, node):
+    if _is_elif(module, node):
         raise ValueError("an elif is not a statement of its own")
-    start, end = outer(module, node)
+    start, end = _outer(module, node)
     statement = module.statement(node)
-    indent = indentation(module, statement_start(module, statement)) if statement else ""
+    indent = _indentation(module, _statement_start(module, statement)) if statement else ""
     return _edit(module, start, end, code_of(content, module.tree, indent=indent))
 
 
@@ -59,12 +51,12 @@ def add_argument(module: Module, call: cst.Call, text: str) -> Edit:
     start, end = module.offsets(last)
     if isinstance(last.value, cst.GeneratorExp) and not last.value.lpar:
         return _edit(module, start, end, f"({module.text[start:end]}), {text}")
-    comma = comma_end(module, last)
+    comma = _comma_end(module, last)
     tail = comma or end
-    if not first_on_line(module, start):
+    if not _first_on_line(module, start):
         return _edit(module, tail, tail, f" {text}," if comma else f", {text}")
-    line = f"\n{indentation(module, start)}{text}"
-    here = line_end(module, tail) if rest_of_line(module, tail).ends else tail
+    line = f"\n{_indentation(module, start)}{text}"
+    here = _line_end(module, tail) if _rest_of_line(module, tail).ends else tail
     if comma:
         return _edit(module, here, here, f"{line},")
     return _edit(module, end, here, f",{module.text[end:here]}{line}")
@@ -77,34 +69,34 @@ def _first_argument(module: Module, call: cst.Call, text: str) -> Edit:
         return _edit(module, start, end, text)
     row = blank.rindex("#")
     comment = start + row
-    indent = " " * 4 + indentation(module, start)
-    if first_on_line(module, comment):
-        indent = indentation(module, comment)
-    here = line_end(module, comment)
+    indent = " " * 4 + _indentation(module, start)
+    if _first_on_line(module, comment):
+        indent = _indentation(module, comment)
+    here = _line_end(module, comment)
     return _edit(module, here, here, f"\n{indent}{text},")
 
 
 def remove_argument(module: Module, call: cst.Call, arg: cst.Arg) -> Edit:
     """Take out one argument with its comma, and its line if it stands there alone."""
     start, end = module.offsets(arg)
-    tail = comma_end(module, arg) or end
+    tail = _comma_end(module, arg) or end
     args = list(call.args)
     index = next(i for i, each in enumerate(args) if each is arg)
     if len(args) == 1:
         return _only_argument(module, call, start, tail)
     is_last = index == len(args) - 1
-    rest = rest_of_line(module, tail)
-    alone = first_on_line(module, start) and rest.ends
-    if alone and (rest.comment or not is_last or comma_end(module, arg)):
+    rest = _rest_of_line(module, tail)
+    alone = _first_on_line(module, start) and rest.ends
+    if alone and (rest.comment or not is_last or _comma_end(module, arg)):
         return _edit(module, line_start(module, start), next_line(module, tail), "")
-    if not is_last and not first_on_line(module, module.offsets(args[index + 1])[0]):
+    if not is_last and not _first_on_line(module, module.offsets(args[index + 1])[0]):
         return _edit(module, start, module.offsets(args[index + 1])[0], "")
     if index == 0:
         return _edit(module, start, tail, "")
-    before = comma_end(module, args[index - 1]) or start
+    before = _comma_end(module, args[index - 1]) or start
     if not _blank(module, before, start):
         return _edit(module, start, tail, "")
-    if is_last and not comma_end(module, arg):
+    if is_last and not _comma_end(module, arg):
         before = module.offsets(args[index - 1])[1]
         if not _blank(module, before, start, besides=","):
             return _edit(module, start, tail, "")
@@ -127,7 +119,7 @@ def delete_statement(module: Module, stmt: _Statement) -> Edit:
     Raises:
         ValueError: an `elif`, which cannot go without the branches around it.
     """
-    if is_elif(module, stmt):
+    if _is_elif(module, stmt):
         raise ValueError("an elif is not a statement of its own")
     parent = module.parent(stmt)
     if isinstance(parent, cst.SimpleStatementLine | cst.SimpleStatementSuite):
@@ -137,13 +129,13 @@ def delete_statement(module: Module, stmt: _Statement) -> Edit:
             return replace(module, stmt, "pass")
         stmt = parent
         parent = module.parent(stmt)
-    start, end = statement_start(module, stmt), module.offsets(stmt)[1]
+    start, end = _statement_start(module, stmt), module.offsets(stmt)[1]
     if isinstance(parent, cst.IndentedBlock) and len(parent.body) == 1:
         return _edit(module, start, end, "pass")
     first = line_start(module, start)
     # A form feed before the statement is a page break of the file's, not of the statement's.
     feeds = len(module.text[first:start]) - len(module.text[first:start].lstrip("\f"))
-    return _edit(module, first + feeds, next_line(module, block_end(module, stmt)), "")
+    return _edit(module, first + feeds, next_line(module, _block_end(module, stmt)), "")
 
 
 def _delete_from_line(
@@ -165,11 +157,11 @@ def insert_before(module: Module, stmt: _Statement, code: str) -> Edit | None:
     line = _own_line(module, stmt)
     if line is None:
         return None
-    start = statement_start(module, line)
+    start = _statement_start(module, line)
     here = line_start(module, start)
     if module.text[:here].rstrip("\r\n").endswith("\\"):
         return None
-    return _edit(module, here, here, _indented(code, indentation(module, start)) + "\n")
+    return _edit(module, here, here, _indented(code, _indentation(module, start)) + "\n")
 
 
 def insert_after(module: Module, stmt: _Statement, code: str) -> Edit | None:
@@ -177,10 +169,10 @@ def insert_after(module: Module, stmt: _Statement, code: str) -> Edit | None:
     line = _own_line(module, stmt)
     if line is None:
         return None
-    lines = _indented(code, indentation(module, statement_start(module, line)))
-    end = block_end(module, line)
+    lines = _indented(code, _indentation(module, _statement_start(module, line)))
+    end = _block_end(module, line)
     here = next_line(module, end)
-    if line_end(module, end) == here:
+    if _line_end(module, end) == here:
         return _edit(module, here, here, "\n" + lines)
     return _edit(module, here, here, lines + "\n")
 
@@ -230,7 +222,7 @@ def _own_line(module: Module, stmt: _Statement) -> cst.BaseStatement | None:
     node: cst.CSTNode | None = stmt
     if isinstance(stmt, cst.BaseSmallStatement):
         node = module.parent(stmt)
-    if not isinstance(node, cst.BaseStatement) or is_elif(module, node):
+    if not isinstance(node, cst.BaseStatement) or _is_elif(module, node):
         return None
     return node
 
@@ -259,17 +251,110 @@ def _binds(statement: cst.CSTNode, dotted: str) -> bool:
         alias for small in statement.body if isinstance(small, cst.Import) for alias in small.names
     ]
     return any(
-        f"{_dotted(alias.name)}.".startswith(f"{dotted}.")
+        f"{dotted_text(alias.name)}.".startswith(f"{dotted}.")
         for alias in aliases
         if alias.asname is None or alias.evaluated_alias == dotted == alias.evaluated_name
     )
 
 
-def _dotted(name: cst.BaseExpression) -> str:
-    parts: list[str] = []
-    while isinstance(name, cst.Attribute):
-        parts.append(name.attr.value)
-        name = name.value
-    if isinstance(name, cst.Name):
-        parts.append(name.value)
-    return ".".join(reversed(parts))
+# places around a node: parentheses, comma, lines, the end of its block ---------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What is left of a line: a comment perhaps, and whether nothing else is."""
+
+    comment: bool
+    ends: bool
+
+
+def _outer(module: Module, node: cst.CSTNode) -> tuple[int, int]:
+    """The offsets of a node with its own parentheses."""
+    if isinstance(node, cst.BaseExpression) and node.lpar:
+        return module.offsets(node.lpar[0])[0], module.offsets(node.rpar[-1])[1]
+    return module.offsets(node)
+
+
+def _comma_end(module: Module, arg: cst.Arg) -> int | None:
+    """The offset after the comma that follows an argument, if there is one."""
+    if isinstance(arg.comma, cst.Comma):
+        return module.offsets(arg.comma.whitespace_before)[1] + 1
+    return None
+
+
+def line_start(module: Module, offset: int) -> int:
+    """The offset where the line of `offset` begins."""
+    return max(module.text.rfind("\n", 0, offset), module.text.rfind("\r", 0, offset)) + 1
+
+
+def _line_end(module: Module, offset: int) -> int:
+    """The offset where the line of `offset` ends, before its newline."""
+    match = _LINE.match(module.text, offset)
+    return match.end() - len(match[1] or "") if match else offset
+
+
+def next_line(module: Module, offset: int) -> int:
+    """The offset where the line after that of `offset` begins."""
+    match = _LINE.match(module.text, offset)
+    return match.end() if match else offset
+
+
+def _rest_of_line(module: Module, offset: int) -> _Rest:
+    match = _REST.match(module.text, offset)
+    assert match is not None
+    return _Rest(comment=match["comment"] is not None, ends=match["end"] is not None)
+
+
+def _first_on_line(module: Module, offset: int) -> bool:
+    """Whether only blanks stand before `offset` in its line."""
+    return not module.text[line_start(module, offset) : offset].strip(" \t\f")
+
+
+def _indentation(module: Module, offset: int) -> str:
+    """The blanks that the line of `offset` begins with, without form feeds."""
+    start = line_start(module, offset)
+    line = module.text[start : _line_end(module, start)].lstrip("\f")
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _statement_start(module: Module, stmt: cst.CSTNode) -> int:
+    """Where a statement begins, with its decorators."""
+    if isinstance(stmt, cst.FunctionDef | cst.ClassDef) and stmt.decorators:
+        return module.offsets(stmt.decorators[0])[0]
+    return module.offsets(stmt)[0]
+
+
+def _block_end(module: Module, stmt: cst.CSTNode) -> int:
+    """Where a statement ends, with the comments that close its block."""
+    end = module.offsets(stmt)[1]
+    node: cst.CSTNode | None = stmt
+    while node is not None:
+        if isinstance(node, cst.IndentedBlock):
+            comments = [line for line in node.footer if line.comment is not None]
+            if comments:
+                comment = comments[-1].comment
+                assert comment is not None
+                end = max(end, module.offsets(comment)[1])
+        node = _last_part(node)
+    return end
+
+
+def _is_elif(module: Module, stmt: cst.CSTNode) -> bool:
+    return isinstance(stmt, cst.If) and isinstance(module.parent(stmt), cst.If)
+
+
+def _last_part(node: cst.CSTNode) -> cst.CSTNode | None:
+    """The suite, branch or statement that a compound statement or block ends with."""
+    if isinstance(node, cst.IndentedBlock):
+        return node.body[-1] if node.body else None
+    if isinstance(node, cst.Match):
+        return node.cases[-1].body
+    if not isinstance(node, (cst.BaseCompoundStatement, *_BRANCHES)):
+        return None
+    for name in ("finalbody", "orelse", "handlers", "body"):
+        part = getattr(node, name, None)
+        if isinstance(part, tuple | list):
+            part = part[-1] if part else None
+        if isinstance(part, cst.CSTNode):
+            return part
+    return None

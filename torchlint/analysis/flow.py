@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from torchlint.source.tree import Tree
 
 LOOPS = (cst.For, cst.While)
+_ABOUT = frozenset({"shape", "size", "dim", "ndim", "dtype", "device", "numel"})
+_DEFINED = (cst.Param, cst.FunctionDef, cst.ClassDef, cst.Del, cst.Global, cst.Nonlocal)
 _WEAK = frozenset({How.UPDATE, How.OTHER})
 
 
@@ -63,13 +65,28 @@ class Flow:
             ]
         return kept or bindings
 
-    def by_assignment(self, uses: Iterable[cst.Name]) -> dict[cst.CSTNode, list[cst.Name]]:
-        """Of each assignment, those of the uses, in their order, that may read what it set."""
+    def reads(self, names: Iterable[cst.Name]) -> dict[cst.CSTNode, list[cst.Name]]:
+        """Of each assignment, those of the names, in their order, that may read what it set."""
         found: dict[cst.CSTNode, list[cst.Name]] = defaultdict(list)
-        for use in uses:
-            for node in {binding.node for binding in self.reaching(use)}:
-                found[node].append(use)
+        for name in filter(self._is_read, names):
+            for node in {binding.node for binding in self.reaching(name)}:
+                found[node].append(name)
         return found
+
+    def _is_read(self, name: cst.Name) -> bool:
+        parent = self._tree.parent(name)
+        if isinstance(parent, cst.Attribute):
+            return parent.value is name and parent.attr.value not in _ABOUT
+        if isinstance(parent, cst.Arg):
+            return parent.keyword is not name
+        if isinstance(parent, _DEFINED):
+            return isinstance(parent, cst.Param) and parent.default is name
+        node: cst.CSTNode = name
+        while isinstance(parent, (cst.Element, cst.Tuple, cst.List)):
+            node, parent = parent, self._tree.parent(parent)
+        if isinstance(parent, (cst.For, cst.CompFor, cst.AnnAssign)):
+            return parent.target is not node
+        return not isinstance(parent, cst.AssignTarget)
 
     def _visible_inside(self, binding: Binding, above: set[cst.CSTNode]) -> bool:
         """Whether a use within the binding's own node comes after it, not before."""

@@ -79,22 +79,20 @@ class Module:
         around = None if near is None else self._outermost_function(near)
         return self._spelled.get((around, name), [])
 
-    def uses(self, assign: cst.CSTNode, name: str) -> list[cst.Name]:
-        """The places that may read what an assignment put into a name, in the same function."""
+    def reads(self, assign: cst.CSTNode, name: str) -> list[cst.Name]:
+        """The places, also in functions inside its own, that read what an assignment put into a
+        name. `x.shape` and the like are none: they ask about a tensor, not for its values."""
         function = self.function(assign)
-        if (function, name) not in self._uses:
-            self._uses[function, name] = self.flow.by_assignment(
+        if (function, name) not in self._reads:
+            self._reads[function, name] = self.flow.reads(
                 use
                 for use in self.spelled(name, near=assign)
-                if self.function(use) is function and self._in_body(use, function)
+                if function is None or function in self.ancestors(use)
             )
-        return self._uses[function, name].get(assign, [])
-
-    def _in_body(self, node: cst.CSTNode, function: cst.FunctionDef | None) -> bool:
-        return function is None or function.body in self.ancestors(node)
+        return self._reads[function, name].get(assign, [])
 
     @cached_property
-    def _uses(
+    def _reads(
         self,
     ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode, list[cst.Name]]]:
         return {}

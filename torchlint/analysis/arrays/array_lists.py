@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import How
-from torchlint.analysis.occurrences import methods_called_on
+from torchlint.analysis.uses import methods_called_on
 from torchlint.analysis.values.kinds import NO_VALUE, UNKNOWN_VALUE, Value
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.analysis.arrays.tensor_constructors import method_behind
 from torchlint.analysis.literals import argument, argument_node
 from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.occurrences import methods_called_on, occurrences, with_items
+from torchlint.analysis.uses import methods_called_on, occurrences, with_items
 from torchlint.analysis.values.environments import observed
 from torchlint.analysis.values.kinds import Kind
 

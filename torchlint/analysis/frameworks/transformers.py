@@ -11,7 +11,7 @@ TRANSFORMERS = Framework(
     module_classes=("PreTrainedModel",),
     step_methods=("compute_loss",),
     step_hooks=(
-        (r"\..*Trainer$", frozenset({"compute_loss"})),
+        (r"^[^.]*\..*Trainer$", frozenset({"compute_loss"})),
         (r"(?:^|\.)(?:Trainer)?Callback$", frozenset({"on_step_end"})),
     ),
     evaluation_hooks=frozenset({"prediction_step", "evaluation_loop"}),

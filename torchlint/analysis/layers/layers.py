@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 _PASSED_ON = ("torch.nn.Identity", "torch.nn.Sequential")
+_LISTS = ("builtins.list", "builtins.tuple")
 _PAIRS = ("collections.OrderedDict", "typing.OrderedDict", "builtins.dict")
 
 
@@ -132,11 +133,10 @@ class Layers:
 
     def _constructed(self, call: cst.Call) -> Chain:
         if self.is_one_of(call, _PASSED_ON):
-            if self.module.calls(call, "torch.nn.Sequential"):
-                if self._is_run_by_hand(call):
-                    return unknown(call)
-                return self.join(map(self._argument, call.args))
-            return NO_LAYERS
+            if not self.module.calls(call, "torch.nn.Sequential"):
+                return NO_LAYERS
+            by_hand = self._is_run_by_hand(call)
+            return unknown(call) if by_hand else self.join(map(self._argument, call.args))
         function = self.definition(call)
         if function is not None:
             return self._result(function, call, as_list=False)
@@ -163,22 +163,19 @@ class Layers:
 
     def _argument(self, arg: cst.Arg) -> Chain:
         value = arg.value
-        if arg.star == "*":
-            return self.sequence(value)
-        if isinstance(value, cst.Call) and self.module.calls(value, *_PAIRS):
-            return self.sequence(value)
-        if isinstance(value, (cst.Name, cst.Attribute)) and self.grown(value) is not None:
-            return self.sequence(value)
-        return self.element(value)
+        as_list = (
+            arg.star == "*"
+            or (isinstance(value, cst.Call) and self.module.calls(value, *_PAIRS))
+            or (isinstance(value, (cst.Name, cst.Attribute)) and self.grown(value) is not None)
+        )
+        return self.sequence(value) if as_list else self.element(value)
 
     def _bound(self, binding: Binding, node: cst.Name) -> Chain:
         value = binding.value
-        if value is None:
-            return unknown(node)
-        if binding.how is How.ITERATION:
+        if value is not None and binding.how is How.ITERATION:
             items = self.lists.iterated(value, binding.path) or ()
             return either([self.chain(item) for item in items], node)
-        if binding.how is not How.ASSIGNMENT or binding.path:
+        if value is None or binding.how is not How.ASSIGNMENT or binding.path:
             return unknown(node)
         return self._moved(self.chain(value), value, node)
 
@@ -269,14 +266,11 @@ class Layers:
         return self.element(element.value)
 
     def _called_sequence(self, call: cst.Call) -> Chain:
-        if self.module.calls(call, *_PAIRS) or self.module.calls(
-            call, "builtins.list", "builtins.tuple"
-        ):
-            chains = [
+        if self.module.calls(call, *_PAIRS, *_LISTS):
+            return self.join(
                 self.sequence(arg.value) if arg.keyword is None else self.element(arg.value)
                 for arg in call.args
-            ]
-            return self.join(chains)
+            )
         if self.is_one_of(call, ("torch.nn.Sequential",)):
             return self.chain(call)
         if self.module.calls(call, "torch.nn.ModuleList"):
@@ -313,8 +307,7 @@ class _Growth:
                 return None
             self._states[self._grown] = state
             if isinstance(statement, cst.SimpleStatementLine):
-                for part in statement.body:
-                    state = self._small(part, state) if state is not None else None
+                state = self._block(statement.body, state)
             elif isinstance(statement, cst.BaseSmallStatement):
                 state = self._small(statement, state)
             elif statement in self._touched or statement in self._layers.around_jumps:
@@ -385,11 +378,10 @@ class _Growth:
         if grown_name(call) != self._name or not isinstance(call.func, cst.Attribute):
             return state
         how = call.func.attr.value
-        if how in ("append", "add_module") and call.args:
-            return self._layers.join([state, self._layers.element(call.args[-1].value)])
-        if how == "extend" and call.args:
-            return self._layers.join([state, self._layers.sequence(call.args[0].value)])
-        return unknown(call)
+        if how not in ("append", "add_module", "extend") or not call.args:
+            return unknown(call)
+        read = self._layers.sequence if how == "extend" else self._layers.element
+        return self._layers.join([state, read(call.args[-1].value)])
 
 
 def _either(one: Chain | None, other: Chain | None) -> Chain | None:

@@ -12,8 +12,7 @@ from torchlint.analysis.layers.chain import Chain, Step
 from torchlint.analysis.layers.layer_lists import GROW, UNORDERED, assign_targets
 from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.occurrences import occurrences
-from torchlint.analysis.reads import Reads
+from torchlint.analysis.uses import occurrences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +29,6 @@ class ModuleOrder:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.layers = Layers(module)
-        self.reads = Reads(module)
         self.calls: dict[cst.Call, dict[cst.Call, None]] = defaultdict(dict)
         """For each layer, the calls in `forward` whose value is its output."""
         self.inputs: dict[cst.Call, dict[cst.Call, None]] = defaultdict(dict)
@@ -100,7 +98,7 @@ class ModuleOrder:
         parent = self.module.parent(call)
         if isinstance(parent, (cst.Assign, cst.AnnAssign)):
             name = _single_name(parent)
-            uses = self.reads.of(parent, name) if name is not None else []
+            uses = self.module.reads(parent, name) if name is not None else []
             for use in uses:
                 yield from self._steps_into(use)
             if not uses:
@@ -154,7 +152,7 @@ class ModuleOrder:
             return None
         uses: list[cst.BaseExpression] = []
         if isinstance(targets[0], cst.Name):
-            uses += self.reads.of(assign, targets[0].value)
+            uses += self.module.reads(assign, targets[0].value)
         elif isinstance(targets[0], cst.Attribute):
             uses += occurrences(targets[0], self.module)
         return None if any(self._hides(use) for use in uses) else uses

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 _GROUP_NORM = frozenset({"torch.nn.GroupNorm"})
+_SWITCHES = {"requires_grad_": "requires_grad", "train": "mode"}
 _IS_NORM = re.compile(r"isinstance\(.{0,200}Norm|Norm\w{0,40}['\"]?\s*(?:\)|in\b|==)", re.DOTALL)
 _FUSERS = re.compile(r"^(?:fuse_modules|fuse_modules_qat|fuse_conv_bn\w*|fuse_conv_and_bn)$")
 
@@ -64,12 +65,9 @@ def freezes_norms(module: Module) -> bool:
 
 
 def _freezes(call: cst.Call, func: cst.Attribute, module: Module) -> bool:
-    if func.attr.value == "requires_grad_":
-        value = module.argument(call, "requires_grad", 0)
-        frozen = value is not None and module.literal(value) is False
-    elif func.attr.value == "train":
-        value = module.argument(call, "mode", 0)
-        frozen = value is not None and module.literal(value) is False
+    if func.attr.value in _SWITCHES:
+        switch = module.argument(call, _SWITCHES[func.attr.value], 0)
+        frozen = module.literal(switch) is False
     else:
         frozen = func.attr.value == "eval" and not call.args
     return frozen and _holds_norm(func.value, module)

@@ -12,7 +12,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
 from torchlint.analysis.loading.worker_processes import holds_local_function
 from torchlint.analysis.names import Binding, How
-from torchlint.analysis.occurrences import calls_spelled
+from torchlint.analysis.uses import calls_spelled
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
 if TYPE_CHECKING:

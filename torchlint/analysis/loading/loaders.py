@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.keyword_dicts import spelled_out
 from torchlint.analysis.literals import argument, has_star_args, literal
+from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.names import How
-from torchlint.analysis.occurrences import calls_spelled
+from torchlint.analysis.uses import calls_spelled, reads_of_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from torchlint.analysis.module import Module
 
 LOADER = "torch.utils.data.DataLoader"
@@ -152,7 +150,7 @@ def _read_once(call: cst.Call, module: Module) -> bool:
     """`next(iter(DataLoader(…)))` outside loops, also by way of a name."""
     if _is_next_iter(call, module):
         return next(iter(module.loops.loops_around(call)), None) is None
-    uses = list(uses_of(call, module))
+    uses = list(reads_of_targets(module.parent(call), module))
     return bool(uses) and all(
         _is_next_iter(use, module) and next(iter(module.loops.loops_around(use)), None) is None
         for use in uses
@@ -167,31 +165,6 @@ def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
         and outer is not None
         and module.calls(inner, "builtins.iter")
         and module.calls(outer, "builtins.next")
-    )
-
-
-def uses_of(call: cst.Call, module: Module) -> Iterator[cst.Name]:
-    """The reads of the name that a loader is assigned to; nothing if it has none."""
-    statement = module.parent(call)
-    if not isinstance(statement, cst.Assign):
-        return
-    names = {
-        target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
-    }
-    for node in (each for name in sorted(names) for each in module.spelled(name, near=call)):
-        if isinstance(module.parent(node), cst.AssignTarget):
-            continue
-        if isinstance(module.parent(node), (cst.Arg, cst.Attribute)) and _is_label(node, module):
-            continue
-        if any(binding.node is statement for binding in module.flow.reaching(node)):
-            yield node
-
-
-def _is_label(node: cst.Name, module: Module) -> bool:
-    """Whether a name is a keyword or an attribute, not a variable."""
-    parent = module.parent(node)
-    return (isinstance(parent, cst.Arg) and parent.keyword is node) or (
-        isinstance(parent, cst.Attribute) and parent.attr is node
     )
 
 
@@ -227,7 +200,8 @@ def runs_when_imported(loader: Loader, module: Module) -> bool:
     if function is not None:
         return _runs_at_import(function, module, set())
     return any(
-        _runs_at_import(module.function(use), module, set()) for use in uses_of(loader.call, module)
+        _runs_at_import(module.function(use), module, set())
+        for use in reads_of_targets(module.parent(loader.call), module)
     )
 
 

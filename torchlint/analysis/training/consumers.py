@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import reads_of_targets
 from torchlint.analysis.values.kinds import sounds_like_optimizer
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def is_action(sync: Sync, module: Module) -> bool:
         return True
     if _goes_to_environment(sync.call, module):
         return True
-    return any(_goes_to_environment(use, module) for use in uses_of_result(sync, module))
+    return any(_goes_to_environment(use, module) for use in _reads(sync, module))
 
 
 def is_stored(sync: Sync, module: Module) -> bool:
@@ -71,20 +72,13 @@ def consumer(sync: Sync, module: Module) -> cst.Call | None:
 
 def decides_on_the_host(sync: Sync, module: Module) -> bool:
     """Whether the number ends a loop: `if loss.item() < 1e-3: break`."""
-    uses = [sync.call, *uses_of_result(sync, module)]
+    uses = [sync.call, *_reads(sync, module)]
     return any(_stops_on(use, module) for use in uses)
 
 
-def uses_of_result(sync: Sync, module: Module) -> Iterator[cst.Name]:
-    """The uses, in the same function, of the name that the value is assigned to."""
-    statement = module.small_statement(sync.call)
-    if not isinstance(statement, cst.Assign):
-        return
-    targets = {
-        target.target.value for target in statement.targets if isinstance(target.target, cst.Name)
-    }
-    for target in sorted(targets):
-        yield from module.uses(statement, target)
+def _reads(sync: Sync, module: Module) -> Iterator[cst.Name]:
+    """The reads of the name that the value is assigned to."""
+    return reads_of_targets(module.small_statement(sync.call), module)
 
 
 def _stops_on(use: cst.CSTNode, module: Module) -> bool:

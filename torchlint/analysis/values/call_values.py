@@ -157,13 +157,7 @@ class CallValues:
 
     def _computed(self, node: cst.Call) -> Value:
         """A tensor function: its result lies where its tensors lie."""
-        values = self._values
-        found = NO_VALUE
-        for arg in node.args:
-            value = values.value(arg.value)
-            if value.has(Kind.CONTAINER) and value.element is not None:
-                value = value.element
-            found |= value
+        found = self._contents(node)
         device = argument(node, "device")
         if device is not None:
             return CPU_VALUE if self.is_cpu(device) else DEVICE_VALUE
@@ -366,18 +360,21 @@ class CallValues:
 
     def _unknown_function(self, node: cst.Call) -> Value:
         """Nobody knows the callee: what it makes of device tensors is likely one."""
-        found = NO_VALUE
-        for arg in node.args:
-            value = self._values.value(arg.value)
-            if value.has(Kind.CONTAINER) and value.element is not None:
-                value = value.element
-            found |= value
+        found = self._contents(node)
         classes = self._imported_classes(node)
         if classes:
             return Value(Kind.UNKNOWN, classes=classes)
-        if found.has(Kind.DEVICE | Kind.LIKELY):
-            return Value(Kind.LIKELY)
-        return UNKNOWN_VALUE
+        return Value(Kind.LIKELY) if found.has(Kind.DEVICE | Kind.LIKELY) else UNKNOWN_VALUE
+
+    def _contents(self, node: cst.Call) -> Value:
+        """What a call is given: its arguments, and the elements of those that are containers."""
+        found = NO_VALUE
+        for arg in node.args:
+            value = self._values.value(arg.value)
+            if value.has(Kind.CONTAINER):
+                value = value.element or value
+            found |= value
+        return found
 
     def _imported_classes(self, node: cst.Call) -> tuple[str, ...]:
         """What the callee is called, if that looks like a class of another file."""

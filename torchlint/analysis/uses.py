@@ -1,4 +1,4 @@
-"""Where in a file a variable, an attribute of `self` or a function occurs."""
+"""Where a file uses a variable, an attribute of `self` or a function."""
 
 from __future__ import annotations
 
@@ -58,6 +58,14 @@ def methods_called_on(node: cst.BaseExpression, module: Module) -> Iterator[cst.
         call = module.parent(attribute) if isinstance(attribute, cst.Attribute) else None
         if isinstance(call, cst.Call) and call.func is attribute:
             yield call
+
+
+def reads_of_targets(statement: cst.CSTNode | None, module: Module) -> Iterator[cst.Name]:
+    """The reads of what an assignment puts into names; nothing for other statements."""
+    if isinstance(statement, cst.Assign):
+        targets = (each.target for each in statement.targets)
+        for name in sorted({each.value for each in targets if isinstance(each, cst.Name)}):
+            yield from module.reads(statement, name)
 
 
 def with_items(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:

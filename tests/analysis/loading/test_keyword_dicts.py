@@ -7,7 +7,7 @@ from textwrap import dedent
 import libcst as cst
 import pytest
 
-from torchlint.analysis.keyword_dicts import spelled_out
+from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.module import Module
 from torchlint.files.reading import decode
 from torchlint.source.parse import parse
