@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from shielded import tree, write_files
 
+from tests.shielded import tree, write_files
 from torchlint.runtime import overlay_mount, sandbox
 from torchlint.runtime import temporary_folders as folders
 from torchlint.runtime.sandbox import OVERLAYFS, REDIRECT
@@ -265,7 +265,7 @@ def test_a_layer_inside_of_a_layer_is_possible(tmp_path: Path) -> None:
     """As in a container, whose own files lie on an overlayfs."""
     outer = write_files(tmp_path / "outer", {"project/x": "x"})
     code = (
-        "import sys; from torchlint.verify import sandbox; print(sandbox.available(*sys.argv[1:]))"
+        "import sys; from torchlint.runtime import sandbox; print(sandbox.available(*sys.argv[1:]))"
     )
     root = str(Path(sandbox.__file__).parents[2])
     code = f"import sys; sys.path.insert(0, {root!r}); {code}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from shielded import BOTH, run_shielded, write_files
-
+from tests.shielded import BOTH, run_shielded, write_files
 from torchlint.runtime.side_effects import collect
 from torchlint.verify.result import SideEffect
 

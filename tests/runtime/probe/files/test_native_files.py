@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from shielded import BOTH, run_both, run_shielded, write_files
 
+from tests.shielded import BOTH, run_both, run_shielded, write_files
 from torchlint.runtime.sandbox import REDIRECT
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from textwrap import dedent
 
 import pytest
 from file_programs import FILES, PROGRAMS
-from shielded import BOTH, run_both, run_plainly, run_shielded, write_files
 
+from tests.shielded import BOTH, run_both, run_plainly, run_shielded, write_files
 from torchlint.runtime.sandbox import REDIRECT
 
-OPERATIONS = Path(__file__).with_name("random_operations.py").read_text()
+OPERATIONS = Path(__file__).parents[1].joinpath("random_operations.py").read_text()
 START_METHODS = ("fork", "spawn", "forkserver")
 
 

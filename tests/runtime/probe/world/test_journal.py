@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from shielded import run_shielded, write_files
 
+from tests.shielded import run_shielded, write_files
 from torchlint.runtime.probe.world.journal import JOURNAL, Journal, is_local
 
 if TYPE_CHECKING:

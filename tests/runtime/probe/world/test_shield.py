@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from shielded import BOTH, tree, write_files
 
+from tests.shielded import BOTH, tree, write_files
 from torchlint.runtime import sandbox as sandboxes
 from torchlint.runtime.probe.files.territory import of_run
 from torchlint.runtime.probe.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shielded import run_shielded, write_files
+from tests.shielded import run_shielded, write_files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from shielded import Run, run_shielded, write_files
+
+from tests.shielded import Run, run_shielded, write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
