@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("torch")
 
+from torchlint.runtime import launch
 from torchlint.runtime.launch import Failed, Job, Workspace
 from torchlint.runtime.probe.settings import RECORD, Anchor, Settings
 from torchlint.verify.numbers.numerics import Request, compare
@@ -20,8 +23,17 @@ from torchlint.verify.result import Agreement, Numerics
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.warm_start import Start
+
 PAIRS = Path(__file__).parents[3] / "fixtures" / "numerics"
 STEPS = 30
+
+
+@pytest.fixture(autouse=True)
+def warm(warm_start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers do not depend on how Python was started, and a pair takes up to 16 starts."""
+    processes = SimpleNamespace(Popen=warm_start, DEVNULL=subprocess.DEVNULL)
+    monkeypatch.setattr(launch, "subprocess", processes)
 
 
 class Recorder:
