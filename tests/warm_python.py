@@ -1,6 +1,7 @@
-"""A Python that has torch imported already, and forks itself for each script that it is given.
+"""A Python that has imported what takes long, and forks itself for each program that it is given.
 
-Reads requests from standard input and writes the process ID of each fork to standard output.
+A request comes over a socket, with the three files that the program is to have, and the answer is
+the ID of its process. `tests/warm_start.py` asks.
 """
 
 import faulthandler
@@ -8,16 +9,16 @@ import gc
 import json
 import os
 import runpy
+import socket
 import sys
 
-PRELOADED = ("torch", "torch._dynamo")
-"""The first optimizer imports the second, which takes as long as the first."""
 
-
-def next_script():
-    """Serve requests; in the fork that is to run a script, returns the request."""
-    for line in sys.stdin.buffer:
-        request = json.loads(line)
+def next_request(wire):
+    """Serves requests; returns in the fork that is to be the program."""
+    while True:
+        data, files, _, _ = socket.recv_fds(wire, 1 << 20, 3)
+        if not data:
+            sys.exit()
         reader, writer = os.pipe()
         middle = os.fork()
         if middle == 0:
@@ -25,42 +26,49 @@ def next_script():
             if pid == 0:
                 os.close(reader)
                 os.close(writer)
-                return request
-            # Once the process in between has ended, the one that asked is the parent.
+                return json.loads(data), files
             os.write(writer, b"%d" % pid)
             os._exit(0)
-        os.close(writer)
+        # Once the process in between has ended, the one that asked is the parent.
         os.waitpid(middle, 0)
+        for each in (writer, *files):
+            os.close(each)
         with open(reader, "rb") as stream:
-            sys.stdout.buffer.write(stream.read() + b"\n")
-        sys.stdout.buffer.flush()
-    sys.exit()
+            wire.send(stream.read())
 
 
-def become(request):
+def become(request, files):
     """Stand where a fresh process would: session, folder, environment and files."""
-    os.setsid()
+    if request["session"]:
+        os.setsid()
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.stdin.close()
-    for number, path in enumerate((os.devnull, request["stdout"], request["stderr"])):
-        opened = os.open(path, os.O_RDWR | os.O_APPEND)
-        os.dup2(opened, number)
-        os.close(opened)
-    sys.stdin = open(0, closefd=False)  # noqa: SIM115
-    sys.argv = request["argv"]
-    sys.path[0] = os.path.dirname(sys.argv[0])
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     if os.environ.get("PYTHONFAULTHANDLER"):
         faulthandler.enable()
-    if threads := os.environ.get("OMP_NUM_THREADS"):
+    if "torch" in sys.modules and (threads := os.environ.get("OMP_NUM_THREADS")):
         sys.modules["torch"].set_num_threads(int(threads))
 
 
+def run(words):
+    """As `python` does with these words."""
+    if words[0] == "-m":
+        sys.argv, sys.path[0] = words[1:], os.getcwd()
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv, sys.path[0] = words, os.path.dirname(words[0])
+        runpy.run_path(words[0], run_name="__main__")
+
+
 if __name__ == "__main__":
-    for name in PRELOADED:
+    for name in sys.argv[2:]:
         __import__(name)
     gc.freeze()
-    become(next_script())
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    with socket.socket(fileno=int(sys.argv[1])) as wire:
+        request, files = next_request(wire)
+    become(request, files)
+    run(request["words"])

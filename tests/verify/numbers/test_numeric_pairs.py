@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("torch")
 
+from tests.warm_start import start_by
 from torchlint.runtime import launch
 from torchlint.runtime.launch import Failed, Job, Workspace
 from torchlint.runtime.probe.settings import RECORD, Anchor, Settings
@@ -32,8 +31,7 @@ STEPS = 30
 @pytest.fixture(autouse=True)
 def warm(warm_start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers do not depend on how Python was started, and a pair takes up to 16 starts."""
-    processes = SimpleNamespace(Popen=warm_start, DEVNULL=subprocess.DEVNULL)
-    monkeypatch.setattr(launch, "subprocess", processes)
+    monkeypatch.setattr(launch, "subprocess", start_by(warm_start))
 
 
 class Recorder:
