@@ -88,7 +88,7 @@ def fails(name: str, code: int) -> Kind:
 
 
 TRAINS = (
-    Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2),
+    Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2, whole=True),
     Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
     Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",), long=True),
     Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2", long=True),
@@ -110,6 +110,7 @@ TRAINS = (
         ends=SETTLED,
         pairs=2,
         files=("ranks.py",),
+        whole=True,
         long=True,
     ),
     Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step", long=True),
@@ -147,8 +148,8 @@ TRAINS = (
     ),
 )
 WORKERS = (
-    Kind("script", "workers.py", r"SGD\.step", files=(STARTS,)),
-    Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), long=True),
+    Kind("script", "workers.py", r"SGD\.step", files=(STARTS,), whole=True),
+    Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), whole=True, long=True),
 )
 """Each loads through forked, spawned and fork-served workers, and each runs as it is and as it
 is changed: twelve combinations in all."""
