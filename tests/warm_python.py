@@ -47,6 +47,10 @@ def become(request, files):
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    # The streams remember whether what they were opened for could seek.
+    sys.stdin = sys.__stdin__ = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(2, "w", 1, None, "backslashreplace", closefd=False)  # noqa: SIM115
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     if os.environ.get("PYTHONFAULTHANDLER"):
         faulthandler.enable()
