@@ -139,22 +139,9 @@ PROGRAMS = {
         print(sqlite3.dbapi2.connect(database="copy of 100%?.db").execute("select 1").fetchall())
     """,
 }
-SHOULD_BE_THERE = {"torch", "TorchScript", "distributed checkpoints", "numpy", "sqlite3"}
 
 
-@BOTH
-@pytest.mark.parametrize("library", PROGRAMS)
-def test_a_library_s_files_can_be_read_back(library: str, sandbox: str, tmp_path: Path) -> None:
-    if library not in SHOULD_BE_THERE:
-        pytest.importorskip(library)
-    if library in ("torch", "TorchScript", "distributed checkpoints"):
-        pytest.importorskip("torch")
-    files = {"train.py": PROGRAMS[library], "runs/old.pt": "old", "old.db": database()}
-    env = {"MPLCONFIGDIR": str(tmp_path / "matplotlib"), "OMP_NUM_THREADS": "1"}
-    run_both(tmp_path, files, sandbox, env=env)
-
-
-def database() -> bytes:
+def _database() -> bytes:
     """A SQLite database with a table `t` that holds 1."""
     import sqlite3
     from tempfile import NamedTemporaryFile
@@ -166,6 +153,26 @@ def database() -> bytes:
         connection.commit()
         connection.close()
         return stream.read()
+
+
+DATABASE = _database()
+SHOULD_BE_THERE = {"torch", "TorchScript", "distributed checkpoints", "numpy", "sqlite3"}
+
+
+@BOTH
+@pytest.mark.parametrize("library", PROGRAMS)
+def test_a_library_s_files_can_be_read_back(
+    library: str, sandbox: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    if library not in SHOULD_BE_THERE:
+        pytest.importorskip(library)
+    if library in ("torch", "TorchScript", "distributed checkpoints"):
+        pytest.importorskip("torch")
+    files = {"train.py": PROGRAMS[library], "runs/old.pt": "old", "old.db": DATABASE}
+    # Where Matplotlib keeps what it knows of the machine's fonts.
+    fonts = str(tmp_path_factory.getbasetemp() / "matplotlib")
+    env = {"MPLCONFIGDIR": fonts, "OMP_NUM_THREADS": "1"}
+    run_both(tmp_path, files, sandbox, env=env)
 
 
 def test_a_log_that_belongs_to_a_database_is_taken_along(tmp_path: Path) -> None:
