@@ -90,11 +90,11 @@ def fails(name: str, code: int) -> Kind:
 TRAINS = (
     Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2, whole=True),
     Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
-    Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",), long=True),
-    Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2", long=True),
-    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step", long=True),
+    Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
+    Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
+    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
     Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
-    Kind("thread", "threaded.py", r"SGD\.step", long=True),
+    Kind("thread", "threaded.py", r"SGD\.step"),
     Kind("SGD by hand", "hand_sgd.py", r"backward"),
     Kind("inference", "inference.py", r"forward"),
     Kind(
@@ -114,14 +114,13 @@ TRAINS = (
         long=True,
     ),
     Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step", long=True),
-    Kind("short", "short.py", r"SGD\.step", long=True),
-    Kind("checkpoints", "checkpoints.py", r"SGD\.step", long=True),
+    Kind("short", "short.py", r"SGD\.step"),
+    Kind("checkpoints", "checkpoints.py", r"SGD\.step"),
     Kind(
         "nondeterministic",
         "nondeterministic.py",
         r"SGD\.step",
         agrees=frozenset(AGREE - {"bitwise equal"} | {"not compared"}),
-        long=True,
     ),
     Kind(
         "Hugging Face",
@@ -148,7 +147,7 @@ TRAINS = (
     ),
 )
 WORKERS = (
-    Kind("script", "workers.py", r"SGD\.step", files=(STARTS,), whole=True),
+    Kind("script", "workers.py", r"SGD\.step", files=(STARTS,)),
     Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), whole=True, long=True),
 )
 """Each loads through forked, spawned and fork-served workers, and each runs as it is and as it
