@@ -24,6 +24,13 @@ MakeFinding = Callable[..., Finding]
 Files = str | Mapping[str, str]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """With `-n`, neighbours run in one process: they share what is recorded or installed once."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Nobody's real cache is read or written, by processes that tests start neither."""

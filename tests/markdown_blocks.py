@@ -149,6 +149,7 @@ def reader(folder: Path) -> Shell:
         "GIT_CONFIG_NOSYSTEM": "1",
         "HOME": str(folder.parent),
         "NO_COLOR": "1",
+        "PYTEST_ADDOPTS": "",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads 0 as: no isolation

@@ -174,18 +174,27 @@ def run_both(
     argv: Sequence[str] = (),
 ) -> Run:
     """Run a script plainly in a twin of the project, and under the shield; asserts that it prints
-    the same, the same of its errors too, and gives the shielded run."""
-    twin = write_files(folder / "plain" / "project", files)
+    the same, the same of its errors too, and gives the shielded run.
+
+    The plain run is the same for every shield, and made once.
+    """
+    key = (*files.items(), script, *argv)
+    if key not in _PLAIN:
+        twin = write_files(folder / "plain" / "project", files)
+        plain = run_plainly(twin, script, env=env, argv=argv)
+        assert plain.code == 0, plain.stderr
+        _PLAIN[key] = _seen(plain)
+        shutil.rmtree(twin)
     project = write_files(folder / "shield" / "project", files)
-    plain = run_plainly(twin, script, env=env, argv=argv)
     shielded = run_shielded(project, script, sandbox, env=env, argv=argv)
-
-    def seen(run: Run) -> list[str]:
-        text = f"{run.stdout}\nexit code {run.code}"
-        return text.replace(str(run.project), "PROJECT").splitlines()
-
-    difference = difflib.unified_diff(seen(plain), seen(shielded), "without", "with", n=3)
-    assert seen(shielded) == seen(plain), "\n".join([*difference, shielded.stderr])
-    assert plain.code == 0, plain.stderr
-    shutil.rmtree(twin)
+    difference = difflib.unified_diff(_PLAIN[key], _seen(shielded), "without", "with", n=3)
+    assert _seen(shielded) == _PLAIN[key], "\n".join([*difference, shielded.stderr])
     return shielded
+
+
+_PLAIN: dict[tuple[object, ...], list[str]] = {}
+
+
+def _seen(run: Run) -> list[str]:
+    text = f"{run.stdout}\nexit code {run.code}"
+    return text.replace(str(run.project), "PROJECT").splitlines()

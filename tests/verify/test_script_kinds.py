@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,13 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from tests.warm_start import start_by
+from torchlint import __main__ as main
+from torchlint.runtime import run as starting
+from torchlint.runtime.sandbox import overlayfs as sandbox
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from tests.warm_start import Start
 
 SCRIPTS = Path(__file__).with_name("scripts")
 MARK = "TORCHLINT_TEST_OF_SCRIPT_KINDS"
@@ -56,8 +62,9 @@ class Kind:
 
     `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
     looked at), `ends` the exit codes that are right, and `needs` a framework. Where `pairs` is 1,
-    the time budget ends the run after the first. `long` ones take half of the time of all, and
-    run with `-m runs`.
+    the time budget ends the run after the first. `whole` ones run as a user runs them, each process
+    fresh and under overlayfs where that is to be had; the others start warm. `long` ones run with
+    `-m runs`.
     """
 
     name: str
@@ -68,6 +75,7 @@ class Kind:
     files: tuple[str, ...] = ()
     agrees: frozenset[str] = frozenset(AGREE)
     needs: str = ""
+    whole: bool = False
     long: bool = False
 
     def param(self) -> Any:
@@ -81,13 +89,13 @@ def fails(name: str, code: int) -> Kind:
 
 
 TRAINS = (
-    Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2),
+    Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2, whole=True),
     Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
-    Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",), long=True),
-    Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2", long=True),
-    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step", long=True),
+    Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
+    Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
+    Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
     Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
-    Kind("thread", "threaded.py", r"SGD\.step", long=True),
+    Kind("thread", "threaded.py", r"SGD\.step"),
     Kind("SGD by hand", "hand_sgd.py", r"backward"),
     Kind("inference", "inference.py", r"forward"),
     Kind(
@@ -103,17 +111,17 @@ TRAINS = (
         ends=SETTLED,
         pairs=2,
         files=("ranks.py",),
+        whole=True,
         long=True,
     ),
     Kind("mp.spawn", "spawned_ranks.py", r"SGD\.step", long=True),
-    Kind("short", "short.py", r"SGD\.step", long=True),
-    Kind("checkpoints", "checkpoints.py", r"SGD\.step", long=True),
+    Kind("short", "short.py", r"SGD\.step"),
+    Kind("checkpoints", "checkpoints.py", r"SGD\.step"),
     Kind(
         "nondeterministic",
         "nondeterministic.py",
         r"SGD\.step",
         agrees=frozenset(AGREE - {"bitwise equal"} | {"not compared"}),
-        long=True,
     ),
     Kind(
         "Hugging Face",
@@ -141,7 +149,7 @@ TRAINS = (
 )
 WORKERS = (
     Kind("script", "workers.py", r"SGD\.step", files=(STARTS,)),
-    Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), long=True),
+    Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), whole=True, long=True),
 )
 """Each loads through forked, spawned and fork-served workers, and each runs as it is and as it
 is changed: twelve combinations in all."""
@@ -194,15 +202,28 @@ def copied(kind: Kind, folder: Path) -> Path:
     return folder / STARTS if STARTS in kind.files else folder
 
 
-def run(kind: Kind, options: tuple[str, ...], place: Path) -> Verified:
-    """Run `torchlint verify` on a copy, and fail if it leaves or changes anything."""
+Torchlint = Callable[[list[str], Path], tuple[int, str]]
+"""Runs a command line in a folder; gives its exit code and what it printed."""
+
+
+def run(kind: Kind, options: tuple[str, ...], place: Path, torchlint: Torchlint) -> Verified:
+    """Run `torchlint verify` on a copy, and fail if it changes anything."""
     project = copied(kind, place / "project")
-    before, mark, out = snapshot(project), uuid.uuid4().hex, place / "out.json"
+    before, out = snapshot(project), place / "out.json"
     own, _, rest = kind.words.partition(" -- ")
-    command = [sys.executable, "-m", "torchlint", "verify", "--json", str(out), "--yes", *options]
-    command += [*own.split(), "--", *rest.split()] if rest else own.split()
+    words = ["verify", "--json", str(out), "--yes", *options]
+    words += [*own.split(), "--", *rest.split()] if rest else own.split()
+    code, said = torchlint(words, project)
+    assert snapshot(project) == before, said
+    result = json.loads(out.read_text()) if out.exists() else {}
+    return Verified(code, said, result)
+
+
+def in_a_process(words: list[str], project: Path) -> tuple[int, str]:
+    """As a user runs it; fails if any process is left."""
+    mark = uuid.uuid4().hex
     done = subprocess.run(
-        command,
+        [sys.executable, "-m", "torchlint", *words],
         cwd=project,
         env={**os.environ, MARK: mark},
         stdin=subprocess.DEVNULL,
@@ -215,18 +236,41 @@ def run(kind: Kind, options: tuple[str, ...], place: Path) -> Verified:
     for process in left:
         process.kill()
     assert not left
-    assert snapshot(project) == before, done.stdout
-    result = json.loads(out.read_text()) if out.exists() else {}
-    return Verified(done.returncode, done.stdout, result)
+    return done.returncode, done.stdout
 
 
 @pytest.fixture
-def verify(tmp_path: Path) -> Callable[..., Verified]:
+def warmly(
+    warm_start: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Torchlint:
+    """In this process, whose runs start with torch imported; fails if one of them is left."""
+    started = []
+
+    def start(*words: Any, **how: Any) -> subprocess.Popen[bytes]:
+        started.append(warm_start(*words, **how))
+        return started[-1]
+
+    def torchlint(words: list[str], project: Path) -> tuple[int, str]:
+        monkeypatch.chdir(project)
+        monkeypatch.setattr(starting, "subprocess", start_by(start))
+        # The other shield puts programs before Python.
+        monkeypatch.setattr(sandbox, "available", lambda *folders: sandbox.REDIRECT)
+        code = main.run(words)
+        said = "".join(capfd.readouterr())
+        assert {process.poll() is None for process in started} <= {False}
+        return code, said
+
+    return torchlint
+
+
+@pytest.fixture
+def verify(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Verified]:
     def verified(kind: Kind, *more: str) -> Verified:
         if kind.needs and importlib.util.find_spec(kind.needs) is None:
             pytest.skip(f"{kind.needs} is not installed")
         budget = ONE_PAIR if kind.pairs == 1 else ()
-        return run(kind, (*QUICK, *budget, *more), tmp_path)
+        torchlint = in_a_process if kind.whole else request.getfixturevalue("warmly")
+        return run(kind, (*QUICK, *budget, *more), tmp_path, torchlint)
 
     return verified
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,13 +24,7 @@ def square(items: list[int]) -> list[tuple[int, int]]:
     return [(item * item, os.getpid()) for item in items]
 
 
-def square_unless_deadly(items: list[int]) -> list[tuple[int, int]]:
-    if any(item % 100 == 13 for item in items):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return square(items)
-
-
-def deaf(items: list[int]) -> list[tuple[int, int]]:
+def deaf_unless_deadly(items: list[int]) -> list[tuple[int, int]]:
     """Whether the process was started without an ear for Ctrl-C."""
     if any(item % 100 == 13 for item in items):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -69,16 +64,20 @@ def test_every_item_is_answered_once_by_other_processes() -> None:
     assert os.getpid() not in processes(answers)
 
 
+@cache
+def struck() -> Answers:
+    """Of 130 items two kill their process: those around them take a dozen processes."""
+    return mapped(list(range(130)), work=deaf_unless_deadly)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 def test_items_that_kill_their_process_are_left_out_and_the_others_are_not() -> None:
-    answers = mapped(list(range(130)), work=square_unless_deadly)
-    assert {item for item, answer in answers.items() if answer is None} == {13, 113}
+    assert {item for item, answer in struck().items() if answer is None} == {13, 113}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signal masks")
 def test_processes_never_hear_an_interrupt_and_this_one_always_does() -> None:
-    answers = dict(Pool(2).map(deaf, range(40), weigh=one))
-    assert {answer[0] for answer in answers.values() if answer} == {1}
+    assert {answer[0] for answer in struck().values() if answer} == {1}
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 

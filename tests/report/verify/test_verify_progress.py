@@ -34,12 +34,12 @@ def progress(stream: io.StringIO, clock: Clock) -> Progress:
     return Progress(stream, clock=clock, time_of_day=lambda seconds: f"now+{seconds:.0f}")
 
 
-def other_threads() -> int:
-    """How many threads go on; one that has been told to end may do so first."""
-    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    for thread in others:
+def more_threads(before: set[threading.Thread]) -> int:
+    """How many threads were added and go on; one that has been told to end may do so first."""
+    more = set(threading.enumerate()) - before
+    for thread in more:
         thread.join(0.5)
-    return sum(thread.is_alive() for thread in others)
+    return sum(thread.is_alive() for thread in more)
 
 
 def interrupted(shown: Progress, of: int | None) -> None:
@@ -110,10 +110,10 @@ def test_before_the_first_step_the_plan_says_how_long_it_takes() -> None:
 
 def test_while_steps_are_measured_nothing_is_drawn_and_no_thread_runs() -> None:
     stream = Terminal()
-    threads = other_threads()
+    threads = set(threading.enumerate())
     with progress(stream, Clock()) as shown:
         shown.stage("Measuring pairs", of=4)
-        assert other_threads() == threads
+        assert more_threads(threads) == 0
         shown.step(1, 4)
         drawn = stream.getvalue()
         shown.step(1, 4)
@@ -124,23 +124,23 @@ def test_while_steps_are_measured_nothing_is_drawn_and_no_thread_runs() -> None:
 
 def test_a_stage_that_begins_to_count_stops_ticking() -> None:
     stream = Terminal()
-    threads = other_threads()
+    threads = set(threading.enumerate())
     with progress(stream, Clock()) as shown:
         shown.stage("Comparing the numbers")
-        assert other_threads() == threads + 1
+        assert more_threads(threads) == 1
         shown.step(1, 3)
-        assert other_threads() == threads
+        assert more_threads(threads) == 0
         assert "1 of 3" in plain(stream)
 
 
 @pytest.mark.parametrize("of", [None, 4])
 def test_ctrl_c_gives_the_terminal_back(of: int | None) -> None:
     stream = Terminal()
-    threads = other_threads()
+    threads = set(threading.enumerate())
     shown = progress(stream, Clock())
     with pytest.raises(KeyboardInterrupt):
         interrupted(shown, of)
-    assert other_threads() == threads
+    assert more_threads(threads) == 0
     text = stream.getvalue()
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
     assert text.endswith("\x1b[2K")

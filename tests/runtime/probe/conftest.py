@@ -45,13 +45,24 @@ def scratches() -> Iterator[Callable[[], Path]]:
 
 
 @pytest.fixture
-def run_probe(tmp_path: Path, scratches: Callable[[], Path]) -> RunProbe:
+def start_python() -> Callable[..., subprocess.Popen[bytes]]:
+    """What starts a run: here a Python of its own. Rooms that care for steps and numbers alone
+    start warm."""
+    return subprocess.Popen
+
+
+@pytest.fixture
+def run_probe(
+    tmp_path: Path,
+    scratches: Callable[[], Path],
+    start_python: Callable[..., subprocess.Popen[bytes]],
+) -> RunProbe:
     """`run_probe("train.py", argv=[…], overlay={path: text}, mode="survey", …)`.
 
     Paths are relative to `cwd` (`tmp_path`). Other keywords: `as_module`, `env` (on top of the
     test's), `answer` (message → the parent's answer or None), `until` (types of the message of
-    the main process after which the run is killed), `python`, and any field of `Settings`. The mode
-    `none` runs the script and nothing else.
+    the main process after which the run is killed), `fresh` (a Python of its own in any case),
+    and any field of `Settings`. The mode `none` runs the script and nothing else.
     """
 
     def run(
@@ -63,6 +74,7 @@ def run_probe(tmp_path: Path, scratches: Callable[[], Path]) -> RunProbe:
         answer: Answer = lambda message: None,
         until: Sequence[str] = FINAL,
         python: Sequence[str] = (sys.executable,),
+        fresh: bool = False,
         timeout: float = 120.0,
         **overrides: Any,
     ) -> Outcome:
@@ -75,7 +87,8 @@ def run_probe(tmp_path: Path, scratches: Callable[[], Path]) -> RunProbe:
             open(outcome.scratch / "stdout", "wb") as out,
             open(outcome.scratch / "stderr", "wb") as err,
         ):
-            child = subprocess.Popen(
+            start = subprocess.Popen if fresh else start_python
+            child = start(
                 [*python, str(MAIN), str(path)],
                 cwd=cwd,
                 env=_environment(path, env),

@@ -107,13 +107,13 @@ class Parent:
 
 
 def kill_tree(settings: str, child: subprocess.Popen[bytes]) -> None:
-    """Kill every process that has inherited the run's settings, and wait until all are gone."""
+    """Kill every process of the run, and wait until all are gone."""
     deadline = time.monotonic() + 20
     while True:
         if child.poll() is None:
             child.kill()
             child.wait()
-        left = processes_of(settings)
+        left = processes_of(settings, child.pid)
         if not left:
             return
         assert time.monotonic() < deadline, f"still alive: {left}"
@@ -125,8 +125,11 @@ def kill_tree(settings: str, child: subprocess.Popen[bytes]) -> None:
         time.sleep(0.005)
 
 
-def processes_of(settings: str) -> list[int]:
-    """Processes whose environment names the settings file; zombies have no environment."""
+def processes_of(settings: str, session: int) -> list[int]:
+    """Processes of a session, and those whose environment names the settings file.
+
+    Zombies have no environment, and are left to whoever waits for them.
+    """
     mark = f"{VARIABLE}={settings}".encode()
     found = []
     for entry in os.listdir("/proc"):
@@ -134,8 +137,8 @@ def processes_of(settings: str) -> list[int]:
             try:
                 with open(f"/proc/{entry}/environ", "rb") as stream:
                     environ = stream.read().split(b"\0")
+                if mark in environ or (environ != [b""] and os.getsid(int(entry)) == session):
+                    found.append(int(entry))
             except OSError:
                 continue
-            if mark in environ:
-                found.append(int(entry))
     return found

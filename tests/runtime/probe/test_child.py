@@ -11,13 +11,20 @@ torch = pytest.importorskip("torch")
 
 if TYPE_CHECKING:
     from tests.runtime.probe.conftest import RunProbe, Write
+    from tests.warm_start import Start
+
+
+@pytest.fixture
+def start_python(warm_start: Start) -> Start:
+    """Unless a test asks for a fresh process."""
+    return warm_start
 
 
 def test_the_first_message_is_a_hello_with_torch_imported(
     run_probe: RunProbe, write: Write
 ) -> None:
     write({"train.py": ""})
-    hello = run_probe("train.py").messages[0]
+    hello = run_probe("train.py", fresh=True).messages[0]
     assert (hello["type"], hello["role"], hello["rank"], hello["world"]) == ("hello", "main", 0, 1)
     assert (hello["torch"], hello["python"]) == (torch.__version__, sys.version.split()[0])
 
@@ -39,7 +46,8 @@ def test_a_seed_makes_the_numbers_of_two_runs_equal(run_probe: RunProbe, write: 
 
 def test_no_seed_leaves_the_numbers_to_chance(run_probe: RunProbe, write: Write) -> None:
     write({"train.py": "import random; print(random.random())"})
-    assert run_probe("train.py", seed=None).lines != run_probe("train.py", seed=None).lines
+    one, other = (run_probe("train.py", seed=None, fresh=True).lines for _ in range(2))
+    assert one != other
 
 
 def test_threads_are_set_before_the_script_and_for_its_workers(
@@ -56,7 +64,7 @@ def test_threads_are_set_before_the_script_and_for_its_workers(
             """
         }
     )
-    assert run_probe("train.py", threads=3).lines == ["3 [3]"]
+    assert run_probe("train.py", threads=3, fresh=True).lines == ["3 [3]"]
 
 
 def test_a_run_on_the_cpu_sees_no_accelerator(run_probe: RunProbe, write: Write) -> None:
@@ -70,8 +78,9 @@ def test_a_run_on_the_cpu_sees_no_accelerator(run_probe: RunProbe, write: Write)
         }
     )
     env = {"CUDA_VISIBLE_DEVICES": "0", "HIP_VISIBLE_DEVICES": "0"}
-    assert run_probe("train.py", device="cpu", env=env).lines == ["['', '']"]
-    assert run_probe("train.py", device="auto", env=env).lines == ["['0', '0']"]
+    how = {"env": env, "fresh": True}
+    assert run_probe("train.py", device="cpu", **how).lines == ["['', '']"]
+    assert run_probe("train.py", device="auto", **how).lines == ["['0', '0']"]
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.runtime.probe.conftest import RunProbe, RunServed, Write
+    from tests.warm_start import Start
+
+
+@pytest.fixture
+def start_python(warm_start: Start) -> Start:
+    """An end does not depend on the beginning."""
+    return warm_start
 
 
 def python(path: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -37,7 +44,7 @@ def test_an_end_is_reported(
     run_served: RunServed, run_probe: RunProbe, write: Write, text: str, status: str, code: int
 ) -> None:
     root = write({"train.py": text})
-    ended = run_probe("train.py").ended
+    ended = run_probe("train.py", fresh=status == "finished").ended
     assert (ended["status"], ended["code"], ended["steps"]) == (status, code, 0)
     assert (ended["error"] is not None) == (status == "error")
     assert run_served("train.py").stderr == python("train.py", root).stderr
@@ -62,7 +69,7 @@ def test_a_traceback_has_the_frames_of_the_script_alone(
     )
     words = python("train.py", root).stderr
     assert run_served("train.py").stderr == words
-    out = run_probe("train.py")
+    out = run_probe("train.py", fresh=True)
     assert out.stderr == words
     assert out.ended["error"] == {
         "type": "RuntimeError",

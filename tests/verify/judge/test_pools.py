@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from functools import cache
 
 import pytest
 from recorded_pools import POOLS, blocks, drawn, recorded
@@ -30,10 +31,17 @@ def one_look(pool, draw, size, *, faster=(1.0,), design=DESIGN):
     return floor, list(verdicts(effects, margin_of(design, floor), design).values())
 
 
+@cache
+def looks(pool, size, **more):
+    """400 experiments with one change: the machine, and what is said of the change."""
+    draw = random.Random(size)
+    found = (one_look(pool, draw, size, **more) for _ in range(DRAWS))
+    return [(floor, change) for floor, (change,) in found]
+
+
 def rates(pool, size, **more):
     """Of 400 experiments with one change, how many end in each verdict."""
-    draw = random.Random(size)
-    counted = Counter(one_look(pool, draw, size, **more)[1][0].verdict for _ in range(DRAWS))
+    counted = Counter(change.verdict for _, change in looks(pool, size, **more))
     return {verdict: counted[verdict] / DRAWS for verdict in Verdict}
 
 
@@ -51,6 +59,7 @@ def climbed(pool, draw, *, faster=1.0):
     return look, found["only"].verdict, floor.fit
 
 
+@cache
 def ends(pool, **more):
     """Of 400 measurements, how many end in each verdict; and the pairs that they took."""
     draw = random.Random(1)
@@ -86,19 +95,15 @@ def test_looking_three_times_makes_no_more_false_claims(pool):
 @pytest.mark.parametrize("size", [4, 8, 16])
 @pytest.mark.parametrize("pool", POOLS)
 def test_the_strict_interval_misses_1_seldom_enough_for_three_looks(pool, size):
-    draw = random.Random(size)
-    missed = 0
-    for _ in range(DRAWS):
-        low, high = one_look(pool, draw, size)[1][0].estimate.strict
-        missed += not low <= 1 <= high
+    intervals = [change.estimate.strict for _, change in looks(pool, size)]
+    missed = sum(not low <= 1 <= high for low, high in intervals)
     assert missed / DRAWS <= 0.05
 
 
 @pytest.mark.parametrize("size", DESIGN.looks)
 @pytest.mark.parametrize("pool", POOLS)
 def test_an_honest_machine_is_rarely_unfit_for_differing_from_itself(pool, size):
-    draw = random.Random(size)
-    whys = [noise(drawn(recorded(pool), draw, size), DESIGN).why for _ in range(DRAWS)]
+    whys = [floor.why for floor, _ in looks(pool, size)]
     assert sum("programs differ" in why for why in whys) / DRAWS <= 0.04
 
 

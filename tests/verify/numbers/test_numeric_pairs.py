@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.warm_start import start_by
+from torchlint.runtime import run
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD, Anchor, Settings
 from torchlint.runtime.run import Job
@@ -22,8 +24,16 @@ from torchlint.verify.result import Agreement, Numerics
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.warm_start import Start
+
 PAIRS = Path(__file__).parents[3] / "fixtures" / "numerics"
 STEPS = 30
+
+
+@pytest.fixture(autouse=True)
+def warm(warm_start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers do not depend on how Python was started, and a pair takes up to 16 starts."""
+    monkeypatch.setattr(run, "subprocess", start_by(warm_start))
 
 
 class Recorder:

@@ -252,7 +252,7 @@ def test_a_record_is_the_same_every_time(run_probe: RunProbe, write: Write, leve
             """
         }
     )
-    one, other = (record(run_probe, steps=4, level=level) for _ in range(2))
+    one, other = (record(run_probe, steps=4, level=level, fresh=each) for each in (False, True))
     assert one == other
     assert len({step[0] for step in one["losses"]}) == 4
 

@@ -228,7 +228,7 @@ TRAIN = """
         torch.manual_seed(0)
         model = torch.nn.Linear(4, 1)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-        for batch in DataLoader(Ones(), batch_size=2, num_workers=2, multiprocessing_context="{how}"):
+        for batch in DataLoader(Ones(), batch_size=2, num_workers=NUMBER, multiprocessing_context="HOW"):
             optimizer.zero_grad()
             loss = model(batch).square().mean()
             loss.backward()
@@ -237,14 +237,19 @@ TRAIN = """
 """
 
 
-@pytest.mark.parametrize("how", ["fork", "spawn"])
+@pytest.mark.parametrize(("how", "workers"), [("fork", "2"), ("spawn", "1")])
 def test_a_measured_script_computes_what_it_computes_alone(
-    run_probe: RunProbe, write: Write, how: str
+    run_probe: RunProbe, write: Write, how: str, workers: str
 ) -> None:
-    write({"train.py": TRAIN.replace("{how}", how)})
-    alone = run_probe("train.py")
+    write({"train.py": TRAIN.replace("HOW", how).replace("NUMBER", workers)})
+    write({"alone.py": TRAIN.replace("HOW", "fork").replace("NUMBER", "2")})
+    alone = run_probe("alone.py")
     outcome = run_probe(
-        "train.py", mode="measure", anchor=Anchor("optimizer"), answer=Turns((2, 0), (1, 3), (0, 2))
+        "train.py",
+        mode="measure",
+        anchor=Anchor("optimizer"),
+        answer=Turns((2, 0), (1, 3), (0, 2)),
+        fresh=True,
     )
     assert outcome.lines == alone.lines
     assert outcome.ended["steps"] == 12

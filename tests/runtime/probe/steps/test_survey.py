@@ -248,7 +248,7 @@ def survey(run_probe: RunProbe, write: Write, text: str, **more: Any) -> Message
 
 
 def test_a_training_script_is_surveyed(run_probe: RunProbe, write: Write) -> None:
-    seen = survey(run_probe, write, TRAIN)
+    seen = survey(run_probe, write, TRAIN, fresh=True)
     assert seen["anchor"] == {"kind": "optimizer", "index": 0}
     assert seen["words"] == "AdamW.step"
     assert (seen["steps"], seen["finished"]) == (30, False)
