@@ -19,6 +19,8 @@ PAGES: Final = {
     "benchmarks/README.md": "benchmarks.md",
 }
 """Pages that live outside of docs/, and where they are on the site."""
+_TWINS: Final = {"rules/README.md": "rules/index.md"}
+"""Pages outside of docs/ that the site has in a form of its own."""
 _ORIGINS: Final = {site: path for path, site in PAGES.items()}
 _FENCED: Final = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$", re.DOTALL | re.M)
 _LINK: Final = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=[)\s])")
@@ -85,7 +87,7 @@ def _target(root: Path, uri: str, link: str) -> str | None:
 def _on_site(path: str) -> str:
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
-    return PAGES.get(path) or f"sources/{path}.md"
+    return PAGES.get(path) or _TWINS.get(path) or f"sources/{path}.md"
 
 
 def _listing(path: str, text: str) -> str:
