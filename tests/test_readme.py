@@ -106,7 +106,9 @@ def test_nothing_is_installed_from_an_index_by_its_name() -> None:
     """torchlint is on none: `pip install torchlint` would install somebody else's package."""
     texts = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
     texts += [*(ROOT / "docs").rglob("*.md"), *(ROOT / "editors").glob("*/*.md")]
-    wrong = re.compile(r"""pip install (?:\S+ )*["']?torchlint(?:\[[a-z,]+\])?(?![\w/-])(?! @)""")
+    wrong = re.compile(
+        r"""pip install (?:[^\s"'<]+ )*["']?torchlint(?![\w/-])(?!(?:\[[a-z,]+\])? @)"""
+    )
     found = [
         f"{path.relative_to(ROOT)}: {match[0]}"
         for path in texts
