@@ -108,7 +108,7 @@ def _fix(rule: Rule) -> str:
 
 
 def _commands() -> Iterator[str]:
-    yield "# Commands\n\nWhat `--help` says of each command.\n"
+    yield "# Commands\n\nThe `--help` text of each command.\n"
     yield from _helped(torchlint, "torchlint", None)
 
 

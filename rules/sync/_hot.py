@@ -1,4 +1,4 @@
-"""What both sync rules do with a sync: say it at once, let it wait for the project, or drop it."""
+"""What both sync rules do with a sync: report it, let it wait for the project, or drop it."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _COUNTED: Final = ("text", "concise", "grouped", "json", "github")
 
 
 class Checked:
-    """What a check came to, as far as it is reported.
+    """The results of a check, as far as they are reported.
 
     Args:
         fixes: whether to show what each fix would do, in the text for people.
@@ -72,8 +72,8 @@ def report_options(command: Command) -> Command:
     command = click.option(
         "--output-file",
         metavar="FILE",
-        help="Write the report here; the terminal gets the closing sentence and errors. FILE "
-        "changes in one step, and stays as it is if the check fails.",
+        help="Write the report to FILE; the terminal shows the summary and errors. FILE is "
+        "replaced in one step, and stays as it is if the check fails.",
     )(command)
     return output_format(*_RENDERERS)(command)
 
