@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import generated
 import repository
@@ -15,9 +16,17 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 
+ADDRESSES: Final = ("TORCHLINT_REPOSITORY", "READTHEDOCS_GIT_CLONE_URL")
+"""Variables that may have the address of the repository."""
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Adds every rule to the navigation."""
+    """Adds every rule to the navigation, and a link to the repository if its address is known."""
     config.nav = _navigation(config.nav or [])
+    address = next(filter(None, map(os.environ.get, ADDRESSES)), None)
+    if address is not None:
+        icon = "fontawesome/brands/git-alt"
+        config.extra["social"] = [{"icon": icon, "link": address, "name": "Repository"}]
     return config
 
 
