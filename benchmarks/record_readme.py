@@ -1,6 +1,6 @@
-"""Writes what README.md shows of torchlint: a real run of its first command, and the rules.
+"""Writes what README.md shows of a run of its first command, and the table of rules/README.md.
 
-Usage: record_readme.py [--check]    --check writes nothing and exits with 1 if README.md is stale
+Usage: record_readme.py [--check]    --check writes nothing and exits with 1 if a page is stale
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 from torchlint.ruleapi.registry import all_rules
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
-_COMMAND = re.compile(r"^torchlint check .+$", re.MULTILINE)
+SHOWN = "TL201"
+_COMMAND = re.compile(r"(?<=/)torchlint check .+$", re.MULTILINE)
 
 
 def run(command: str) -> str:
@@ -36,39 +36,54 @@ def run(command: str) -> str:
     return done.stdout
 
 
+def excerpt(output: str) -> str:
+    """One finding of a report and its closing sentence; dots stand for the others."""
+    *findings, sentence = output.strip().split("\n\n")
+    (shown,) = (finding for finding in findings if f" {SHOWN} " in finding.partition("\n")[0])
+    return f"```text\n...\n{shown}\n...\n{sentence}\n```\n"
+
+
+def output_of_readme(page: str) -> str:
+    """What the README shows of the run of its first command."""
+    command = _COMMAND.search(page)
+    if command is None:
+        sys.exit("README.md has no `torchlint check` command to record.")
+    return excerpt(run(command[0]))
+
+
 def rules_table() -> str:
     """The rules, one row each, with a link to the file that explains and finds the pattern."""
-    rows = ["| code | name | what it reports | fix, at best |", "|---|---|---|---|"]
+    rows = ["| code | name | what it reports | best fix |", "|---|---|---|---|"]
     for code, rule in all_rules().items():
-        file = f"rules/{rule.family}/{rule.name.replace('-', '_')}.py"
+        file = f"{rule.family}/{rule.name.replace('-', '_')}.py"
         fix = rule.fix.value if rule.fix else "none"
         rows.append(f"| {code} | [{rule.name}]({file}) | {rule.summary} | {fix} |")
     return "\n".join(rows) + "\n"
 
 
-def recorded(readme: str) -> str:
-    """The README with its recorded parts made anew."""
-    command = _COMMAND.search(readme)
-    if command is None:
-        sys.exit("README.md has no `torchlint check` command to record.")
-    parts = {"output": f"```text\n{run(command[0])}```\n", "rules": rules_table()}
-    for name, text in parts.items():
-        place = re.compile(rf"(<!-- recorded: {name} [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
-        readme, count = place.subn(lambda match, text=text: match[1] + text + match[2], readme)
-        if count != 1:
-            sys.exit(f"README.md needs one `<!-- recorded: {name} -->` part, has {count}.")
-    return readme
+def recorded(page: str, part: str, text: str) -> str:
+    """The page with one of its recorded parts made anew."""
+    place = re.compile(rf"(<!-- recorded: {part} [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
+    page, count = place.subn(lambda match: match[1] + text + match[2], page)
+    if count != 1:
+        sys.exit(f"A page needs one `<!-- recorded: {part} -->` part, has {count}.")
+    return page
 
 
 def main() -> int:
     """Records, or with --check compares."""
-    before = README.read_text(encoding="utf-8")
-    after = recorded(before)
-    if sys.argv[1:] == ["--check"]:
+    stale = []
+    for name, part in (("README.md", "output"), ("rules/README.md", "rules")):
+        before = (ROOT / name).read_text(encoding="utf-8")
+        text = output_of_readme(before) if part == "output" else rules_table()
+        after = recorded(before, part, text)
         if after != before:
-            print("README.md is stale; run `python benchmarks/record_readme.py`.")
-        return int(after != before)
-    README.write_text(after, encoding="utf-8")
+            stale.append(name)
+            if sys.argv[1:] != ["--check"]:
+                (ROOT / name).write_text(after, encoding="utf-8")
+    if sys.argv[1:] == ["--check"] and stale:
+        print(f"Stale: {', '.join(stale)}; run `python benchmarks/record_readme.py`.")
+        return 1
     return 0
 
 

@@ -206,7 +206,7 @@ def test_sarif_is_uploaded_before_the_job_fails(workspace: Path) -> None:
 def test_what_is_no_version_is_not_installed(workspace: Path, version: str) -> None:
     runner = Runner(workspace, {"version": version}, GITHUB_ACTION_PATH=str(ROOT))
     assert runner.run(STEPS) == 2
-    assert "is no version" in runner.log
+    assert "is not a version" in runner.log
     assert not (workspace.parent / "runner" / "torchlint").exists()
 
 

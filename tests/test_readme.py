@@ -1,4 +1,4 @@
-"""README.md says what is so: its output was really printed, its rules are the rules."""
+"""README.md says what is so, and so do the pages that its tables live on."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.config.keys import from_table
-from torchlint.config.settings import DEFAULT_EXCLUDE, Settings, tool_table
 from torchlint.ruleapi.registry import all_rules
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")
+RULES = (ROOT / "rules" / "README.md").read_text(encoding="utf-8")
+COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md", "rules/README.md")
+SEVEN = {"TL101", "TL105", "TL201", "TL301", "TL304", "TL401", "TL601"}
+MOST_LINES = 120
+"""Two screens."""
 
 
 def blocks(language: str) -> list[str]:
@@ -44,23 +47,29 @@ def test_recorded_parts_equal_a_fresh_recording() -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def test_the_recorded_output_has_all_seven_patterns() -> None:
-    (output,) = blocks("text")
-    found = set(re.findall(r"^fixtures/seven/train\.py:\d+:\d+: (TL\d+)", output, re.MULTILINE))
-    assert found >= {"TL101", "TL105", "TL201", "TL301", "TL304", "TL401", "TL601"}
+def test_the_readme_fits_on_two_screens() -> None:
+    assert README.count("\n") <= MOST_LINES
+
+
+def test_each_command_block_is_one_line_that_starts_from_a_bare_clone() -> None:
+    run, test = blocks("bash")
+    for block in (run, test):
+        assert block.count("\n") == 1
+        assert block.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    assert run.endswith(" && .venv/bin/torchlint check fixtures/seven/train.py\n")
+    assert test.endswith(" && .venv/bin/pytest -n auto\n")
+
+
+def test_the_first_command_finds_all_seven_patterns() -> None:
+    run, _ = blocks("bash")
+    _, _, words = run.strip().rpartition("/torchlint ")
+    found = re.findall(r"^\S+:\d+:\d+: (TL\d+)", torchlint(*words.split()), re.MULTILINE)
+    assert set(found) >= SEVEN
 
 
 def test_the_table_lists_exactly_the_rules() -> None:
-    rows = re.findall(r"^\| (TL\d+) \| \[([a-z0-9-]+)\]\((\S+)\) \|", README, re.MULTILINE)
+    rows = re.findall(r"^\| (TL\d+) \| \[([a-z0-9-]+)\]\((\S+)\) \|", RULES, re.MULTILINE)
     assert [row[:2] for row in rows] == [(code, rule.name) for code, rule in all_rules().items()]
-
-
-def test_there_are_two_command_blocks_and_each_makes_its_own_environment() -> None:
-    run, test = blocks("bash")
-    for block in (run, test):
-        assert block.startswith("python3 -m venv .venv\n. .venv/bin/activate\npip install ")
-    assert run.endswith("\ntorchlint check fixtures/seven/train.py\n")
-    assert test.endswith("\npytest -n auto\n")
 
 
 def options(*commands: str) -> set[str]:
@@ -69,27 +78,19 @@ def options(*commands: str) -> set[str]:
     return set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", helped, re.MULTILINE))
 
 
-def test_every_option_that_is_named_exists() -> None:
-    text = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+@pytest.mark.parametrize("page", [README, COMMAND_LINE], ids=["README.md", "command-line.md"])
+def test_every_option_that_is_named_exists(page: str) -> None:
+    text = re.sub(r"^```(?!console).*?^```$", "", page, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r" -- \S.*", "", text)  # the arguments of a script
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
     assert named
-    assert named - options("check", "fix", "rule", "verify") == set()
+    known = options("check", "fix", "rule", "verify", "server")
+    assert named - known == set()
 
 
-def test_every_option_of_check_is_named() -> None:
-    listed = options("check") - {"--help", "--debug"}
-    assert {option for option in listed if f"`{option}" not in README} == set()
-
-
-def test_the_configuration_that_is_shown_is_valid() -> None:
-    tomllib = pytest.importorskip("tomllib")
-    (shown,) = blocks("toml")
-    table = tool_table(tomllib.loads(shown), "README.md")
-    assert table is not None
-    settings = from_table(table, Settings(root="."))
-    assert settings.target_torch == (2, 1)
-    assert settings.exclude == (*DEFAULT_EXCLUDE, "third_party")
-    assert set(settings.selectors) <= {"ALL", *all_rules()}
+def test_every_option_of_check_and_fix_is_named() -> None:
+    listed = options("check", "fix") - {"--help"}
+    assert {option for option in listed if f"`{option}" not in COMMAND_LINE} == set()
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -99,6 +100,21 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert links
     missing = [link for link in links if not ((ROOT / page).parent / link).exists()]
     assert missing == []
+
+
+def test_nothing_is_installed_from_an_index_by_its_name() -> None:
+    """torchlint is on none: `pip install torchlint` would install somebody else's package."""
+    texts = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
+    texts += [*(ROOT / "docs").rglob("*.md"), *(ROOT / "editors").glob("*/*.md")]
+    wrong = re.compile(
+        r"""pip install (?:[^\s"'<]+ )*["']?torchlint(?![\w/-])(?!(?:\[[a-z,]+\])? @)"""
+    )
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in texts
+        for match in wrong.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals to record")

@@ -22,6 +22,7 @@ from torchlint.ruleapi.registry import all_rules
 pytest.importorskip("material")
 ROOT = Path(__file__).parents[1]
 HOME = "https://torchlint.readthedocs.io/"
+REPOSITORY = "https://code.example/torchlint"
 LOADED = {
     "script": "src",
     "img": "src",
@@ -81,6 +82,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env={
             **os.environ,
             "NO_MKDOCS_2_WARNING": "1",
+            "TORCHLINT_REPOSITORY": REPOSITORY,
             "http_proxy": nowhere,
             "https_proxy": nowhere,
         },
@@ -121,10 +123,19 @@ def test_it_builds_without_a_warning_and_every_link_on_it_leads_somewhere(site: 
 def test_links_to_elsewhere_are_known(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     links = {
         link for page in pages(site).values() for link in page.links if not link.startswith(HOME)
-    }
+    } - {REPOSITORY}
     with capsys.disabled():
         sys.stdout.write("".join(f"\nexternal: {link}" for link in sorted(links)) + "\n")
     assert {urlsplit(link).hostname for link in links} - EXTERNAL == set()
+
+
+def test_each_page_links_to_the_repository(site: Path) -> None:
+    without = [page.address for page in pages(site).values() if REPOSITORY not in page.links]
+    assert without == []
+
+
+def test_the_table_of_rules_is_on_the_site_once(site: Path) -> None:
+    assert not [address for address in pages(site) if "sources/rules/README" in address]
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:

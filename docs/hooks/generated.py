@@ -1,4 +1,4 @@
-"""Pages and parts of pages that are made from the code: rules, commands, configuration keys."""
+"""Pages and parts of pages that are generated from the code: rules, commands, configuration."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ FAMILIES: Final = {
     "model": "Models",
     "optimizer": "Optimizers and gradients",
     "distributed": "Several GPUs",
-    "suppressions": "Comments that silence",
+    "suppressions": "Suppression comments",
 }
-"""Headings of the families of rules; one that is missing here is headed by its name."""
+"""Headings of the families of rules; the default is the name of the family."""
 _WIDTH: Final = 84
 
 
@@ -68,17 +68,17 @@ def _families() -> dict[str, list[Rule]]:
 def _rule_index() -> str:
     parts = [
         "# Rules\n\n"
-        "The last column is the strongest promise that any of a rule's fixes makes; a single fix "
-        "may be weaker, or be withheld. **Safe** fixes keep the values of every program that "
-        "matches; **unsafe** ones may change results, memory or checkpoints, and are applied only "
-        "with `--unsafe`. `torchlint rule CODE` shows the same pages in the terminal.\n"
+        "The last column is the strongest fix that a rule offers. A **safe** fix keeps the values "
+        "of every program that matches; an **unsafe** one may change results, memory or "
+        "checkpoints, and needs `--unsafe`. A single finding may have a weaker fix, or none; then "
+        "torchlint says why. `torchlint rule CODE` shows the same pages in the terminal.\n"
     ]
     for heading, rules in _families().items():
         rows = [
             f"| {rule.code} | [{rule.name}]({rule.name}.md) | {rule.summary} | {_fix(rule)} |\n"
             for rule in rules
         ]
-        head = "| code | name | what it reports | fix |\n|---|---|---|---|\n"
+        head = "| code | name | what it reports | best fix |\n|---|---|---|---|\n"
         parts.append(f"## {heading}\n\n{head}{''.join(rows)}")
     return "\n".join(parts)
 
@@ -88,14 +88,14 @@ def _rule_page(rule: Rule) -> str:
     title, _, text = rule.page.strip().partition("\n")
     shown = {"default": "always", "hint": "with `--hints`"}.get(rule.tier.value, rule.tier.value)
     facts = (
-        "| code | shown | fix, at best | added in |\n|---|---|---|---|\n"
+        "| code | shown | best fix | added in |\n|---|---|---|---|\n"
         f"| **{rule.code}** | {shown} | {_fix(rule)} | {rule.added} |\n"
     )
     more = []
     if rule.may_change:
-        more.append(f"What the fix may change in the computed numbers: {rule.may_change}.")
+        more.append(f"The fix may change the computed numbers: {rule.may_change}.")
     if rule.needs_gpu:
-        more.append("What it saves shows only where a GPU computes.")
+        more.append("The saving shows only on a GPU.")
     source = f"## Source\n\n[`{file}`](../../{file})\n"
     return "\n\n".join([f"# {rule.name}", title, facts, *more, text.strip(), source])
 
@@ -108,7 +108,7 @@ def _fix(rule: Rule) -> str:
 
 
 def _commands() -> Iterator[str]:
-    yield "# Commands\n\nWhat `--help` says of each command.\n"
+    yield "# Commands\n\nThe `--help` text of each command.\n"
     yield from _helped(torchlint, "torchlint", None)
 
 

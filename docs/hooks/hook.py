@@ -1,9 +1,10 @@
-"""What mkdocs calls while it builds the site: adds generated pages and leads links to them."""
+"""Hooks of mkdocs: add the generated pages, and redirect links to them."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import generated
 import repository
@@ -15,9 +16,17 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 
+ADDRESSES: Final = ("TORCHLINT_REPOSITORY", "READTHEDOCS_GIT_CLONE_URL")
+"""Variables that may have the address of the repository."""
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Puts every rule into the navigation."""
+    """Adds every rule to the navigation, and a link to the repository if its address is known."""
     config.nav = _navigation(config.nav or [])
+    address = next(filter(None, map(os.environ.get, ADDRESSES)), None)
+    if address is not None:
+        icon = "fontawesome/brands/git-alt"
+        config.extra["social"] = [{"icon": icon, "link": address, "name": "Repository"}]
     return config
 
 
@@ -38,7 +47,7 @@ def _navigation(items: list[object]) -> list[object]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages that code writes, and those of the repository that pages link to."""
+    """Adds the generated pages, and the files of the repository that pages link to."""
     root = Path(config.config_file_path).parent
     pages = {**generated.pages(), **repository.pages(root)}
     for file in files.documentation_pages():
@@ -51,7 +60,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
-    """Fills in generated parts, and leads links out of the documentation to where the site has
-    their file."""
+    """Fills in generated parts, and points links out of docs/ to the site's copy of the file."""
     root = Path(config.config_file_path).parent
     return repository.with_site_links(root, page.file.src_uri, generated.filled_in(markdown))

@@ -1,5 +1,5 @@
-"""Files of the repository on the site: some as pages, others as listings where a page links to
-them. A page may link to them as it would on a code host, relative to where it lies."""
+"""Files of the repository on the site: some as pages, others as listings if a page links to them.
+A page may link to them as it would on a code host, relative to its own place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ PAGES: Final = {
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
 }
-"""Pages that live outside of docs/, and where they are on the site."""
+"""Pages outside docs/, and their place on the site."""
+_TWINS: Final = {"rules/README.md": "rules/index.md"}
+"""Pages outside docs/ of which the site has its own version."""
 _ORIGINS: Final = {site: path for path, site in PAGES.items()}
 _FENCED: Final = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$", re.DOTALL | re.M)
 _LINK: Final = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=[)\s])")
@@ -26,12 +28,12 @@ _LANGUAGES: Final = {".py": "python", ".sh": "bash", ".json": "json", ".toml": "
 
 
 def pages(root: Path) -> dict[str, str]:
-    """The pages outside of docs/, by their place on the site."""
+    """The pages outside docs/, by their place on the site."""
     return {site: (root / path).read_text("utf-8") for path, site in PAGES.items()}
 
 
 def linked_sources(root: Path, uri: str, text: str) -> dict[str, str]:
-    """A listing of each file of the repository that a page links to and that is no page itself.
+    """A listing of each file of the repository that a page links to and that is not a page itself.
 
     Args:
         uri: the page's place on the site.
@@ -47,7 +49,7 @@ def linked_sources(root: Path, uri: str, text: str) -> dict[str, str]:
 
 
 def with_site_links(root: Path, uri: str, text: str) -> str:
-    """The page with its links led to where the site has their files."""
+    """The page with its links pointing to the site's copies of their files."""
 
     def led(match: re.Match[str]) -> str:
         path = _target(root, uri, match[2])
@@ -72,7 +74,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _target(root: Path, uri: str, link: str) -> str | None:
-    """The file of the repository that a link leads to; None for pages and addresses."""
+    """The file of the repository that a link points to; None for pages and addresses."""
     if ":" in link:
         return None
     origin = _ORIGINS.get(uri, f"docs/{uri}")
@@ -85,7 +87,7 @@ def _target(root: Path, uri: str, link: str) -> str | None:
 def _on_site(path: str) -> str:
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
-    return PAGES.get(path) or f"sources/{path}.md"
+    return PAGES.get(path) or _TWINS.get(path) or f"sources/{path}.md"
 
 
 def _listing(path: str, text: str) -> str:

@@ -4,12 +4,13 @@ const { execFile } = require("node:child_process");
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
-const INSTALL = 'Install it with `pip install "torchlint[server]"`, or set `torchlint.path`.';
+const INSTALL =
+  'Install it from a checkout with `pip install ".[server]"`, or set `torchlint.path`.';
 const STARTS = ["torchlint.path", "torchlint.interpreter", "torchlint.args"];
 
 let client;
 let output;
-/** Starts and stops follow one another, however quickly they are asked for. */
+/** Each start and stop waits for the one before it. */
 let last = Promise.resolve();
 
 async function activate(context) {
@@ -52,8 +53,8 @@ async function stop() {
 }
 
 async function start(context) {
-  // Python looks for modules in the folder that it starts in: never in one that is checked. The
-  // server goes to the folder of the workspace by itself.
+  // Python imports modules from the folder that it starts in, so never start it in a checked folder.
+  // The server changes to the folder of the workspace itself.
   const options = { cwd: context.extensionPath };
   const run = { ...(await command(options)), options };
   output.appendLine(`Starts ${[run.command, ...run.args].join(" ")}`);
@@ -68,7 +69,7 @@ async function start(context) {
   await client.start();
 }
 
-/** The command that starts the server: what is set, else what the selected Python has, else PATH. */
+/** The command that starts the server: from the settings, else the selected Python, else PATH. */
 async function command(options) {
   const settings = vscode.workspace.getConfiguration("torchlint");
   const words = ["server", ...settings.get("args", [])];

@@ -1,4 +1,4 @@
-"""What a file decides about cuDNN: benchmark on, or the same numbers on each run."""
+"""What a file sets for cuDNN: benchmark mode, or determinism."""
 
 from __future__ import annotations
 

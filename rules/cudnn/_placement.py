@@ -1,4 +1,4 @@
-"""Where a script starts, and where a line that must run first goes."""
+"""Where a script starts, and where to insert a line that must run first."""
 
 from __future__ import annotations
 

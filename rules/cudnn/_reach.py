@@ -1,4 +1,4 @@
-"""What starting a script can run: its own training, and that of the files it imports."""
+"""What a script can run: its own training, and that of the files it imports."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """Let cuDNN time its convolution algorithms once and keep the fastest.
 
 ## What it does
-Reports a training script whose network has convolutions and whose program sets
-`torch.backends.cudnn.benchmark` nowhere. One finding per script, on the line that starts it.
+Reports a training script whose network has convolutions and whose program never sets
+`torch.backends.cudnn.benchmark`. There is one finding per script, on the line that starts it.
 
 ## Why it is slow
-cuDNN has several algorithms for each convolution. By default it picks one by a rule of thumb.
-With `benchmark` on it times them at the first batch of each shape and keeps the winner, which
-for networks with inputs of one size often saves a good part of the step: SpeechBrain went from
-17 to 12 minutes per epoch on a V100. On other hardware the rule of thumb is already right and
-nothing changes, so measure.
+cuDNN has several algorithms for each convolution. By default it picks one with a heuristic. With
+`benchmark` on, it times them at the first batch of each shape and keeps the fastest. If all inputs
+have the same size, this often saves a good part of each step: SpeechBrain went from 17 to 12
+minutes per epoch on a V100. On other hardware the heuristic already picks the fastest and nothing
+changes, so measure.
 
 ## Example
 ```python
@@ -29,22 +29,24 @@ def main():
 ```
 
 ## When it is silent
-Where the program asks for determinism (`cudnn.deterministic = True`,
-`use_deterministic_algorithms(True)`) or says `benchmark = False`; where shapes change from batch
-to batch (detection, padded sequences, multi-scale training): there the search runs again and
-again and steps become many times slower; without a GPU, without convolutions, in files that
-nobody starts; and under Lightning, fastai, mmcv and detectron2, which have a switch of their own.
-Where nothing shows that inputs have one size, or where only a `--seed` run asks for
-determinism, it is a hint.
+- Programs that ask for determinism (`cudnn.deterministic = True`,
+  `use_deterministic_algorithms(True)`) or set `benchmark = False`.
+- Programs whose shapes change from batch to batch (detection, padded sequences, multi-scale
+  training). There the search would run again and again, and steps become many times slower.
+- Programs without a GPU or without convolutions, and files that are not started as scripts.
+- Lightning, fastai, mmcv and detectron2, which have their own setting.
+
+It is a hint if nothing shows that inputs have one size, or if only a run with `--seed` asks for
+determinism.
 
 ## Fix safety
-**Unsafe**: another algorithm may be chosen in another run, so results can differ in the last
-bits between runs, even with equal seeds. The first step of each input shape takes longer.
+**Unsafe**: another run may choose another algorithm, so results can differ in the last bits
+between runs, even with equal seeds. The first step of each input shape takes longer.
 
 ## References
 - PyTorch performance tuning guide, "Enable cuDNN auto-tuner"
 - PyTorch notes on reproducibility, "CUDA convolution benchmarking"
-- pytorch/pytorch#2759: what happens with sizes that change
+- pytorch/pytorch#2759: what happens if sizes change
 """
 
 from __future__ import annotations

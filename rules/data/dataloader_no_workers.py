@@ -1,15 +1,14 @@
 """Load batches in worker processes, while the model trains.
 
 ## What it does
-Reports a `DataLoader` that has `num_workers` missing or 0. Where the code shows that each sample
-costs work (a file is read, an image decoded, a transform or a tokenizer applied) the finding
-counts; where nothing is known of the dataset it is a hint, and so is
-`TrainingArguments(dataloader_num_workers=0)`.
+Reports a `DataLoader` whose `num_workers` is missing or 0, if the code shows that each sample
+takes work: it reads a file, decodes an image, or applies a transform or a tokenizer. If nothing is
+known about the dataset, it is a hint, and so is `TrainingArguments(dataloader_num_workers=0)`.
 
 ## Why it is slow
-With `num_workers=0` the training process builds each batch itself, between two steps: the GPU
-waits while images are decoded, and the decoder waits while the GPU computes. With workers the
-next batches are made at the same time. How many pay is a matter of the machine and the dataset:
+With `num_workers=0` the training process builds each batch itself, between two steps. The GPU
+waits while images are decoded, and decoding waits while the GPU computes. Worker processes prepare
+the next batches at the same time. How many workers pay off depends on the machine and the dataset:
 start with a few, and measure.
 
 ## Example
@@ -23,20 +22,20 @@ loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True
 ```
 
 ## When it is silent
-- Samples that lie in memory (`TensorDataset`, lists, arrays, a `__getitem__` that only indexes):
+- Samples that are in memory (`TensorDataset`, lists, arrays, a `__getitem__` that only indexes):
   passing them between processes costs more than it saves, up to ten times in our measurements.
 - Iterable datasets: each worker would yield all of the data, unless the dataset splits it.
 - Datasets that touch the GPU; a batch that is the whole dataset; `next(iter(DataLoader(...)))`.
-- `num_workers=args.workers`, `**kwargs` that nobody can read off the code, and a 0 with a comment
-  beside it that gives a reason (debugging, Windows, HDF5, determinism).
+- `num_workers=args.workers`, `**kwargs` whose content the code does not show, and a 0 next to a
+  comment that gives a reason (debugging, Windows, HDF5, determinism).
 - Tests and documentation.
 
 ## Fix safety
-`num_workers=4` is **unsafe**: random numbers drawn in the dataset come from other streams than
-with a single process, and start-up and memory change. There is no fix where worker processes
-would break something: no `__main__` guard around a loop that runs on import, a lambda or a local
-function in the dataset or as `collate_fn`, a dataset that keeps an open file or a random
-generator, or one whose `__getitem__` writes to `self`.
+`num_workers=4` is **unsafe**: random numbers in the dataset come from other streams than with a
+single process, and start-up time and memory use change. There is no fix if worker processes would
+break something: there is no `__main__` guard around a loop that runs on import, the dataset or
+`collate_fn` uses a lambda or a local function, the dataset keeps an open file or a random
+generator, or its `__getitem__` writes to `self`.
 
 ## References
 - `torch.utils.data`, "Single- and Multi-process Data Loading"

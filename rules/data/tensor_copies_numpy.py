@@ -1,21 +1,20 @@
 """Share an array's memory with the tensor instead of copying it.
 
 ## What it does
-Reports `torch.tensor(array)` on a NumPy array, where neither `dtype=` nor `device=` forces the
-copy. In code that runs for each batch or sample (a step loop, `__getitem__`, a collate function,
-a loop over `env.step`) the finding counts; elsewhere, or where the array's type or the device is
-unknown, it is a hint. `torch.FloatTensor(array)`, `torch.Tensor(array)` and their aliases are
-hints as well.
+Reports `torch.tensor(array)` on a NumPy array if neither `dtype=` nor `device=` requires a copy,
+in code that runs for each batch or sample: a step loop, `__getitem__`, a collate function, a loop
+over `env.step`. Elsewhere, or if the type of the array or the device is unknown, it is a hint.
+`torch.FloatTensor(array)`, `torch.Tensor(array)` and their aliases are hints as well.
 
 ## Why it is slow
-`torch.tensor` always copies. `torch.as_tensor` and `torch.from_numpy` share the memory, in about
-a microsecond whatever the size: measured on a CPU, 4 µs are saved on ten numbers and 26 ms on a
-batch of 38 MB. Where the type or the device changes there is one copy in any case, and nothing
-to save.
+`torch.tensor` always copies. `torch.as_tensor` and `torch.from_numpy` share the memory and take
+about a microsecond, whatever the size. Measured on a CPU, they save 4 µs on ten numbers and 26 ms
+on a batch of 38 MB. If the type or the device changes, a copy is needed anyway, and there is
+nothing to save.
 
-The typed constructors, in torch 2.13, copy only if the type changes: they are no slower than
-`torch.as_tensor(array, dtype=...)`, but they do not say whether they copy, share or (for a
-number) allocate. Making the array of the right type where it comes from saves the copy.
+In torch 2.13, the typed constructors copy only if the type changes. They are no slower than
+`torch.as_tensor(array, dtype=...)`, but the call does not show whether they copy, share or (for a
+number) allocate. To save the copy, create the array with the right type in the first place.
 
 ## Example
 ```python
@@ -32,21 +31,21 @@ def __getitem__(self, index):
 ```
 
 ## When it is silent
-- Numbers, lists, and what may be either; tensors.
+- Numbers, lists, and values that may be either; tensors.
 - A `dtype=` that differs from the array's, `device="cuda"`, `requires_grad=True`,
-  `pin_memory=True`: a copy is made in any case.
-- Arrays that are written in place afterwards, attributes that are (a replay buffer), and what an
-  environment returns, which it may fill anew on the next step. The same goes for tensors that
-  are written in place.
-- Memory maps, `np.frombuffer` and `np.broadcast_to`, which must not be written.
+  `pin_memory=True`: a copy is made anyway.
+- Arrays, or attributes such as a replay buffer, that are later modified in place; arrays that an
+  environment returns, since it may reuse them on the next step; and tensors that are later
+  modified in place.
+- Memory maps, `np.frombuffer` and `np.broadcast_to`, which must not be written to.
 - Tests and documentation.
 
 ## Fix safety
-`torch.as_tensor` is **safe** for an array that nothing else can refer to, such as
-`np.stack(...)`, `x.astype(...)` or `a + b` right inside the call: values, type, strides and the
-default device stay. For a named array it is **unsafe**, since both then share memory. A tensor
-that is later resized keeps its copy: memory of an array cannot grow. A typed constructor becomes
-`torch.from_numpy(...).float()`, which does what it did, sharing included.
+`torch.as_tensor` is **safe** for an array that nothing else can refer to, such as `np.stack(...)`,
+`x.astype(...)` or `a + b` directly in the call: values, type, strides and the default device stay
+the same. For a named array it is **unsafe**, since the array and the tensor then share memory.
+There is no fix for a tensor that is later resized, since the memory of an array cannot grow. A
+typed constructor becomes `torch.from_numpy(...).float()`, which does the same, including sharing.
 
 ## References
 - `torch.as_tensor`, `torch.from_numpy` in the PyTorch documentation

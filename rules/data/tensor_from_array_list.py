@@ -1,14 +1,14 @@
 """Stack arrays into one before making a tensor of them.
 
 ## What it does
-Reports a tensor that is built number by number from data that already lies in an array or in
+Reports a tensor that is built number by number from data that is already in an array or in
 tensors: from a list of NumPy arrays, from `array.tolist()`, or from a list of `tensor.item()`.
 
 ## Why it is slow
-`torch.tensor([array, array])` asks Python for each number of each array. PyTorch warns about it
-at run time ("extremely slow"). Measured on a CPU, 32 arrays of 84 by 84 take 26 ms, and 26 µs
-when `np.stack` joins them first; 128 arrays of four numbers still gain a factor of four. A list
-of `.item()` on a GPU also waits for the device once for each element.
+`torch.tensor([array, array])` converts each number of each array through Python. PyTorch warns
+about it at run time ("extremely slow"). Measured on a CPU, 32 arrays of 84 by 84 take 26 ms, or 26
+µs if `np.stack` joins them first; 128 arrays of four numbers are still four times faster. On a
+GPU, a list of `.item()` also waits for the device once for each element.
 
 ## Example
 ```python
@@ -21,17 +21,18 @@ states = torch.as_tensor(np.stack([np.asarray(frame) for frame in frames]), dtyp
 ```
 
 ## When it is silent
-Lists of Python numbers, such as token ids; lists of tensors (`torch.stack` is as fast); a
-`deque` of returns; lists of which any element is not known to be an array; tests and
+Lists of Python numbers, such as token ids; lists of tensors (`torch.stack` is as fast); a `deque`
+of returns; lists in which any element may be something other than an array; tests and
 documentation.
 
 ## Fix safety
-`np.stack` is **safe** for a list that is written out and whose arrays are of one known type.
-Otherwise it is **unsafe**: it refuses an empty list, and it joins int64 and float32 to float64,
-where PyTorch would take float32. `array.tolist()` with `dtype=` becomes the array itself, which
-the tensor may then share: **unsafe**. Without `dtype=` that is only suggested, since a list
-forgets the array's type. A list of `.item()` becomes `torch.stack` of the detached tensors,
-which keeps their type and device: **unsafe**.
+- `np.stack` is **safe** for a list literal whose arrays have one known type. Otherwise it is
+  **unsafe**: it rejects an empty list, and it joins int64 and float32 to float64, where PyTorch
+  would use float32.
+- `array.tolist()` with `dtype=` becomes the array itself, and the tensor may share its memory:
+  **unsafe**. Without `dtype=` this is only a suggestion, since a list loses the array's type.
+- A list of `.item()` becomes `torch.stack` of the detached tensors, which keeps their type and
+  device: **unsafe**.
 
 ## References
 - pytorch/pytorch#13918, "Creating a tensor from a list of numpy.ndarrays is extremely slow"

@@ -6,10 +6,10 @@ Reports `nn.DataParallel(model)`, the function `nn.parallel.data_parallel`, and 
 
 ## Why it is slow
 One process drives all GPUs. On every forward pass it copies the whole model to each GPU, splits
-the batch on the first one and gathers the outputs there, while the threads that run the replicas
-take turns at Python's global lock. With `DistributedDataParallel` each GPU has a process of its
-own and a model that stays; only gradients travel, and they do so during the backward pass.
-DataParallel carries no deprecation in torch 2.13; its own documentation still advises against it.
+the batch on the first GPU and gathers the outputs there, while the threads that run the replicas
+compete for Python's global interpreter lock. With `DistributedDataParallel` each GPU has its own
+process and keeps its model; only gradients are exchanged, during the backward pass. DataParallel
+is not deprecated in torch 2.13, but its own documentation advises against it.
 
 ## Example
 ```python
@@ -38,14 +38,14 @@ torch.distributed.destroy_process_group()
 ```
 
 ## When it is silent
-On `isinstance(model, nn.DataParallel)` and `model.module`; on classes of your own that inherit
-from it; where the model only evaluates. It is a hint where the same file also offers
-`DistributedDataParallel`, with one device, for the function `data_parallel`, and where nothing in
-the program trains.
+For `isinstance(model, nn.DataParallel)` and `model.module`; for your own classes that inherit from
+it; for a model that is only evaluated. It is a hint if the same file also offers
+`DistributedDataParallel`, if there is only one device, for the function `data_parallel`, and if
+nothing in the program trains.
 
 ## Fix safety
-There is no fix: besides the wrapper, the change takes a launcher, a process group, a sampler, the
-batch size per process, and a checkpoint written by one process.
+There is no fix: besides the wrapper, the change needs a launcher, a process group, a sampler, a
+batch size per process, and a checkpoint that only one process writes.
 
 ## References
 - `torch.nn.parallel.DistributedDataParallel`

@@ -1,4 +1,4 @@
-"""Which layers have a bias, and whether a norm has as many features as a layer gives."""
+"""Which layers have a bias, and whether a norm has as many features as a layer outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at the bytes of a file: can it make a layer with a bias, and a norm?"""
+"""A quick check of the bytes of a file: can it create a layer with a bias, and a norm?"""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Leave out the bias of a convolution that a batch norm follows.
+"""Leave out the bias of a convolution before a batch norm.
 
 ## What it does
 Reports `nn.Conv1d/2d/3d`, `nn.ConvTranspose*` and `nn.Linear` with a bias whose output goes
-straight, and only, into a norm that subtracts the mean of each channel: `nn.BatchNorm*`,
-`nn.SyncBatchNorm`, and as a hint `nn.InstanceNorm*` and `nn.GroupNorm` with one channel per
-group. It reads `nn.Sequential`, lists that grow layer by layer, paired `nn.ModuleList`s and the
-calls in `forward`.
+directly, and only, into a norm that subtracts the mean of each channel: `nn.BatchNorm*`,
+`nn.SyncBatchNorm`, and as a hint `nn.InstanceNorm*` and `nn.GroupNorm` with one channel per group.
+It understands `nn.Sequential`, lists that are extended layer by layer, paired `nn.ModuleList`s and
+the calls in `forward`.
 
 ## Why it is slow
-A bias shifts a whole channel, and the norm takes that shift away with the mean. The addition,
-the bias's gradient and the optimizer's state for it are work for nothing. The gain is small: one
-addition per element of the output, which only a memory-bound network notices.
+A bias shifts a whole channel, and the norm subtracts that shift together with the mean. So the
+addition, the gradient of the bias and its optimizer state are wasted work. The gain is small: one
+addition per element of the output, which matters only in a memory-bound network.
 
 ## Example
 ```python
@@ -31,20 +31,22 @@ block = nn.Sequential(
 ```
 
 ## When it is silent
-Where something stands between the two, such as an activation, a dropout or `nn.PixelShuffle`;
-where the output is used elsewhere too, or the layer is called from two places; before
-`nn.LayerNorm` and `nn.GroupNorm` with larger groups; where `bias=` is not a literal or may come
-through `**kwargs`; where norms are frozen (`bn.eval()`) or fused into the convolution; under
-`weight_norm` and `spectral_norm`. An `nn.Linear` counts only if the `nn.BatchNorm1d` behind it
-has as many features as it: before a norm over another dimension its bias matters.
+- There is another layer in between, such as an activation, a dropout or `nn.PixelShuffle`.
+- The output is also used elsewhere, or the layer is called from two places.
+- The norm is `nn.LayerNorm`, or `nn.GroupNorm` with larger groups.
+- `bias=` is not a literal, or may come through `**kwargs`.
+- Norms are frozen (`bn.eval()`) or fused into the convolution.
+- The layer has `weight_norm` or `spectral_norm`.
+- An `nn.Linear` before an `nn.BatchNorm1d` with another number of features: the norm is over
+  another dimension, so the bias matters.
 
 ## Fix safety
-**Unsafe.** While training, outputs stay the same but for rounding. Yet old checkpoints hold a
-bias that the new model does not expect, layers made later start from other random numbers, and
-in evaluation outputs differ until the running mean has forgotten the bias. There is no fix
-where the project loads checkpoints or pretrained weights, or where code writes to the bias
-without asking `if m.bias is not None`: that would crash. A norm that is only added
-`if normalize:` gets `bias=not normalize`.
+**Unsafe.** During training, outputs stay the same except for rounding. But old checkpoints contain
+a bias that the new model does not expect, layers that are created later start from other random
+numbers, and outputs in evaluation differ until the running mean has adapted. There is no fix if
+the project loads checkpoints or pretrained weights, or if code writes to the bias without checking
+`if m.bias is not None`, since that would crash. If the norm is only added `if normalize:`, the fix
+is `bias=not normalize`.
 
 ## References
 - PyTorch performance tuning guide, "Disable bias for convolutions directly followed by a batch

@@ -1,4 +1,4 @@
-"""Whose `zero_grad` is called: torch's own, or one that somebody wrote."""
+"""Whether a call of `zero_grad` is torch's own method or one of the user's."""
 
 from __future__ import annotations
 

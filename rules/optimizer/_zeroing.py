@@ -1,4 +1,4 @@
-"""Recognises a loop that fills the gradient of each parameter with zeros and does no more."""
+"""Recognises a loop that only fills the gradient of each parameter with zeros."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Let `zero_grad` free the gradients instead of a loop that zeroes each one.
+"""Call `zero_grad` to free the gradients instead of zeroing each one in a loop.
 
 ## What it does
-Reports a loop over parameters that does nothing but fill their gradients with zeros.
+Reports a loop over parameters that only fills their gradients with zeros.
 
 ## Why it is slow
-Each round launches a kernel that writes one gradient: hundreds of launches per step for a usual
-network, and backward then reads the zeros again to add to them. `zero_grad()` sets all of them
-to `None`, which launches nothing.
+Each iteration launches a kernel that writes one gradient. That is hundreds of launches per step
+for a typical network, and the backward pass then reads the zeros again to add to them.
+`zero_grad()` sets all gradients to `None`, which launches nothing.
 
 ## Example
 ```python
@@ -23,15 +23,15 @@ loss.backward()
 ```
 
 ## When it is silent
-On `p.grad = None`, which is as good as `zero_grad()`; on loops that do more, or that pick
-parameters by name; in meta-learning (`create_graph=True`); where gradients are made once before
-something adds to them by hand (`p.grad += g`).
+For `p.grad = None`, which is as fast as `zero_grad()`; for loops that do more, or that select
+parameters by name; in meta-learning (`create_graph=True`); if gradients are created once and code
+then adds to them by hand (`p.grad += g`).
 
 ## Fix safety
-**Unsafe**: an optimizer skips parameters whose gradient is `None`, but steps those whose
-gradient is zero, which matters with momentum or weight decay. There is no fix where the loop is
-not over all parameters of one module or optimizer, where it holds comments, or where the file
-reads gradients without asking for `None`.
+**Unsafe**: an optimizer skips parameters whose gradient is `None`, but updates those whose
+gradient is zero, which matters with momentum or weight decay. There is no fix if the loop is not
+over all parameters of one module or optimizer, if it contains comments, or if the file reads
+gradients without checking for `None`.
 
 ## References
 - `torch.nn.Module.zero_grad`, `torch.optim.Optimizer.zero_grad`

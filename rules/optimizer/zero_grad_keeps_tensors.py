@@ -1,15 +1,15 @@
-"""Free gradients between steps; do not fill them with zeros.
+"""Free gradients between steps instead of filling them with zeros.
 
 ## What it does
 Reports `zero_grad(set_to_none=False)` on an optimizer or module. If the project still supports
-torch below 2.0, where that was the default, also a bare `zero_grad()`.
+torch below 2.0, where that was the default, it also reports a plain `zero_grad()`.
 
 ## Why it is slow
-Zeros have to be written to every gradient, and the next backward pass then reads them again to
-add to them. With `None` there is nothing to write, and backward stores its result directly.
-Measured on a CPU: backward plus zeroing takes 1.04 to 1.25 times as long with zeros, most where
-the batch is small for the size of the weights. Gradients also hold no memory during the forward
-pass.
+Zeros are written to every gradient, and the next backward pass reads them again to add to them.
+With `None` there is nothing to write, and the backward pass stores its result directly. Measured
+on a CPU, backward and zeroing together take 1.04 to 1.25 times as long with zeros, most if the
+batch is small compared with the weights. Without zeros, gradients also use no memory during the
+forward pass.
 
 ## Example
 ```python
@@ -26,15 +26,17 @@ optimizer.zero_grad()
 ```
 
 ## When it is silent
-On a bare `zero_grad()` with torch 2.0 or newer: it frees already, so passing
-`set_to_none=True` there changes nothing. Where the value is not a literal. Where the file works
-on gradients by hand (`p.grad += g`, `p.grad.norm()` without a test for `None`), captures CUDA
-graphs, or trains with FSDP or DeepSpeed. On classes with a `zero_grad` of their own.
+- A plain `zero_grad()` with torch 2.0 or newer: it already frees gradients, so adding
+  `set_to_none=True` would change nothing.
+- A value that is not a literal.
+- Files that work on gradients by hand (`p.grad += g`, `p.grad.norm()` without a check for `None`),
+  capture CUDA graphs, or train with FSDP or DeepSpeed.
+- Classes with their own `zero_grad`.
 
 ## Fix safety
-**Unsafe**: an optimizer skips parameters whose gradient is `None`, but steps those whose
-gradient is zero, so with momentum or weight decay a parameter that the loss does not reach ends
-up elsewhere. Code that reads `.grad` after `zero_grad` finds `None`.
+**Unsafe**: an optimizer skips parameters whose gradient is `None`, but updates those whose
+gradient is zero. So with momentum or weight decay, a parameter that the loss does not depend on
+gets other values. Code that reads `.grad` after `zero_grad` finds `None`.
 
 ## References
 - `torch.optim.Optimizer.zero_grad`

@@ -1,4 +1,4 @@
-"""Takes suppression comments out of a file, and rules out of comments."""
+"""Removes suppression comments from a file, and rules from comments."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
 """Write suppression comments that do what they say.
 
 ## What it does
-Reports a `# torchlint:` comment that does not do what it seems to: it names a rule that does not
-exist, its word is misspelt, its bracket is not closed; a `disable` or `enable` stands behind code,
-inside brackets or at another indentation than the code around it; one of them lacks the other.
+Reports a `# torchlint:` comment that does not do what it seems to do: it names a rule that does
+not exist, its keyword is misspelt, or its bracket is not closed. It also reports a `disable` or
+`enable` behind code, inside brackets, or at another indentation than the code around it, and one
+without the other.
 
 ## Why it is bad
-The finding that it was written for is shown all the same, or a block is silenced further than
-anybody meant.
+The finding that the comment is meant to silence is still reported, or a block silences more than
+intended.
 
 ## Example
 ```python
@@ -25,12 +26,12 @@ print(accuracy.item())
 ```
 
 ## When it is silent
-For comments that only mention torchlint: an unknown word counts as a misspelt one only if it is
-followed by a bracket or is nearly a known one. Families such as `TL2` are for `--ignore` and the
-configuration; a comment names rules one by one.
+For comments that only mention torchlint: an unknown word counts as a misspelt keyword only if a
+bracket follows it or if it is close to a known keyword. Families such as `TL2` work in `--ignore`
+and in the configuration, but a comment has to name each rule.
 
 ## Fix safety
-There is no fix, since it is not known what was meant.
+There is no fix, since the intention is not known.
 
 ## References
 - ruff's `invalid-rule-code` (RUF102), `invalid-suppression-comment` (RUF103) and

@@ -1,13 +1,13 @@
 """Say why a finding is silenced.
 
 ## What it does
-Where reasons are required, reports a `# torchlint: ignore[...]`, `ignore-file[...]` or
-`disable[...]` that gives none. They are required with `--require-reason`, or with
-`require-reason = true` in `[tool.torchlint]`; otherwise this rule is silent.
+Reports a `# torchlint: ignore[...]`, `ignore-file[...]` or `disable[...]` without a reason, if
+reasons are required: with `--require-reason`, or with `require-reason = true` in
+`[tool.torchlint]`.
 
 ## Why it is bad
-A year later nobody knows whether the comment was a decision or a way to get on with the day, so
-nobody dares to remove it.
+A year later nobody knows whether the comment was a decision or a shortcut, so nobody dares to
+remove it.
 
 ## Example
 ```python
@@ -20,15 +20,16 @@ scheduler.step(loss.item())  # torchlint: ignore[TL201] -- the scheduler needs t
 ```
 
 ## When it is silent
-If any text follows the `--`. `enable` needs no reason, since its `disable` gives one, and
-`# noqa: TL201` has no place for one.
+If there is any text after the `--`. `enable` needs no reason, since its `disable` has one, and
+`# noqa: TL201` has no place for one. Without `--require-reason` or `require-reason = true` the
+rule reports nothing.
 
 ## Fix safety
-There is no fix: only you know the reason. `torchlint check --add-ignore --reason TEXT` writes the
-same one into every comment that lacks one.
+There is no fix: only you know the reason. `torchlint check --add-ignore --reason TEXT` adds the
+same reason to every comment that has none.
 
 ## References
-- ESLint's directive comments, whose descriptions follow `--` as well
+- ESLint's directive comments, which also have a description after `--`
 """
 
 from __future__ import annotations

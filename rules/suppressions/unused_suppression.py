@@ -5,8 +5,8 @@ Reports a `# torchlint: ignore[...]`, `ignore-file[...]` or `disable[...]` that 
 and single rules in its brackets that silence nothing.
 
 ## Why it is bad
-A comment that was needed once looks as if it still were. It costs the reader a thought, and it
-hides the next finding that really appears there.
+The comment looks as if it were still needed. It distracts readers, and it hides the next real
+finding on that line.
 
 ## Example
 ```python
@@ -21,17 +21,17 @@ scheduler.step(loss.item())
 ```
 
 ## When it is silent
-Where not all is known: a rule in the brackets is switched off for the file or for this run, is
-always silent in tests and this is one, has crashed, or may speak once hot code of another file
-leads here. A comment without brackets is for all rules, so all of them must be on. A finding that
-is hidden, as a hint or as pedantic, is a use too. `# noqa: TL201` is never judged: other tools
-count those.
+If it is not certain that the comment is unused: a rule in the brackets is switched off for the
+file or for this run, ignores tests and this is one, has crashed, or may report something here once
+hot code in another file calls this code. A comment without brackets covers all rules, so all of
+them must be on. A comment that silences a hidden finding (a hint or a pedantic one) is used.
+`# noqa: TL201` is never reported, since other tools use those comments too.
 
-A comment for all rules does not silence this rule; one that names it does.
+A comment for all rules does not silence this rule; a comment that names it does.
 
 ## Fix safety
-**Safe**: a comment changes no value. The fix takes out the rules that silence nothing, or the
-whole comment with its reason, in the matching `enable` too. Other text of the comment stays.
+**Safe**: a comment changes no value. The fix removes the rules that silence nothing, or the whole
+comment with its reason, also in the matching `enable`. Other text in the comment stays.
 
 ## References
 - ruff's `unused-noqa` (RUF100)

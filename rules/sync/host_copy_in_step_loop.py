@@ -1,13 +1,13 @@
-"""Keep tensors on the device while training; copy them to the host once, when they are needed.
+"""Keep tensors on the device while training, and copy them to the host once, when they are needed.
 
 ## What it does
-Reports `.cpu()`, `.to("cpu")`, `.numpy()`, `.tolist()` and `np.asarray(tensor)` that copy a
-device tensor to the host on each training step, in the step loop or in a helper that it calls.
+Reports `.cpu()`, `.to("cpu")`, `.numpy()`, `.tolist()` and `np.asarray(tensor)` that copy a device
+tensor to the host on each training step, in the step loop or in a helper that it calls.
 
 ## Why it is slow
-The copy waits until the GPU has finished everything queued before it, then moves the tensor over
-the bus, and only then does Python go on. The work that follows usually exists in torch as well
-and would have run without the wait.
+The copy waits until the GPU has finished everything in its queue, then moves the tensor over the
+bus, and only then does Python continue. The work that follows is usually available in torch too,
+and would run on the device without the wait.
 
 ## Example
 ```python
@@ -33,18 +33,18 @@ for points, target in loader:
 ```
 
 ## When it is silent
-In evaluation, where collecting outputs on the host is what keeps the GPU's memory free; for
-modules (`model.cpu()`); under `if step % 100 == 0`; in `except` blocks; for actions and whatever
-else an environment takes; for replay buffers; for lengths that `pack_padded_sequence` demands on
-the host. Where a function outside torch and NumPy takes the copy (a matcher, a metric), it is a
-hint: that function may need it there.
+In evaluation, where collecting outputs on the host keeps the GPU's memory free; for modules
+(`model.cpu()`); under `if step % 100 == 0` and similar conditions; in `except` blocks; for actions
+and other input of an environment; for replay buffers; for the lengths that `pack_padded_sequence`
+needs on the host. If a function outside torch and NumPy uses the copy (a matcher, a metric), it is
+a hint, since that function may need it on the host.
 
 ## Fix safety
-No fix: what to do depends on who takes the copy, and the message names it.
+There is no fix: what to do depends on what uses the copy, and the message names it.
 
 ## References
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
-- `torch.cuda.set_sync_debug_mode("warn")` names each such place at run time
+- `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read numbers from the device when somebody looks at them, not on every step.
+"""Read numbers from the device when they are needed, not on every step.
 
 ## What it does
 Reports `.item()`, `float(tensor)` and `int(tensor)` that run on each training step: in the step
@@ -6,9 +6,9 @@ loop itself, or in a helper that the loop calls, in this file or another.
 
 ## Why it is slow
 The host queues work for the GPU and runs ahead of it. A number can only be read once everything
-before it has finished, so each read empties the queue: the GPU then idles until Python has
-queued the next kernels. How much that costs depends on how far ahead the host would have been;
-on a CPU it costs nothing, so the rule speaks only where the code uses an accelerator.
+before it has finished, so each read empties the queue, and the GPU is idle until Python has queued
+the next kernels. How much that costs depends on how far ahead the host would have been. On a CPU
+it costs nothing, so the rule reports only code that uses an accelerator.
 
 ## Example
 ```python
@@ -36,21 +36,21 @@ print(running / len(loader))
 ```
 
 ## When it is silent
-In evaluation; under `if step % 100 == 0` and the like; in `except` blocks; in LBFGS closures;
-where the number decides what happens next on the host: an action for an environment, or the test
-of an early stop. Under a switch for one process (`if rank == 0`) and under `torch.no_grad()`
-inside the loop it is a hint.
+In evaluation; under `if step % 100 == 0` and similar conditions; in `except` blocks; in LBFGS
+closures; if the host needs the number to continue, such as an action for an environment or the
+check for early stopping. Under a condition for one process (`if rank == 0`) and under
+`torch.no_grad()` inside the loop it is a hint.
 
 ## Fix safety
 A sum that the loop only adds to stays on the device and becomes a number after the loop. For
-counts (`(a == b).sum()`) that is exact and **safe**. For float sums it is **unsafe**: they are
-then added in float32, which after 100,000 steps is off by about 6e-6 of the value. `.float()`
-matters: a bfloat16 sum stops growing after about a thousand steps. Other reads have no fix:
-guard them, or append `loss.detach()` to a list and `torch.stack` it at the end.
+counts (`(a == b).sum()`) this is exact and **safe**. For float sums it is **unsafe**: they are
+then added in float32, with a relative error of about 6e-6 after 100,000 steps. `.float()` is
+needed: a bfloat16 sum stops growing after about a thousand steps. Other reads have no fix: guard
+them, or append `loss.detach()` to a list and `torch.stack` it at the end.
 
 ## References
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
-- `torch.cuda.set_sync_debug_mode("warn")` names each such place at run time
+- `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
 """
 
 from __future__ import annotations

@@ -48,16 +48,16 @@ class LazyGroup(Command, click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
-  torchlint check train.py          what makes this script slow
-  torchlint fix train.py            a diff that mends it; add --apply to write
-  torchlint rule TL201              why a rule speaks, and when its fix is safe
-  torchlint config train.py         which settings are in force, and from where
-  torchlint server                  for an editor: findings while you type
-  torchlint verify train.py         runs the script, and measures what each fix is worth
+  torchlint check train.py          report what makes this script slow
+  torchlint fix train.py            print the fixes as a diff; add --apply to write them
+  torchlint verify train.py         run the script, and measure what each fix is worth
+  torchlint rule TL201              explain a rule, and what its fix may change
+  torchlint config train.py         show which settings apply, and where they come from
+  torchlint server                  show findings in an editor while you type
 
 \b
-Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 something could not be done;
-`torchlint verify --help` lists those of verify.""",
+Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 an error; `torchlint verify --help`
+lists those of verify.""",
 )
 @click.option(
     "--version",
@@ -68,7 +68,7 @@ Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 something could 
     help="Show the version and exit.",
 )
 def torchlint() -> None:
-    """torchlint reads PyTorch training code, says what makes it slow, mends it, and measures.
+    """torchlint finds what makes PyTorch training code slow, fixes it, and measures the fixes.
 
-    Only `verify` and `fix --verified` execute the code that they are given.
+    Only `verify` and `fix --verified` run your code.
     """

@@ -1,4 +1,4 @@
-"""Commands that say in plain English how to ask for help, and that all know `--color`.
+"""Commands with their own `--help` and `--color`.
 
 Click translates these words, and to find out that there is no translation it loads `locale` at each
 start: as long as a tenth of a check that has nothing new to look at.
@@ -17,7 +17,7 @@ else:
 
 
 class Command(click.Command):
-    """A command with a `--help` and a `--color` of its own."""
+    """A command with its own `--help` and `--color`."""
 
     _help: click.Option | None = None
     _color: click.Option | None = None
@@ -30,7 +30,7 @@ class Command(click.Command):
                 expose_value=False,
                 is_eager=True,
                 callback=_set_colour,
-                help="Colour: auto is what the terminal, NO_COLOR and FORCE_COLOR say (default).",
+                help="Colour; auto follows the terminal, NO_COLOR and FORCE_COLOR (default).",
             )
         *params, last = super().get_params(ctx)
         return [*params, self._color, last]
@@ -50,7 +50,7 @@ class Command(click.Command):
 
 
 class Choice(_Choice):
-    """One of some words; a slip of the pen is answered with the word that was probably meant."""
+    """One of some words; a typo is answered with the nearest one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:

@@ -46,7 +46,7 @@ def complete(instruction: str) -> int:
 
 
 def _words_and_values(shell: str) -> type[ShellComplete]:
-    """The way of a shell, mended for `--option=value`.
+    """The completion class of a shell, corrected for `--option=value`.
 
     bash hands over the sign as a word of its own; the others take what they get for all of the
     word, option included.

@@ -75,36 +75,37 @@ _RULES = (
         multiple=True,
         metavar="RULES",
         callback=_codes,
-        help="Only these rules: codes (TL201), families (TL2), names (item-in-step-loop) or ALL; "
-        "separated by commas or repeated.",
+        help="Use only these rules: codes (TL201), families (TL2), names (item-in-step-loop) or "
+        "ALL; separated by commas or repeated.",
     ),
     click.option(
         "--ignore",
         multiple=True,
         metavar="RULES",
         callback=_codes,
-        help="Not these rules. Between --select and --ignore the closer word wins, so "
-        "`--select TL201 --ignore TL2` leaves TL201 on.",
+        help="Skip these rules. The more specific of --select and --ignore wins, so "
+        "`--select TL201 --ignore TL2` keeps TL201 on.",
     ),
-    click.option("--hints", is_flag=True, help="Also findings that may not cost anything."),
+    click.option("--hints", is_flag=True, help="Include hints (cost is likely but not certain)."),
     click.option(
         "--pedantic",
         is_flag=True,
-        help="Also findings that matter to few; a pedantic rule selected by code shows anyway.",
+        help="Include pedantic findings (small or rare gains); a rule that is selected by code is "
+        "always included.",
     ),
     click.option(
         "--target-torch",
         metavar="VERSION",
         callback=_torch,
-        help="The oldest torch the code must work with, such as 2.1. Default: from the project's "
-        "requirements, else the newest.",
+        help="The oldest torch version that the code must work with, such as 2.1. Default: from "
+        "the project's requirements, else the newest.",
     ),
     *_CONFIGURATION,
     click.option(
         "--jobs",
         type=Count(min=1),
         metavar="N",
-        help="Processes that read the project. Default: one per processor.",
+        help="Number of worker processes. Default: one per processor.",
     ),
     DEBUG,
 )
@@ -112,33 +113,33 @@ _OF_CHECKS = (
     click.option(
         "--require-reason",
         is_flag=True,
-        help="Report suppression comments that do not say why, as in `ignore[TL201] -- reason`.",
+        help="Report suppression comments without a reason, as in `ignore[TL201] -- reason`.",
     ),
     click.option(
         "--stdin-filename",
         metavar="FILE",
-        help="With `-`: the name to show and to find the configuration by.",
+        help="With `-`: the file name for messages and for finding the configuration.",
     ),
 )
 _CACHE = (
     click.option(
         "--cache-dir",
         metavar="DIR",
-        help=f"Keep what was found here. Default: ${VARIABLE}, else the user's cache folder.",
+        help=f"Keep the cache here. Default: ${VARIABLE}, else the user's cache folder.",
     ),
-    click.option("--no-cache", is_flag=True, help="Neither use nor keep what was found."),
+    click.option("--no-cache", is_flag=True, help="Do not use a cache."),
 )
 _CLUSTER = (
     click.option(
         "--backend",
         type=Choice(BACKENDS),
-        help="Read the files on a Dask or Ray cluster; worth it for very large trees only.",
+        help="Check the files on a Dask or Ray cluster; only worth it for very large trees.",
     ),
     click.option(
         "--cluster",
         metavar="ADDRESS",
-        help="With --backend: where it is. Default: $DASK_SCHEDULER_ADDRESS or $RAY_ADDRESS, "
-        "else a cluster on this machine for the while.",
+        help="With --backend: the address. Default: $DASK_SCHEDULER_ADDRESS or $RAY_ADDRESS, else "
+        "a temporary cluster on this machine.",
     ),
 )
 
@@ -190,5 +191,5 @@ def output_format(*formats: str) -> Callable[[Function], Function]:
         type=Choice(formats),
         default=formats[0],
         show_default=True,
-        help="How to print.",
+        help="The format of the output.",
     )

@@ -71,8 +71,8 @@ def report_options(command: Function) -> Function:
     command = click.option(
         "--output-file",
         metavar="FILE",
-        help="Write the report here; the terminal gets the closing sentence and errors. FILE "
-        "changes in one step, and stays as it is if the check fails.",
+        help="Write the report to FILE; the terminal shows the summary and errors. FILE is "
+        "replaced in one step, and stays as it is if the check fails.",
     )(command)
     return output_format(*_RENDERERS)(command)
 

@@ -1,4 +1,4 @@
-"""`torchlint baseline`: writes down what is known, so that only new findings fail."""
+"""`torchlint baseline`: records known findings, so that only new ones fail."""
 
 from __future__ import annotations
 
@@ -30,64 +30,63 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Adopt torchlint in an old repository:
-  torchlint baseline write         writes down what is found today; commit the file
-  torchlint baseline check         in CI: fails on what is new, and on entries that are stale
-  torchlint baseline prune         takes out what was mended; the numbers only go down
+  torchlint baseline write         record today's findings; commit the file
+  torchlint baseline check         in CI: fail on new findings and on stale entries
+  torchlint baseline prune         remove what was fixed; the file only shrinks
 
 \b
-The file is torchlint-baseline.json in this folder, unless --baseline names another, or the key
-`baseline` of [tool.torchlint], relative to the configuration. With that key `torchlint check`
-leaves out what is known as well.
+The file is torchlint-baseline.json in this folder. --baseline names another one, and so does the
+key `baseline` of [tool.torchlint], relative to the configuration file. With that key,
+`torchlint check` hides known findings too.
 
 \b
-An entry is known by rule, file, class and function, and code, not by line. `owner`, `reason` and
-`expires` ("2027-01-31", the last day that it is covered) are yours to edit in the file.
+An entry identifies a finding by rule, file, class and function, and code, not by line. Edit
+`owner`, `reason` and `expires` ("2027-01-31", the last day it is covered) in the file.
 """
 _CHECK_EPILOG = """\b
-Give the same PATHS to write, check and prune: helpers are hot through the files that call them.
-Entries of files and rules that a run does not check are left in peace.
+Pass the same PATHS to write, check and prune: whether a helper is hot depends on the files that
+call it. Entries of files and rules that a run does not check are left alone.
 
 \b
 Exit codes:
-  0  nothing new, and every entry holds; hints do not count
-  1  findings that the baseline does not cover, or has covered until a day that is over, or
-     stale entries
-  2  something could not be done: wrong usage, no baseline, a file that cannot be read
+  0  nothing new, and no stale entry; hints do not count
+  1  findings that the baseline does not cover or no longer covers, or stale entries
+  2  an error: wrong usage, no baseline, a file that cannot be read
 """
 _WRITE_EPILOG = """\b
 Examples:
-  torchlint baseline write                         all of this folder
-  torchlint baseline write src --owner vision      names who mends what is added
-  torchlint baseline write --allow-growth          also accepts what is new
+  torchlint baseline write                         everything in this folder
+  torchlint baseline write src --owner vision      with an owner for the new entries
+  torchlint baseline write --allow-growth          also accept new findings
 
 \b
-An entry that is there keeps its owner, reason and date. Hints are left out unless --hints is given.
+Existing entries keep their owner, reason and date. Hints are only included with --hints.
 
 \b
 Exit codes:
   0  written, or nothing to change
-  1  it would grow, which needs --allow-growth; nothing was written
-  2  something could not be done; what could be checked is in the file
+  1  the baseline would grow, which needs --allow-growth; nothing was written
+  2  an error; the file has the findings of the files that could be checked
 """
 _PRUNE_EPILOG = """\b
 Exit codes:
   0  pruned, or nothing to prune
-  2  something could not be done; if a file cannot be checked, nothing is pruned
+  2  an error; if a file cannot be checked, nothing is pruned
 """
 
 
 class _Group(Command, click.Group):
-    """A group with the `--help` of the other commands."""
+    """A group with the same `--help` as the other commands."""
 
 
 @click.group("baseline", cls=_Group, epilog=_EPILOG)
 def command() -> None:
-    """Write down what is known, so that only new findings fail."""
+    """Record known findings, so that only new ones fail."""
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     named = click.option(
-        "--baseline", metavar="FILE", help="The baseline. Default: torchlint-baseline.json."
+        "--baseline", metavar="FILE", help="The baseline file. Default: torchlint-baseline.json."
     )
     return named(rule_options(cache_options(command)))
 
@@ -133,10 +132,12 @@ def _compare(
 
 @command.command("write", cls=Command, epilog=_WRITE_EPILOG)
 @_paths
-@click.option("--owner", metavar="NAME", help="Who mends the findings that are added.")
-@click.option("--reason", metavar="TEXT", help="Why they are not mended yet.")
-@click.option("--expires", metavar="DATE", help="The last day that they are covered: 2027-01-31.")
-@click.option("--allow-growth", is_flag=True, help="Add new findings to a baseline that is there.")
+@click.option("--owner", metavar="NAME", help="Who fixes the new findings.")
+@click.option("--reason", metavar="TEXT", help="Why they are not fixed yet.")
+@click.option(
+    "--expires", metavar="DATE", help="The last day on which they are covered, such as 2027-01-31."
+)
+@click.option("--allow-growth", is_flag=True, help="Add new findings to an existing baseline.")
 @_options
 def write(
     paths: tuple[str, ...],
@@ -147,10 +148,10 @@ def write(
     options: Options,
     baseline: str | None,
 ) -> None:
-    """Write down the findings of today.
+    """Record today's findings.
 
-    What is gone leaves the file, and what has moved keeps its entry. New findings go into a new
-    file, but into one that is there only with --allow-growth.
+    Fixed findings are removed from the file, and moved ones keep their entry. New findings are
+    added to an existing file only with --allow-growth.
     """
     day = _date(expires)
     compared = _compare(paths, options, baseline, needed=False)
@@ -193,7 +194,7 @@ def check(
     options: Options,
     baseline: str | None,
 ) -> None:
-    """Fail on findings beyond the baseline, and on entries that no longer hold."""
+    """Fail on new findings and on stale entries."""
     compared = _compare(paths, options, baseline)
     checked = compared.checked
     place = reports.destination(output_file, checked.targets, output_format)
@@ -218,7 +219,7 @@ def prune(
     options: Options,
     baseline: str | None,
 ) -> None:
-    """Take out what is gone, and follow files that have moved; nothing is added."""
+    """Remove fixed findings, and follow moved files; add nothing."""
     compared = _compare(paths, options, baseline)
     if compared.diagnostics:
         print_diagnostics(compared.diagnostics)

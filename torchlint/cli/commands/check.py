@@ -1,4 +1,4 @@
-"""`torchlint check`: says what makes the code slow."""
+"""`torchlint check`: reports what makes code slow."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  torchlint check                            everything below this folder
-  torchlint check train.py --hints           also what may be slow
-  torchlint check src --select TL2           only waits for the device
+  torchlint check                            everything in this folder
+  torchlint check train.py --hints           also what is likely but not certainly slow
+  torchlint check src --select TL2           only waiting for the device
   torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
   torchlint check --output-format github     annotations in a pull request
   torchlint check --diff-base origin/main    only what this branch changed
   torchlint check --output-format sarif --output-file torchlint.sarif
-                                             a file for code scanning; a page with html
-  torchlint check - --stdin-filename a.py    what an editor sends
-  torchlint check --add-ignore               silence what there is, to see what is new
+                                             a file for code scanning
+  torchlint check - --stdin-filename a.py    text from standard input
+  torchlint check --add-ignore               silence today's findings, to see only new ones
 
 \b
 Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
 select, ignore, per-file-ignores, exclude, extend-exclude, target-torch, require-reason and
-baseline; `torchlint config` says what is in force and from where.
+baseline; `torchlint config` shows which settings apply and where they come from.
 
 \b
-A comment switches a rule off: `# torchlint: ignore[TL201] -- reason` on the line or alone above
+A comment silences a finding: `# torchlint: ignore[TL201] -- reason` on the line or alone above
 it, `disable[TL201]` and `enable[TL201]` around statements, `ignore-file[TL201]` for the file.
 
 \b
 Exit codes:
   0  nothing found; hints do not count
   1  findings
-  2  something could not be done: wrong usage, a path that does not exist, a file that
-     cannot be read or parsed; findings in other files are printed all the same
+  2  an error: wrong usage, a path that does not exist, a file that cannot be read or
+     parsed; findings in other files are still printed
 """
 
 
@@ -64,27 +64,27 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--diff-base",
     metavar="REV",
-    help="Only findings on lines that changed since this branch parted from REV, such as "
+    help="Show only findings on lines that changed since this branch left REV, such as "
     "origin/main: in commits, in the working tree and in new files. The whole project is still "
     "checked.",
 )
-@click.option("--statistics", is_flag=True, help="Count per rule instead of listing findings.")
+@click.option("--statistics", is_flag=True, help="Count findings per rule instead of listing them.")
 @click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--fix", is_flag=True, hidden=True, expose_value=False, callback=_no_fix)
-@click.option("--watch", is_flag=True, help="Check again whenever a file changes; Ctrl-C ends it.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option(
     "--baseline",
     metavar="FILE",
-    help="Leave out what is known: the findings in this file of `torchlint baseline write`.",
+    help="Hide known findings: those in this file, written by `torchlint baseline write`.",
 )
-@click.option("--no-baseline", is_flag=True, help="Show what is known all the same.")
+@click.option("--no-baseline", is_flag=True, help="Show known findings too.")
 @click.option(
     "--add-ignore",
     is_flag=True,
-    help="Silence each finding by a comment in its file, instead of printing it.",
+    help="Add a suppression comment for each finding, instead of printing it.",
 )
-@click.option("--reason", metavar="TEXT", help="With --add-ignore: why, for each comment.")
+@click.option("--reason", metavar="TEXT", help="With --add-ignore: the reason in each comment.")
 @cache_options
 @cluster_options
 def command(
@@ -102,10 +102,10 @@ def command(
     add_ignore: bool,
     reason: str | None,
 ) -> None:
-    """Say what makes PyTorch training code slow.
+    """Report what makes PyTorch training code slow.
 
     PATHS are files and folders, or `-` for standard input; the default is this folder. Folders
-    are searched for *.py and *.ipynb, leaving out what .gitignore and the configuration exclude.
+    are searched for *.py and *.ipynb files that .gitignore and the configuration do not exclude.
     """
     if add_ignore:
         from torchlint.cli.commands import add_ignore as adding

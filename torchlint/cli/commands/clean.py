@@ -1,4 +1,4 @@
-"""`torchlint clean`: forgets what was found."""
+"""`torchlint clean`: empties the cache."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from torchlint.report.terminal.safe_text import plural, visible
 @click.command("clean", cls=Command)
 @click.option("--cache-dir", metavar="DIR", help="The cache to empty. Default: the one in use.")
 def command(cache_dir: str | None) -> None:
-    """Remove what `check` keeps between runs.
+    """Empty the cache of `check`.
 
-    Nothing is lost by it but time: the next `check` looks at every file again. Entries that
-    nobody has used for a month go by themselves.
+    This costs only time: the next `check` looks at every file again. Entries that have not been
+    used for a month are removed automatically.
     """
     from torchlint.memory.cache import clear
 

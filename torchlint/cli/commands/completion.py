@@ -1,4 +1,4 @@
-"""`torchlint completion`: lets a shell complete what is typed."""
+"""`torchlint completion`: shell completion."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Where to put it:
   fish   torchlint completion fish > ~/.config/fish/completions/torchlint.fish
 
 \b
-The folder must exist; a shell that is started afterwards completes commands, options and their
-values, codes and names of rules, and paths. bash must be 4.4 or newer; macOS brings 3.2.
+The folder must exist. New shells then complete commands, options and their values, rule codes and
+names, and paths. bash must be 4.4 or newer; macOS comes with 3.2.
 
 \b
-Exit codes: 0, or 2 for a shell that is not known.
+Exit codes: 0, or 2 for an unknown shell.
 """
 
 
@@ -30,7 +30,7 @@ Exit codes: 0, or 2 for a shell that is not known.
 @click.argument("shell", type=Choice(("bash", "zsh", "fish")), metavar="bash|zsh|fish")
 @DEBUG
 def command(shell: str) -> None:
-    """Print the script that completes torchlint's words in a shell."""
+    """Print a completion script for a shell."""
     from torchlint.cli.completions import script
 
     print_lines(script(shell).rstrip("\n").split("\n"))

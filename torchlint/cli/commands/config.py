@@ -1,4 +1,4 @@
-"""`torchlint config`: what is in force, and where it comes from."""
+"""`torchlint config`: which settings apply, and where they come from."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from torchlint.cli.targets import wishes_from
 _EPILOG = """\b
 Examples:
   torchlint config                           for this folder
-  torchlint config src/train.py              for a file, with the per-file-ignores that hit it
-  torchlint config --select TL2 train.py     what a command line would make of it
-  torchlint config --output-format json      the same for programs
+  torchlint config src/train.py              for a file, including its per-file-ignores
+  torchlint config --select TL2 train.py     together with options of `check`
+  torchlint config --output-format json      for programs
 
 \b
-The nearest pyproject.toml with [tool.torchlint], or torchlint.toml, at or above the folder of a
-file holds for it, and no other; options of the command line go before it. target-torch comes
-from the project's requirements where nothing says it.
+For each file, only the nearest pyproject.toml with [tool.torchlint], or torchlint.toml, in its
+folder or above applies. Options on the command line override it. If target-torch is not set, it
+comes from the project's requirements.
 
 \b
 Exit codes: 0, or 2 for a configuration that cannot be used.
@@ -33,7 +33,7 @@ Exit codes: 0, or 2 for a configuration that cannot be used.
 @rule_options
 @output_format("text", "json")
 def command(path: str, options: Options, output_format: str) -> None:
-    """Say which settings and rules are in force for PATH, and where each comes from."""
+    """Show which settings and rules apply to PATH, and why."""
     from torchlint.config.settings import ConfigError
     from torchlint.engine.effective_settings import in_force
     from torchlint.report import effective_settings as report

@@ -1,4 +1,4 @@
-"""`torchlint fix`: mends what can be mended."""
+"""`torchlint fix`: makes fixes, or prints them as a diff."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  torchlint fix train.py                     the diff, nothing is written
+  torchlint fix train.py                     print a diff, write nothing
   torchlint fix train.py | git apply         the same as --apply
   torchlint fix --apply --unsafe src         also fixes that may change results or memory
-  torchlint fix - --stdin-filename a.py      a diff for text from standard input
-  torchlint fix --verified train.py          runs train.py; only what proves faster, and right
+  torchlint fix - --stdin-filename a.py      print a diff for text from standard input
+  torchlint fix --verified train.py          only fixes that are measurably faster and correct
 
 \b
-Fixes are safe (same values for every program that matches) unless --unsafe is given;
-`torchlint rule CODE` says what an unsafe one may change. What was withheld is listed on
-standard error, with the reason.
+By default only safe fixes are made: they keep the values of every program that matches.
+`torchlint rule CODE` says what an unsafe fix may change. Withheld fixes are listed on standard
+error, with the reason.
 
 \b
---verified executes the script, as `torchlint verify` does, and makes the fixes that came out
-CONFIRMED with numbers that are bitwise equal or equal to rounding; the script's own arguments
-go after `--`. If none came out so, nothing is changed, and the exit code is verify's.
+--verified runs the script, as `torchlint verify` does, and makes the fixes that are CONFIRMED and
+whose numbers are bitwise equal or equal to rounding. The script's own arguments go after `--`. If
+there is no such fix, nothing is changed, and the exit code is the one of verify.
 
 \b
 Exit codes:
   0  nothing to fix, or everything was written
   1  a diff was printed
-  2  something could not be done
+  2  an error
 """
 
 
@@ -56,16 +56,16 @@ Exit codes:
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @selection_options
 @click.option("--apply", is_flag=True, help="Write the files instead of printing a diff.")
-@click.option("--unsafe", is_flag=True, help="Also fixes that may change results or memory.")
+@click.option("--unsafe", is_flag=True, help="Also make fixes that may change results or memory.")
 @click.option(
     "--show-fixes",
     is_flag=True,
-    help="List on standard error what was fixed, file by file and rule by rule.",
+    help="List on standard error what was fixed, by file and rule.",
 )
 @click.option(
     "--verified",
     is_flag=True,
-    help="Run the script first, and make just the fixes that proved faster and right.",
+    help="Run the script first, and make only the fixes that are faster and correct.",
 )
 @click.option("--yes", is_flag=True, help="With --verified: run the script without asking.")
 def command(
@@ -77,7 +77,7 @@ def command(
     verified: bool,
     yes: bool,
 ) -> None:
-    """Mend what makes PyTorch training code slow.
+    """Fix what makes PyTorch training code slow.
 
     Prints a unified diff; --apply writes the files. PATHS are files and folders, or `-` for
     standard input; the default is this folder.

@@ -1,4 +1,4 @@
-"""`torchlint fix --verified`: measures first, and makes what proved faster and right."""
+"""`torchlint fix --verified`: measures first, and makes the fixes that are faster and correct."""
 
 from __future__ import annotations
 

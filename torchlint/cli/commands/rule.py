@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  torchlint rule                         every rule in one line
-  torchlint rule TL201                   its page: what, why, example, fix safety
+  torchlint rule                         list all rules
+  torchlint rule TL201                   show a rule's page: what, why, example, fix safety
   torchlint rule item-in-step-loop       the same by name
-  torchlint rule --output-format json    all of it for programs
+  torchlint rule --output-format json    for programs
 
 \b
 Exit codes: 0, or 2 for a rule that does not exist.

@@ -12,7 +12,7 @@ from torchlint.cli.resources import cache_opener
 from torchlint.cli.targets import wishes_from
 
 _EPILOG = """\b
-An editor starts it by itself, once it is told the command. Neovim 0.11, in init.lua:
+Editors start the server themselves. Neovim 0.11, in init.lua:
   vim.lsp.config("torchlint", { cmd = { "torchlint", "server" }, filetypes = { "python" },
                                 root_markers = { "pyproject.toml", ".git" } })
   vim.lsp.enable("torchlint")
@@ -27,24 +27,24 @@ Helix, in languages.toml:
   language-servers = ["torchlint"]
 
 \b
-VS Code: the extension in editors/vscode. docs/editors.md has these, Zed and PyCharm.
+VS Code: the extension in editors/vscode. docs/editors.md also covers Zed and PyCharm.
 
 \b
-Settings of the editor: enable, select, ignore, hints, pedantic and targetTorch; what they leave
-open is in pyproject.toml or torchlint.toml, as for `torchlint check`.
+Settings in the editor: enable, select, ignore, hints, pedantic and targetTorch. Everything else
+comes from pyproject.toml or torchlint.toml, as for `torchlint check`.
 
 \b
-Exit codes: 0 after the goodbye that the protocol has, 1 without it, 2 if it cannot start.
+Exit codes: 0 after a regular shutdown, 1 if the editor went away without one, 2 if it cannot start.
 """
 
 
 @click.command("server", cls=Command, epilog=_EPILOG)
 @server_options
 def command(options: Options) -> None:
-    """Serve an editor: findings while you type, fixes, and the pages of rules.
+    """Run the language server for editors.
 
-    It speaks the Language Server Protocol on standard input and output, and never executes what it
-    checks. It needs pygls: `pip install "torchlint[server]"`.
+    It speaks the Language Server Protocol on standard input and output, and never runs the code
+    that it checks. It needs pygls, which the extra `server` installs.
     """
     if options.config is not None:
         options.config = os.path.abspath(options.config)  # the server changes its folder

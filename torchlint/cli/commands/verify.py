@@ -1,4 +1,4 @@
-"""`torchlint verify`: runs the original and the fixed program and says what each fix is worth."""
+"""`torchlint verify`: runs the original and the fixed program, and measures each fix."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ Examples:
   torchlint verify train.py -- --epochs 5          with the script's own arguments
   torchlint verify -m pkg.train -- --epochs 5      a module, as with `python -m`
   torchlint verify train.py --total-only           all fixes together, in half the time
-  torchlint verify train.py --with mine.patch      your own change instead of our fixes
-  torchlint verify train.py --against other.py     another script; itself shows the noise
-  torchlint fix --verified train.py --apply        write just the fixes that came out well
+  torchlint verify train.py --with mine.patch      your own change instead of torchlint's fixes
+  torchlint verify train.py --against other.py     another script; the same one shows the noise
+  torchlint fix --verified train.py --apply        make only the fixes that are faster and correct
 
 \b
-The script is run many times, for a few seconds each, and stopped from outside. Changed sources
-are served in memory; the project's files stay as they are. What is said holds for this machine,
+The script runs many times, for a few seconds each, and is then stopped. Changed sources are
+served from memory; the project's files stay as they are. Results are valid for this machine,
 these arguments and this session.
 
 \b
 Exit codes:
-  0  no fix is slower or computes other numbers
+  0  no fix is slower or changes the numbers
   1  a fix is SLOWER, or its numbers DIFFER
-  2  wrong usage, or something is missing
-  3  inconclusive: too noisy a machine, or --require-confirmed and not confirmed
+  2  wrong usage, or a package is missing
+  3  inconclusive: the machine is too noisy, or not CONFIRMED with --require-confirmed
   4  the original script failed
-  5  the changed script failed where the original ran
-  6  no training or inference steps were seen
-  7  the time budget ran out, or a run said nothing for too long
+  5  the changed script failed, and the original did not
+  6  no training or inference steps were found
+  7  the time budget ran out, or a run stopped responding
 """
 
 
@@ -80,28 +80,28 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.argument("words", nargs=-1, metavar="SCRIPT [-- ARGS]...")
 @click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
 @rule_options
-@click.option("--safe-only", is_flag=True, help="Only fixes that `fix` makes without --unsafe.")
+@click.option("--safe-only", is_flag=True, help="Measure only safe fixes.")
 @click.option(
     "--per-fix/--total-only",
     default=True,
-    help="Measure each fix alone and after the others (default), or all of them at once only.",
+    help="Measure each fix alone and after the others (default), or only all fixes together.",
 )
 @click.option(
     "--with",
     "patch",
     metavar="PATCH",
-    help="Compare with this diff instead of our fixes.",
+    help="Measure this diff instead of the fixes.",
 )
-@click.option("--against", metavar="OTHER.py", help="Compare with this script.")
+@click.option("--against", metavar="OTHER.py", help="Measure this script instead of the fixes.")
 @click.option("--steps", type=Count(1), metavar="N", help="Measured steps per process.")
-@click.option("--warmup", type=Count(0), metavar="N", help="Steps before the first measured one.")
+@click.option("--warmup", type=Count(0), metavar="N", help="Warm-up steps before measuring.")
 @click.option(
     "--pairs",
     callback=_looks,
     default="4,8,16",
     show_default=True,
     metavar="N,…",
-    help="Process pairs at each look; stops at the first look that settles everything.",
+    help="Evaluate after these numbers of process pairs, and stop once everything is settled.",
 )
 @click.option(
     "--budget",
@@ -109,20 +109,20 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
     default="10m",
     show_default=True,
     metavar="TIME",
-    help="Begin no new pair that would end after this time.",
+    help="Start no new pair that would end after this time.",
 )
 @click.option(
     "--threads",
     type=Count(1),
     metavar="N",
-    help="torch's threads in each run. Default: half of the processors.",
+    help="Number of torch threads in each run. Default: half of the processors.",
 )
 @click.option(
     "--device",
     type=Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="auto: what the script uses.",
+    help="The device to measure; auto takes the one that the script uses.",
 )
 @click.option(
     "--nproc-per-node",
@@ -136,24 +136,24 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.option(
     "--keep-env",
     is_flag=True,
-    help="Leave the memory allocator's settings and the threads as they are.",
+    help="Keep the environment's memory allocator settings and threads.",
 )
-@click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless all is CONFIRMED.")
-@click.option("--json", "json_file", metavar="FILE", help="Write everything as JSON.")
-@click.option("--html", "html_file", metavar="FILE", help="Write a report with charts.")
+@click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
+@click.option("--json", "json_file", metavar="FILE", help="Write all results to FILE as JSON.")
+@click.option("--html", "html_file", metavar="FILE", help="Write a report with charts to FILE.")
 @click.option(
     "--output-format",
     type=Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print.",
+    help="The format of the output.",
 )
 @click.option("--yes", is_flag=True, help="Run the script without asking.")
 def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
-    """Run the original and the fixed script, and say fix by fix what is faster.
+    """Run the script with and without its fixes, and measure each fix.
 
-    This executes the script. Both programs run in turns on this machine until the difference is
-    settled or the plan ends; their computed numbers are compared as well.
+    This runs your script. The original and the fixed program take turns on this machine until the
+    difference is settled or the plan ends. Their computed numbers are compared too.
     """
     for place in (given["json_file"], given["html_file"]):
         if place is not None:
