@@ -167,7 +167,7 @@ def machine() -> dict[str, Any]:
     """What the checks ran on."""
     import torch
 
-    from torchlint import __version__
+    from torchlint.version import __version__
 
     free, memory = torch.cuda.mem_get_info()
     return {

@@ -6,8 +6,6 @@ its own file shows it. `torchlint check` sees the whole project.
 
 from __future__ import annotations
 
-import io
-import tokenize
 from typing import TYPE_CHECKING
 
 from torchlint.project.target import mentions_torch
@@ -40,27 +38,22 @@ class Checker:
 
     def run(self) -> Iterator[Reported]:
         """What there is to say of the file; nothing is parsed or imported if it has no torch."""
-        data = _encoded(self._text)
-        if mentions_torch(data):
-            yield from _reported(data, self._filename)
+        if mentions_torch(self._text.encode("utf-8", "replace")):
+            yield from _reported(self._text, self._filename)
 
 
-def _reported(data: bytes, filename: str) -> Iterator[Reported]:
-    from torchlint.config.settings import ConfigError
-    from torchlint.engine.check import check
-    from torchlint.engine.targets import Wishes, plan_text
-    from torchlint.engine.tiers import Wanted, choose
+def _reported(source: str, filename: str) -> Iterator[Reported]:
+    from torchlint.library import ConfigError, check_source
 
     try:
-        plan = plan_text(data, filename, Wishes())
+        result = check_source(source, filename)
     except ConfigError as error:
         yield _line(None, TROUBLE, str(error))
         return
-    report = check(plan.targets)
-    for wrong in (*plan.diagnostics, *report.diagnostics):
+    for wrong in result.diagnostics:
         place = "" if wrong.path == filename else f"{wrong.path}: "
         yield _line(wrong.position, TROUBLE, place + wrong.message)
-    for finding in choose(report.findings, plan.targets, Wanted()).findings:
+    for finding in result.findings:
         yield _line(finding.start, finding.code, finding.message)
 
 
@@ -69,13 +62,3 @@ def _line(position: Position | None, code: str, message: str) -> Reported:
 
     row, column = (position.row, position.column - 1) if position else (1, 0)
     return row, column, f"{code} {visible(message)}", Checker
-
-
-def _encoded(text: str) -> bytes:
-    """The bytes of a file: in the encoding that it names, which torchlint reads again."""
-    data = text.encode("utf-8", "replace")
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:
-        return data
-    return text.encode(encoding, "replace")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import torchlint
 from torchlint.memory import cache_key as module
 from torchlint.memory.cache_key import generation
 
@@ -33,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         file = tmp_path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("x = 1\n")
-    monkeypatch.setattr(torchlint, "__file__", str(tmp_path / "torchlint" / "__init__.py"))
+    monkeypatch.setattr(module, "_HOME", str(tmp_path / "torchlint"))
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "site")])
     doors(monkeypatch, "plugin")
     return tmp_path
@@ -84,7 +83,7 @@ def test_it_changes_with_what_decides_findings(
 
 def test_it_changes_with_the_version(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = generation(str(home / "cache"))
-    monkeypatch.setattr(torchlint, "__version__", "99")
+    monkeypatch.setattr(module, "__version__", "99")
     assert generation(str(home / "cache")) != before
 
 

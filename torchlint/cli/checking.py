@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.cli.reports import Checked
 from torchlint.cli.resources import connected_pool
-from torchlint.engine import check as engine
-from torchlint.engine.tiers import choose
+from torchlint.engine.tiers import Shown
+from torchlint.library import check_plan
 from torchlint.report.terminal.progress import Progress
 
 if TYPE_CHECKING:
@@ -24,13 +24,6 @@ def check(plan: Plan, options: Options, store: Store) -> Checked:
         click.ClickException: the cluster that the options name cannot be used.
     """
     with Progress(sys.stderr) as progress, connected_pool(options) as pool:
-        report = engine.check(plan.targets, pool=pool, progress=progress, store=store)
-    shown = choose(report.findings, plan.targets, options.wanted)
-    diagnostics = report.diagnostics
-    if report.borders:
-        from torchlint.notebooks.module import diagnosed_in_cells, in_cells
-
-        shown.findings = tuple(in_cells(each, report.borders) for each in shown.findings)
-        diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in diagnostics)
-    wrong = sorted({*plan.diagnostics, *diagnostics}, key=lambda each: each.sort_key)
-    return Checked(shown, wrong, plan.targets, report.files)
+        result = check_plan(plan, options.wanted, pool=pool, progress=progress, store=store)
+    shown = Shown(result.findings, result.hidden_hints)
+    return Checked(shown, result.diagnostics, plan.targets, result.files)

@@ -91,7 +91,7 @@ def _show_help(ctx: click.Context, _param: click.Parameter, wanted: bool) -> Non
 def show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     """The callback of `--version`."""
     if wanted and not ctx.resilient_parsing:
-        from torchlint import __version__
+        from torchlint.version import __version__
 
         click.echo(f"torchlint {__version__}")
         ctx.exit()

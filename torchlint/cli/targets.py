@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-import torchlint
 from torchlint.config.settings import ConfigError
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.files.reading import most_bytes
 from torchlint.ruleapi.names import rule_names
+from torchlint.ruleapi.sources import PLACES, has_built_in_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -71,10 +70,9 @@ def require_rules() -> None:
     Raises:
         click.ClickException: they are missing.
     """
-    folders = [os.path.join(place, "rules") for place in torchlint.__path__]
-    if not any(os.path.isfile(os.path.join(folder, "__init__.py")) for folder in folders):
+    if not has_built_in_rules():
         raise click.ClickException(
-            f"The built-in rules are missing, which belong in {' or '.join(folders)}; "
+            f"The built-in rules are missing, which belong in {' or '.join(PLACES)}; "
             "install torchlint again."
         )
 

@@ -11,9 +11,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-import torchlint
 from torchlint.files.digests import blake2b
 from torchlint.memory.cache import Cache, name_of
+from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ _FORMAT: Final = b"2"
 _ENVIRONMENTS: Final = "e" * 16
 """The generation of what is known of the installed packages."""
 _KIND: Final = "packages"
+_HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _SAYS_NOTHING: Final = frozenset(
     {"baselines", "changes", "cli", "fixes", "report", "runtime", "server", "verify", "workers"}
 )
@@ -37,7 +38,7 @@ def generation(root: str) -> str:
     """
     digest = blake2b(digest_size=8)
     digest.update(_FORMAT)
-    digest.update(repr((torchlint.__version__, sys.version_info[:3])).encode())
+    digest.update(repr((__version__, sys.version_info[:3])).encode())
     for place in (*_own_places(), *_rule_places(root)):
         for stamp in _stamps(place):
             digest.update(stamp)
@@ -45,10 +46,9 @@ def generation(root: str) -> str:
 
 
 def _own_places() -> Iterator[str]:
-    home = os.path.dirname(os.path.abspath(torchlint.__file__))
-    for name in sorted(os.listdir(home)):
+    for name in sorted(os.listdir(_HOME)):
         if name not in _SAYS_NOTHING and not name.startswith("__pycache__"):
-            yield os.path.join(home, name)
+            yield os.path.join(_HOME, name)
 
 
 def _rule_places(root: str) -> list[str]:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 BUILT_IN = "torchlint.rules"
 GROUP = "torchlint.rules"
 """The entry points by which other packages bring rules: a module or package each."""
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PLACES = (os.path.join(_HOME, "rules"), os.path.join(os.path.dirname(_HOME), "rules"))
+"""Where the built-in rules are: installed, and in a checkout."""
 
 
 def roots() -> list[ModuleSpec]:
@@ -36,10 +39,14 @@ def _in_checkout() -> ModuleSpec | None:
     """The built-in rules beside this package, where a checkout is used without an installation."""
     from importlib import util
 
-    folder = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
-    package = os.path.join(os.path.abspath(folder), "__init__.py")
-    if not os.path.isfile(package):
+    if not has_built_in_rules():
         return None
+    beside = PLACES[1]
     return util.spec_from_file_location(
-        BUILT_IN, package, submodule_search_locations=[os.path.dirname(package)]
+        BUILT_IN, os.path.join(beside, "__init__.py"), submodule_search_locations=[beside]
     )
+
+
+def has_built_in_rules() -> bool:
+    """Whether the built-in rules are on disk; imports nothing."""
+    return any(os.path.isfile(os.path.join(place, "__init__.py")) for place in PLACES)

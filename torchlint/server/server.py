@@ -14,12 +14,12 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
-import torchlint
 from torchlint.report.terminal.safe_text import visible
 from torchlint.server.notebooks import SYNC, OpenNotebook
 from torchlint.server.render import Shown, uri_of
 from torchlint.server.settings import ClientSettings, read, section
 from torchlint.server.worker import Worker
+from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -68,7 +68,7 @@ class Server(LanguageServer):
     def __init__(self, given: Wishes, open_cache: Callable[[], Cache] | None) -> None:
         super().__init__(
             "torchlint",
-            torchlint.__version__,
+            __version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
             notebook_document_sync=SYNC,
             protocol_cls=Protocol,

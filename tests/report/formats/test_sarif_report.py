@@ -9,7 +9,6 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from torchlint import __version__
 from torchlint.finding import (
     Applicability,
     Diagnostic,
@@ -22,6 +21,7 @@ from torchlint.finding import (
 )
 from torchlint.report.formats import sarif
 from torchlint.ruleapi.rule import Rule
+from torchlint.version import __version__
 
 MakeFinding = Callable[..., Finding]
 ROOT = "/repo"

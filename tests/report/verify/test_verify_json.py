@@ -23,7 +23,6 @@ from tests.report.verify.sample_results import (
     result,
     rich,
 )
-from torchlint import __version__
 from torchlint.report.verify import json as verify_json
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
@@ -35,6 +34,7 @@ from torchlint.verify.result import (
     Result,
     Verdict,
 )
+from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,6 @@ from difflib import unified_diff
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from torchlint import __version__
 from torchlint.finding import Position, Tier
 from torchlint.report.formats import statistics
 from torchlint.report.formats.text import fix_tag, fold, hidden_hints
@@ -18,6 +17,7 @@ from torchlint.report.markup import markup
 from torchlint.report.terminal.excerpt import parts
 from torchlint.report.terminal.hunks import hunks
 from torchlint.report.terminal.safe_text import plural, visible_path
+from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,11 +11,11 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from torchlint import __version__
 from torchlint.finding import Applicability, Tier, rule_url
 from torchlint.report.formats.json import rows
 from torchlint.report.formats.locations import from_root, identities, line_of, told, well_formed
 from torchlint.report.terminal.safe_text import plural, visible
+from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,8 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from torchlint import __version__
 from torchlint.verify.result import SCHEMA, Verdict
+from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

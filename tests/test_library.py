@@ -1,0 +1,107 @@
+"""torchlint from Python: the public functions, and what importing them costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+import torchlint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAINS = dedent(
+    """\
+    import torch
+
+    def train(model, loader, optimizer, criterion):
+        for images, labels in loader:
+            optimizer.zero_grad(set_to_none=False)
+            loss = criterion(model(images.cuda()), labels.cuda())
+            loss.backward()
+            optimizer.step()
+            print(loss.item())
+    """
+)
+
+
+def test_the_text_of_a_file_is_checked() -> None:
+    result = torchlint.check_source(TRAINS, "train.py", isolated=True)
+    assert [(each.code, each.start.row) for each in result.findings] == [("TL401", 5), ("TL201", 9)]
+    assert (result.files, result.diagnostics) == (1, ())
+
+
+def test_rules_are_selected_and_ignored() -> None:
+    only = torchlint.check_source(TRAINS, isolated=True, select=["TL2"])
+    rest = torchlint.check_source(TRAINS, isolated=True, ignore=["item-in-step-loop"])
+    assert [each.code for each in only.findings] == ["TL201"]
+    assert [each.code for each in rest.findings] == ["TL401"]
+
+
+def test_a_rule_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(torchlint.ConfigError, match="TL999"):
+        torchlint.check_source(TRAINS, isolated=True, select=["TL999"])
+
+
+def test_text_that_is_not_python_is_a_diagnostic() -> None:
+    result = torchlint.check_source("import torch\ndef f(:\n", "bad.py", isolated=True)
+    assert [(each.path, each.kind) for each in result.diagnostics] == [("bad.py", "syntax")]
+
+
+def test_hints_are_counted_until_they_are_asked_for() -> None:
+    text = TRAINS.replace("print(loss", "if rank == 0:\n            print(loss")
+    hidden = torchlint.check_source(text, "a.py", isolated=True, select=["TL201"])
+    shown = torchlint.check_source(text, "a.py", isolated=True, select=["TL201"], hints=True)
+    assert (hidden.findings, hidden.hidden_hints) == ((), (("a.py", 1),))
+    assert [each.tier for each in shown.findings] == [torchlint.Tier.HINT]
+
+
+def test_a_helper_is_hot_if_another_file_of_the_project_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("train.py").write_text(
+        "from tools import log\n" + TRAINS.replace("print(loss.item())", "log(loss)")
+    )
+    tmp_path.joinpath("tools.py").write_text("def log(loss):\n    print(loss.item())\n")
+    result = torchlint.check_paths(["."], select=["TL201"])
+    assert [(each.path, each.code) for each in result.findings] == [("tools.py", "TL201")]
+    assert result.files == 2
+
+
+def test_a_path_that_does_not_exist_is_a_diagnostic(tmp_path: Path) -> None:
+    result = torchlint.check_paths([str(tmp_path / "missing.py")])
+    assert result.findings == ()
+    assert len(result.diagnostics) == 1
+
+
+def test_a_text_is_fixed() -> None:
+    result = torchlint.fix_source(TRAINS, isolated=True, unsafe=True)
+    assert result.source == TRAINS.replace("set_to_none=False", "")
+    assert [each.code for each in result.remaining] == ["TL201"]
+
+
+def test_unsafe_fixes_are_left_out_by_default() -> None:
+    assert torchlint.fix_source(TRAINS, isolated=True).source == TRAINS
+
+
+def test_a_text_keeps_its_encoding() -> None:
+    text = "# -*- coding: latin-1 -*-\n# caf\u00e9\n" + TRAINS
+    fixed = torchlint.fix_source(text, isolated=True, unsafe=True).source
+    assert fixed == text.replace("set_to_none=False", "")
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(hasattr(torchlint, name) for name in torchlint.__all__)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = torchlint.nothing
+
+
+def test_importing_torchlint_imports_no_parser() -> None:
+    code = "import sys, torchlint; print(sorted({'libcst', 'click', 'msgspec'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

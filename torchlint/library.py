@@ -1,0 +1,223 @@
+"""torchlint from Python: the functions that the command line, flake8 and other programs call.
+
+Nothing here executes the code that is checked, and nothing is written to disk unless a cache is
+named. Rows and columns count from 1.
+"""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from typing import TYPE_CHECKING, NamedTuple
+
+from torchlint.config.settings import ConfigError
+from torchlint.engine.check import check
+from torchlint.engine.targets import Wishes, plan, plan_text
+from torchlint.engine.tiers import Wanted, choose
+from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torchlint.engine.targets import Plan
+    from torchlint.memory.store import Store
+    from torchlint.workers.pool import Pool
+
+__all__ = [
+    "Applicability",
+    "CheckResult",
+    "ConfigError",
+    "Diagnostic",
+    "Edit",
+    "Finding",
+    "Fix",
+    "FixResult",
+    "Position",
+    "Tier",
+    "check_paths",
+    "check_plan",
+    "check_source",
+    "fix_source",
+]
+
+
+class CheckResult(NamedTuple):
+    """The outcome of a check.
+
+    Args:
+        findings: those of the tiers that were asked for, sorted by path and position.
+        diagnostics: what could not be checked, and why; sorted likewise.
+        files: how many files were checked.
+        hidden_hints: the files with hints that were not asked for, and how many.
+    """
+
+    findings: tuple[Finding, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+    hidden_hints: tuple[tuple[str, int], ...] = ()
+
+
+class FixResult(NamedTuple):
+    """The outcome of fixing.
+
+    Args:
+        source: the fixed text; the text that was given if there was nothing to fix.
+        remaining: the findings that are left in it.
+        diagnostics: what could not be checked or fixed, and why.
+    """
+
+    source: str
+    remaining: tuple[Finding, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def check_source(
+    source: str | bytes,
+    filename: str = "<string>",
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    target_torch: tuple[int, int] | None = None,
+    config: str | None = None,
+    isolated: bool = False,
+    hints: bool = False,
+    pedantic: bool = False,
+) -> CheckResult:
+    """Check the text of one file.
+
+    A function is known to run on every training step only if this text shows it; `check_paths`
+    sees who calls it from other files.
+
+    Args:
+        source: Python, or the JSON of a notebook if `filename` ends in `.ipynb`.
+        filename: decides which configuration applies, and is shown; it need not exist.
+        select: codes, families, names or `ALL`; by default what the configuration selects.
+        ignore: the same, on top of what the configuration ignores.
+        target_torch: the oldest torch that the code must work with, as (major, minor); by default
+            from the project's requirements, else the newest.
+        config: a configuration file, instead of the one that is found.
+        isolated: use no configuration file.
+        hints: also return findings whose cost is likely but not certain.
+        pedantic: also return findings with a small or rare gain.
+
+    Raises:
+        ConfigError: a rule that does not exist is named, or the configuration cannot be used.
+    """
+    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    data = source if isinstance(source, bytes) else _encoded(source)[0]
+    return check_plan(plan_text(data, filename, wishes), Wanted(hints=hints, pedantic=pedantic))
+
+
+def check_paths(
+    paths: Sequence[str],
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    target_torch: tuple[int, int] | None = None,
+    config: str | None = None,
+    isolated: bool = False,
+    hints: bool = False,
+    pedantic: bool = False,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> CheckResult:
+    """Check files and folders as one project.
+
+    Args:
+        paths: files, and folders to search for `*.py` and `*.ipynb`.
+        jobs: how many processes read the files.
+        progress: called with the number of files done and of all.
+
+    The other arguments are those of `check_source`. A path that does not exist, and a file that
+    cannot be read or parsed, becomes a diagnostic.
+
+    Raises:
+        ConfigError: as for `check_source`.
+    """
+    from torchlint.workers.pool import Pool
+
+    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    wanted = Wanted(hints=hints, pedantic=pedantic)
+    return check_plan(plan(paths, wishes), wanted, pool=Pool(jobs), progress=progress)
+
+
+def fix_source(
+    source: str,
+    filename: str = "<string>",
+    *,
+    unsafe: bool = False,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    target_torch: tuple[int, int] | None = None,
+    config: str | None = None,
+    isolated: bool = False,
+    hints: bool = False,
+    pedantic: bool = False,
+) -> FixResult:
+    """Fix the text of one file until there is nothing left to fix.
+
+    Args:
+        unsafe: also make fixes that may change results or memory.
+
+    The other arguments are those of `check_source`; findings of the tiers that they name are
+    fixed and returned.
+
+    Raises:
+        ConfigError: as for `check_source`.
+    """
+    from torchlint.fixes.fixer import fix_targets
+
+    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    data, encoding = _encoded(source)
+    planned = plan_text(data, filename, wishes)
+    wanted = Wanted(hints=hints, pedantic=pedantic)
+    report = fix_targets(planned.targets, unsafe=unsafe, wanted=wanted)
+    fixed = report.files[0].after.decode(encoding) if report.files else source
+    return FixResult(fixed, report.remaining, (*planned.diagnostics, *report.diagnostics))
+
+
+def check_plan(
+    planned: Plan,
+    wanted: Wanted,
+    *,
+    pool: Pool | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    store: Store | None = None,
+) -> CheckResult:
+    """Check the files of a plan; findings in a notebook count by cell and row.
+
+    Args:
+        wanted: the tiers to return.
+        pool, progress, store: as for `torchlint.engine.check.check`.
+    """
+    report = check(planned.targets, pool=pool, progress=progress, store=store)
+    shown = choose(report.findings, planned.targets, wanted)
+    findings, diagnostics = shown.findings, report.diagnostics
+    if report.borders:
+        from torchlint.notebooks.module import diagnosed_in_cells, in_cells
+
+        findings = tuple(in_cells(each, report.borders) for each in findings)
+        diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in diagnostics)
+    wrong = sorted({*planned.diagnostics, *diagnostics}, key=lambda each: each.sort_key)
+    return CheckResult(findings, tuple(wrong), report.files, shown.hidden_hints)
+
+
+def _wishes(
+    select: Sequence[str],
+    ignore: Sequence[str],
+    target_torch: tuple[int, int] | None,
+    config: str | None,
+    *,
+    isolated: bool,
+) -> Wishes:
+    return Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
+
+
+def _encoded(text: str) -> tuple[bytes, str]:
+    """The bytes of a file, and the encoding that it names, which the engine reads again."""
+    data = text.encode("utf-8", "replace")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        return data, "utf-8"
+    return text.encode(encoding, "replace"), encoding
