@@ -36,7 +36,7 @@ these arguments and this session.
 
 \b
 Exit codes:
-  0  no fix is slower or changes the numbers
+  0  no fix is SLOWER, and no numbers DIFFER
   1  a fix is SLOWER, or its numbers DIFFER
   2  wrong usage, or a package is missing
   3  inconclusive: the machine is too noisy, or not CONFIRMED with --require-confirmed
