@@ -1,4 +1,4 @@
-"""`torchlint config`: what is in force, and where it comes from."""
+"""`torchlint config`: the effective settings and their origins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torchlint fix`: mends what can be mended."""
+"""`torchlint fix`: fixes what can be fixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torchlint fix --verified`: measures first, and makes what proved faster and right."""
+"""`torchlint fix --verified`: measures the fixes first, and keeps those that are proven."""
 
 from __future__ import annotations
 
