@@ -121,7 +121,7 @@ class Run:
 
         Args:
             timeout_s: after so many seconds without one, the run has failed.
-            doing: what is waited for, for the message to the user.
+            doing: what is awaited, for the message to the user.
         """
         found = self.poll(timeout_s)
         if found is None:
