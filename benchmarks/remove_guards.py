@@ -41,6 +41,10 @@ class Guard(NamedTuple):
     node: ast.expr
     instead: str
 
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.node.lineno}"
+
     def without(self, text: str) -> str:
         """The file without the guard."""
         lines = text.encode().splitlines(keepends=True)
@@ -144,7 +148,9 @@ def copied(into: Path) -> Path:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("code", help="the code of a rule")
-    code = parser.parse_args().code
+    parser.add_argument("places", nargs="*", help="only guards on these lines, such as _hot.py:46")
+    arguments = parser.parse_args()
+    code, places = arguments.code, tuple(arguments.places)
     files = files_of(code)
     if not files:
         parser.error(f"no file of rules/ has the code {code}")
@@ -161,14 +167,16 @@ def main() -> int:
         if not passes(copy, rule):
             parser.error(f"the cases of {rule} fail as they are")
         guards = [guard for path in files for guard in guards_of(path)]
-        for path, node, instead in guards:
-            text = (ROOT / path).read_text(encoding="utf-8")
-            (copy / path).write_text(Guard(path, node, instead).without(text), encoding="utf-8")
+        if places:
+            guards = [each for each in guards if each.place.endswith(places)]
+        for guard in guards:
+            text = (ROOT / guard.path).read_text(encoding="utf-8")
+            (copy / guard.path).write_text(guard.without(text), encoding="utf-8")
             caught = not passes(copy, rule)
-            (copy / path).write_text(text, encoding="utf-8")
+            (copy / guard.path).write_text(text, encoding="utf-8")
             missed += not caught
             word = "caught" if caught else "MISSED"
-            print(f"{word} {path}:{node.lineno} {ast.unparse(node)[:90]}", flush=True)
+            print(f"{word} {guard.place} {ast.unparse(guard.node)[:90]}", flush=True)
     print(f"{len(guards) - missed} of {len(guards)} guards of {code} are caught")
     return missed > 0
 

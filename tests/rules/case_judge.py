@@ -98,7 +98,8 @@ def _details(expected: Expected, finding: Finding, texts: dict[str, str]) -> Ite
     }
     for key, words in said.items():
         wanted = details.get(key, "")
-        fits = {"marks": words == wanted, "see": words.startswith(wanted)}
+        starts = words.startswith(wanted) and bool(words) == bool(wanted)
+        fits = {"marks": words == wanted, "see": starts}
         parts = re.search(".*".join(map(re.escape, wanted.split(" … "))), words)
         if key in details and not fits.get(key, parts):
             yield f"{key}: `{words}`, not `{wanted}`"
