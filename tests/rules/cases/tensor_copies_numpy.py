@@ -15,7 +15,7 @@ class Photos(torch.utils.data.Dataset):
         return torch.tensor(image)  # TL105
 
         # case: moved right away
-        return torch.tensor(image).cuda()  # TL105
+        return torch.tensor(image).cuda()  # TL105 | says: copies the whole array
 
         # case: converted right away
         return torch.tensor(image).float()  # TL105
@@ -33,7 +33,7 @@ class Photos(torch.utils.data.Dataset):
         return torch.tensor(image, dtype=None, requires_grad=False)  # TL105
 
         # case: a dtype, where the array's is unknown
-        return torch.tensor(np.load('x.npy'), dtype=torch.float32)  # TL105 hint
+        return torch.tensor(np.load('x.npy'), dtype=torch.float32)  # TL105 hint | says: copies only if it must
 
         # case: a dtype that is unknown
         return torch.tensor(image, dtype=dtype)  # TL105 hint
@@ -581,3 +581,27 @@ from torch import tensor, FloatTensor
 
 x = tensor(np.ones(3))  # TL105 hint | no fix: not imported
 y = FloatTensor(np.ones(3))  # TL105 hint | no fix: not imported
+
+# case: a parameter that nothing is known of
+def collate(batch):
+    return torch.tensor(batch)
+
+# case: a parameter that is an array or a tensor
+def collate(batch: np.ndarray | torch.Tensor):
+    return torch.tensor(batch)
+
+# case: no fix: an environment fills its rewards again, on each step
+envs = gym.vector.SyncVectorEnv(makers)
+while not done:
+    obs, reward, done, _, _ = envs.step(policy(obs))
+    rewards = torch.tensor(reward).to(device)  # TL105 hint | no fix: environment
+
+# case: torch is imported in the function alone [bare]
+import numpy as np
+def load():
+    import torch
+    return torch.tensor(np.stack(xs))  # TL105 hint safe
+    # becomes: return torch.as_tensor(np.stack(xs))
+
+# case: the fix of a typed constructor, where a whole number would be a size
+x = torch.LongTensor(np.array(x, dtype=np.int64))  # TL105 hint unsafe
