@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("fixtures", "pyproject.toml", "rules", "tests/conftest.py", "tests/rules", "torchlint")
-PRELOADED = ("tests.rules.case_judge", "torchlint.engine.map_project", "libcst.metadata")
+COPIED = ("fixtures", "pyproject.toml", "rules", "tests/*.py", "tests/rules", "torchlint")
+PRELOADED = ("tests.case_judge", "torchlint.engine.map_project", "libcst.metadata")
 """Imported once and not in the process of each guard; none of them imports a rule."""
 LONGEST_S = 120
 """A guard whose removal makes a loop endless is caught."""
@@ -120,8 +120,8 @@ def passes(copy: Path, rule: str) -> bool:
 
 
 def _failed(copy: Path, rule: str) -> int:
-    from tests.rules.case_files import read_cases
-    from tests.rules.case_judge import problems_of
+    from tests.case_files import read_cases
+    from tests.case_judge import problems_of
     from torchlint.ruleapi.registry import all_rules
 
     name = rule.replace("_", "-")
@@ -134,8 +134,8 @@ def _failed(copy: Path, rule: str) -> int:
 
 def copied(into: Path) -> Path:
     """A copy of what the tests of the rules need, where `torchlint.rules` is `rules/`."""
-    for name in COPIED:
-        source, target = ROOT / name, into / name
+    for source in (path for name in COPIED for path in ROOT.glob(name)):
+        target = into / source.relative_to(ROOT)
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:

@@ -176,10 +176,6 @@ class Net(nn.Module):
             self.conv = nn.Conv2d(c, c, 5, bias=False)
         self.bn = nn.BatchNorm2d(c)
 
-        # case: norm or Identity
-        self.conv = nn.Conv2d(c, c, 3)  # TL304
-        self.bn = nn.BatchNorm2d(c) if bn else nn.Identity()
-
         # case: the fix: norm or Identity
         self.conv = nn.Conv2d(c, c, 3)  # TL304 unsafe
         # becomes: self.conv = nn.Conv2d(c, c, 3, bias=not bn)
@@ -489,9 +485,6 @@ class Net(nn.Module):
 
 # case: Conv1d
 net = nn.Sequential(nn.Conv1d(3, 8, 3), nn.BatchNorm1d(8))  # TL304
-
-# case: Conv2d
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304
 
 # case: Conv3d
 net = nn.Sequential(nn.Conv3d(3, 8, 3), nn.BatchNorm3d(8))  # TL304
@@ -961,6 +954,9 @@ net = nn.Sequential(nn.Linear(f(**sizes), 8), nn.BatchNorm1d(8))  # TL304
 # case: not parsed: `bias` behind a string [bare, unread]
 nn.Conv2d(3, 8, 3, padding_mode="zeros", bias=False)
 nn.BatchNorm2d(8)
+
+# case: a number that is called bias
+net = nn.Sequential(nn.Conv2d(3, bias, 3), nn.BatchNorm2d(bias))  # TL304
 
 # case: not parsed: norm is only a default on its own line [bare, unread]
 def f(

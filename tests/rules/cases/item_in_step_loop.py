@@ -20,11 +20,8 @@ for step, (images, labels) in enumerate(loader):
     loss.backward()
     optimizer.step()
 
-    # case: a loss
-    print(loss.item())  # TL201 | see
-
     # case: a detached loss
-    losses.append(loss.detach().item())  # TL201
+    losses.append(loss.detach().item())  # TL201 | see
 
     # case: `.data`
     print(loss.data.item())  # TL201
@@ -326,11 +323,6 @@ def train():
         # case: no count: (output > 0).float().sum()
         right += (output > 0).float().sum().item()  # TL201 unsafe
         # becomes: right += (output > 0).float().sum().detach().float()
-    # added: right = float(right)
-
-        # case: no count: output.sum()
-        right += output.sum().item()  # TL201 unsafe
-        # becomes: right += output.sum().detach().float()
     # added: right = float(right)
 
         # case: no count: output[output > 0].sum()

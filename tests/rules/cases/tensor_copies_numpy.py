@@ -205,9 +205,6 @@ envs = gym.vector.SyncVectorEnv(makers)
 obs, _ = envs.reset()
 x = torch.tensor(obs).to(device)  # TL105 hint
 
-# case: the observation of an environment, by its index
-x = torch.tensor(envs.reset(seed=0)[0], device=device)  # TL105 hint
-
 # case: the observation of an environment, under another name
 next_obs, reward, done, _, _ = envs.step(action)
 obs = next_obs

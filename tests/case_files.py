@@ -1,6 +1,6 @@
 """Reads case files: small programs with the findings that a rule must make as comments.
 
-`cases/<rule_name>.py` holds the cases of one rule. A new case is a title and a few lines:
+`tests/rules/cases/<rule_name>.py` holds the cases of one rule. A new case is a title and a few lines:
 
     # case: a loss in an f-string
     print(f"{loss.item():.3f}")  # TL201

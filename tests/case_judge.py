@@ -16,7 +16,7 @@ from torchlint.fixes.fixer import fix_targets
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from tests.rules.case_files import Case, Expected
+    from tests.case_files import Case, Expected
     from torchlint.finding import Finding, Position
     from torchlint.ruleapi.rule import Rule
 

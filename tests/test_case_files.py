@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.case_files import MalformedCaseError, parse_cases
-from tests.rules.case_judge import problems_of
+from tests.case_files import MalformedCaseError, parse_cases
+from tests.case_judge import problems_of
 from torchlint.ruleapi.registry import all_rules
 
 HEAD = """\
