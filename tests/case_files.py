@@ -112,6 +112,10 @@ class Case:
     def texts(self) -> dict[str, str]:
         return {path: _text(line.text for line in lines) for path, lines in self.files.items()}
 
+    def expects(self) -> int:
+        """How many findings."""
+        return sum(len(line.expected) for lines in self.files.values() for line in lines)
+
     def fixed(self) -> dict[str, str] | None:
         """The files once they are fixed, if the case says what the fix does."""
         if all(line.fixed is None for lines in self.files.values() for line in lines):
