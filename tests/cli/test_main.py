@@ -96,7 +96,7 @@ def test_a_closed_pipe_is_quiet(here: Path) -> None:
 
 def test_a_stream_in_an_old_encoding_gets_escapes(here: Path) -> None:
     code = (
-        "import sys, click; from torchlint.__main__ import main; from torchlint.cli.commands import check; "
+        "import sys, click; from torchlint.__main__ import main; from torchlint.cli import check; "
         "check.command.callback = lambda **words: click.echo('\u6a21'); "
         "sys.argv = ['torchlint', 'check']; main()"
     )
