@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from torchlint.runtime.probe.modes.measure import Meter
 from torchlint.runtime.probe.settings import MEASURE, Anchor, Settings
 from torchlint.runtime.probe.steps import events
-from torchlint.runtime.probe.steps.measure import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ class Training:
 
 def listen(anchor: Anchor) -> tuple[Meter, Callable[[], None]]:
     """A meter in the midst of a turn, and what takes it away."""
-    settings = Settings(MEASURE, "original", "", False, (), {}, "", "", "", anchor=anchor)
+    settings = Settings(main="", project="", mode=MEASURE, anchor=anchor)
     meter = Meter(settings, NoParent(), torch.cuda)  # type: ignore[arg-type]
     return meter, events.at_anchor(anchor, meter.boundary)
 

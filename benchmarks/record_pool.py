@@ -16,18 +16,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchlint.runtime import sandbox
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import MEASURE, SURVEY
+from torchlint.runtime.program import ProgramError, script
+from torchlint.runtime.sandbox import overlayfs
+from torchlint.runtime.survey import survey
 from torchlint.runtime.workspace import Workspace
-from torchlint.verify.changes import Changes
+from torchlint.verify.compared.changes import Changes
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.jobs import Jobs
 from torchlint.verify.judge.stats import Sample, pair_values
 from torchlint.verify.measure.rotation import rotate
-from torchlint.verify.measure.surveying import survey
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant
-from torchlint.verify.request import Request, script
+from torchlint.verify.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ def record(request: Request, options: argparse.Namespace) -> Iterator[Pair]:
     """
     sides = (Variant(ORIGINAL, ()), Variant(AGAIN, ()))
     with Workspace() as workspace:
-        kept = sandbox.available(request.program.root, workspace.root)
+        kept = overlayfs.available(request.program.root, workspace.root)
         jobs = Jobs(request, Changes(request.program), workspace, kept)
         seen = survey(jobs.job(sides[0], SURVEY), workspace, timeout_s=request.timeout_s)
         if seen.anchor is None:
@@ -124,7 +125,7 @@ def main() -> int:
             pairs.append(pair)
             ratio = math.exp(ratios([pair]).mean)
             say(f"pair {len(pairs)} of {options.pairs}: x{ratio:.3f}")
-    except (Failed, VerifyError) as error:
+    except (Failed, ProgramError, VerifyError) as error:
         say(str(error))
         return 1
     lines = ",\n".join(json.dumps(numbers(pair)) for pair in pairs)

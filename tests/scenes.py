@@ -1,4 +1,4 @@
-"""What the tests of verify share: a stand-in for the probe, and a look for what was left."""
+"""What the tests of runtime and verify share: a stand-in for the probe, and a look for what was left."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from torchlint.runtime import launch
-from torchlint.runtime.launch import Job, Workspace
+from torchlint.runtime import run
+from torchlint.runtime.launchers.python import Python
+from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.settings import MEASURE, VARIABLE, Anchor, Settings
+from torchlint.runtime.run import Job
+from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,7 +81,7 @@ class Link:
                       lanes={"data": [0.1], "forward": [], "backward": [], "optimizer": [],
                              "other": []},
                       exercised=[], exercise_known=True, served=[], compiled=False,
-                      memory_mb=10.0, device="cpu", gpu_name=None, epochs=1)
+                      memory_mb=10.0, device="cpu", gpu_name=None)
         self.send(**{**values, **more})
 
     def end(self, status="finished", code=0, steps=3, error=None):
@@ -92,7 +95,7 @@ class Link:
 
 def log(what):
     """Writes down what this process was told, for the test to read."""
-    line = json.dumps([settings["variant"], what]).encode() + b"\\n"
+    line = json.dumps([settings["name"], what]).encode() + b"\\n"
     descriptor = os.open(os.environ["FAKE_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(descriptor, line)
     os.close(descriptor)
@@ -142,27 +145,22 @@ class Scene:
         self.pids.touch()
         self.probe = folder / "fake_probe.py"
         self.probe.write_text(FAKE_PROBE)
-        run = folder / "packages" / "torch" / "distributed" / "run.py"
-        run.parent.mkdir(parents=True)
-        for package in (run.parent, run.parent.parent):
+        torchrun = folder / "packages" / "torch" / "distributed" / "run.py"
+        torchrun.parent.mkdir(parents=True)
+        for package in (torchrun.parent, torchrun.parent.parent):
             (package / "__init__.py").touch()
-        run.write_text(FAKE_TORCHRUN)
+        torchrun.write_text(FAKE_TORCHRUN)
         # Outside of pytest's folder, whose path is too long for a socket.
         self.temporary = Path(tempfile.mkdtemp(prefix="t"))
 
-    def job(self, body: str, variant: str = "original", nproc: int = 1, **more: object) -> Job:
+    def job(self, body: str, name: str = "original", nproc: int = 1, **more: object) -> Job:
         """A job for a script with this text."""
-        script = self.folder / f"{variant}.py"
+        script = self.folder / f"{name}.py"
         script.write_text(dedent(body))
         values: dict[str, object] = {
             "mode": MEASURE,
-            "variant": variant,
+            "name": name,
             "main": str(script),
-            "as_module": False,
-            "argv": (),
-            "overlay": {},
-            "socket": "",
-            "scratch": "",
             "project": str(self.folder),
             "anchor": Anchor("optimizer"),
             **more,
@@ -174,7 +172,7 @@ class Scene:
         }
         return Job(
             Settings(**values),  # type: ignore[arg-type]
-            nproc=nproc,
+            launcher=Torchrun(nproc) if nproc > 1 else Python(),
             environment=environment,
             cwd=str(self.folder),
         )
@@ -188,9 +186,9 @@ class Scene:
         return [int(line) for line in self.pids.read_text().split()]
 
     def logged(self) -> list[tuple[str, object]]:
-        """Variant, and what its script was told or saw."""
+        """Name of the run, and what its script was told or saw."""
         with open(self.folder / "log") as stream:
-            return [(variant, what) for variant, what in map(json.loads, stream)]
+            return [(name, what) for name, what in map(json.loads, stream)]
 
     def left(self) -> list[str]:
         """Processes and files that are still there."""
@@ -238,7 +236,7 @@ def signals_as_on_a_terminal() -> None:
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """Jobs that need no torch. Whatever they leave, the test fails."""
     made = Scene(tmp_path, monkeypatch)
-    monkeypatch.setattr(launch, "PROBE", str(made.probe))
+    monkeypatch.setattr(run, "PROBE", str(made.probe))
     monkeypatch.delenv(VARIABLE, raising=False)
     try:
         yield made

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import torchlint
-from torchlint.runtime import sandbox as sandboxes
 from torchlint.runtime.probe import settings as settings_file
 from torchlint.runtime.probe.settings import VARIABLE, Settings
-from torchlint.runtime.sandbox import OVERLAYFS, REDIRECT
-from torchlint.runtime.side_effects import collect
+from torchlint.runtime.sandbox import overlayfs as sandboxes
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
+from torchlint.runtime.sandbox.side_effects import collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -155,12 +155,8 @@ def _settings(
     project: Path, script: str, sandbox: str, scratch: Path, argv: Sequence[str]
 ) -> Settings:
     return Settings(
-        mode="none",
-        variant="original",
         main=str(project / script),
-        as_module=False,
         argv=tuple(argv),
-        overlay={},
         socket=str(scratch / "s"),
         scratch=str(scratch),
         project=str(project),

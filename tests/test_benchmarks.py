@@ -149,7 +149,7 @@ def test_every_rule_with_a_training_script_is_verified(evidence: ModuleType) -> 
 def test_a_patch_beside_a_training_script_applies_to_it(evidence: ModuleType) -> None:
     from verified_fixtures import FIXTURES, PATCH
 
-    from torchlint.verify.patches import patched
+    from torchlint.verify.compared.patches import patched
 
     patches = list(FIXTURES.glob(f"*/{PATCH}"))
     assert patches

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.processes import set_subreaper
+from torchlint.runtime.processes.tree import set_subreaper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

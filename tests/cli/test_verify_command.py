@@ -220,7 +220,7 @@ def test_a_patch_replaces_the_fixes(torchlint, measuring, train, here):
     )
     torchlint("verify", "train.py", "--with", "my.patch")
     changes = measuring.asked[0][1]
-    assert [after for _, after in changes.overlay.values()] == [
+    assert [after for _, after in changes.patched.values()] == [
         SCRIPT.replace("torch\n", "torch\nimport os\n", 1).encode()
     ]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime import interrupts as module
-from torchlint.runtime.interrupts import Interrupts
-from torchlint.runtime.launch import Workspace
-from torchlint.runtime.processes import Tree
+from torchlint.runtime.processes import interrupts as module
+from torchlint.runtime.processes.interrupts import Interrupts
+from torchlint.runtime.processes.tree import Tree
+from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,20 +6,21 @@ import os
 import platform
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime import launch
-from torchlint.runtime.launch import Child, Failed, malloc_settings
+from torchlint.runtime import run as run_module
+from torchlint.runtime.environment import malloc_settings
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import VARIABLE, read
+from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tests.scenes import Scene
-    from torchlint.runtime.launch import Job
+    from torchlint.runtime.run import Job
 
 TELL = """
 import os, sys
@@ -31,7 +32,7 @@ link.wait()
 
 def tell(scene: Scene, job: Job) -> Mapping[str, object]:
     """What the script of the job says first."""
-    with scene.workspace() as workspace, Child(job, workspace) as child:
+    with scene.workspace() as workspace, Run(job, workspace) as child:
         child.greet(20)
         child.start()
         while (found := child.receive(20, "tell"))[1].type == "hello":
@@ -40,7 +41,7 @@ def tell(scene: Scene, job: Job) -> Mapping[str, object]:
 
 
 def run(scene: Scene, job: Job, timeout_s: float) -> None:
-    with scene.workspace() as workspace, Child(job, workspace) as child:
+    with scene.workspace() as workspace, Run(job, workspace) as child:
         child.greet(timeout_s)
         child.start()
         while True:
@@ -102,7 +103,7 @@ def test_a_cpu_run_sees_no_gpu(scene: Scene, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_settings_name_the_socket_and_the_folder(scene: Scene) -> None:
-    with scene.workspace() as workspace, Child(scene.job(TELL), workspace) as child:
+    with scene.workspace() as workspace, Run(scene.job(TELL), workspace) as child:
         child.greet(20)
         child.start()
         _, told = child.receive(20, "tell")
@@ -113,7 +114,7 @@ def test_the_settings_name_the_socket_and_the_folder(scene: Scene) -> None:
 
 
 def test_the_script_waits_for_its_start(scene: Scene) -> None:
-    with scene.workspace() as workspace, Child(scene.job(TELL), workspace) as child:
+    with scene.workspace() as workspace, Run(scene.job(TELL), workspace) as child:
         child.greet(20)
         assert child.poll(0.2) is None
         child.start()
@@ -121,7 +122,7 @@ def test_the_script_waits_for_its_start(scene: Scene) -> None:
 
 
 def test_torchrun_starts_every_rank(scene: Scene) -> None:
-    with scene.workspace() as workspace, Child(scene.job(TELL, nproc=3), workspace) as child:
+    with scene.workspace() as workspace, Run(scene.job(TELL, nproc=3), workspace) as child:
         child.greet(20)
         assert sorted((peer.rank, peer.world) for peer in child.peers) == [
             (0, 3),
@@ -143,7 +144,7 @@ def test_an_overlayfs_run_is_wrapped(scene: Scene, monkeypatch: pytest.MonkeyPat
     def wrap(command: list[str], project: str, folder: str) -> list[str]:
         return ["env", f"PROJECT={project}", f"FOLDER={folder}", *command]
 
-    monkeypatch.setitem(sys.modules, "torchlint.runtime.sandbox", SimpleNamespace(wrap=wrap))
+    monkeypatch.setattr(run_module, "wrap", wrap)
     environ = tell(scene, scene.job(TELL, sandbox="overlayfs"))["environ"]
     assert environ["PROJECT"] == str(scene.folder)
     assert os.path.dirname(environ["FOLDER"]).startswith(str(scene.temporary))
@@ -161,7 +162,7 @@ def test_an_exception_is_told_in_one_sentence(scene: Scene) -> None:
     failed = failure(scene, scene.job(RAISED, "only fused"))
     assert str(failed) == failed.message == "The script raised ValueError: no such."
     assert (failed.status, failed.kind, failed.steps) == ("error", "ValueError", 4)
-    assert (failed.variant, failed.place) == ("only fused", ("train.py", 9))
+    assert (failed.name, failed.place) == ("only fused", ("train.py", 9))
     assert failed.tail == "Traceback\n  line"
     assert not failed.oom
 
@@ -182,7 +183,7 @@ def test_an_exit_code_is_an_error(scene: Scene) -> None:
     """
     failed = failure(scene, scene.job(body))
     assert (failed.status, failed.kind) == ("error", "exit code 2")
-    assert failed.message == "The script left with exit code 2."
+    assert failed.message == "The script exited with code 2."
     assert failed.tail == "usage: train.py DATA"
 
 
@@ -200,12 +201,12 @@ def test_a_hard_exit_is_a_crash(scene: Scene) -> None:
     """
     failed = failure(scene, scene.job(body))
     assert (failed.status, failed.kind, failed.tail) == ("crashed", "exit code 3", "gave up")
-    assert failed.message == "The process ended at once with exit code 3."
+    assert failed.message == "The process died with exit code 3."
 
 
 def test_a_hard_exit_without_a_complaint_is_an_end(scene: Scene) -> None:
     failed = failure(scene, scene.job("import os; os._exit(0)"))
-    assert (failed.status, failed.message) == ("finished", "The script left through os._exit.")
+    assert (failed.status, failed.message) == ("finished", "The script ended through os._exit.")
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,7 @@ def test_a_rank_that_ends_is_not_the_end(scene: Scene) -> None:
     assert link.receive()["type"] == "turn"
     link.end(steps=9)
     """
-    with scene.workspace() as workspace, Child(scene.job(body, nproc=2), workspace) as child:
+    with scene.workspace() as workspace, Run(scene.job(body, nproc=2), workspace) as child:
         child.greet(20)
         child.start()
         while child.receive(20, "end")[1].type != "ended":
@@ -307,19 +308,19 @@ def test_an_exception_in_one_rank_is_the_end(scene: Scene) -> None:
 
 def test_silence_is_a_failure(scene: Scene) -> None:
     failed = failure(scene, scene.job("link.wait()"), timeout_s=0.5)
-    assert (failed.status, failed.variant) == ("timeout", "original")
-    assert failed.message == "The run did not say something: nothing was heard of it for 0.5 s."
+    assert (failed.status, failed.name) == ("timeout", "original")
+    assert failed.message == "The run did not say something: it sent nothing for 0.5 s."
 
 
 def test_silence_before_the_start_is_a_failure(scene: Scene) -> None:
     scene.probe.write_text(scene.probe.read_text().replace('Link("main")', "1\nwhile True: pass"))
     assert failure(scene, scene.job(""), 0.5).message == (
-        "The run did not start: nothing was heard of it for 0.5 s."
+        "The run did not start: it sent nothing for 0.5 s."
     )
 
 
 def test_a_script_that_closes_the_connection_is_a_failure(scene: Scene) -> None:
-    scene.monkeypatch.setattr(launch, "_LAST_BREATH_S", 0.2)
+    scene.monkeypatch.setattr(run_module, "_LAST_BREATH_S", 0.2)
     body = """
     import os, time
     os.closerange(3, 100)
@@ -359,7 +360,7 @@ def test_the_tail_is_short_and_harmless(scene: Scene) -> None:
 
 
 def test_a_workspace_that_stops_ends_the_wait(scene: Scene) -> None:
-    with scene.workspace() as workspace, Child(scene.job("link.wait()"), workspace) as child:
+    with scene.workspace() as workspace, Run(scene.job("link.wait()"), workspace) as child:
         child.greet(20)
         workspace.stop()
         with pytest.raises(Failed, match="was stopped"):

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from torchlint.runtime import processes
 from torchlint.runtime import temporary_folders as folders
-from torchlint.runtime.launch import Workspace
 from torchlint.runtime.probe.settings import VARIABLE
+from torchlint.runtime.processes import tree as processes
+from torchlint.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tests.scenes import WaitsUntil
-    from torchlint.runtime.processes import Tree
+    from torchlint.runtime.processes.tree import Tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify needs POSIX")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a subreaper")

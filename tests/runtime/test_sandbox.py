@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.shielded import tree, write_files
-from torchlint.runtime import overlay_mount, sandbox
 from torchlint.runtime import temporary_folders as folders
-from torchlint.runtime.sandbox import OVERLAYFS, REDIRECT
+from torchlint.runtime.sandbox import overlay_mount
+from torchlint.runtime.sandbox import overlayfs as sandbox
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
+from torchlint.runtime.sandbox.side_effects import collect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +59,7 @@ def run(
 
 
 def effects(folder: Path, project: Path) -> set[tuple[str, str]]:
-    return {(each.kind, each.what) for each in sandbox.written(str(folder), str(project))}
+    return {(each.kind, each.what) for each in collect((str(folder),), str(project))}
 
 
 def test_trying_leaves_nothing_and_is_done_once(
@@ -264,10 +266,8 @@ def test_a_command_that_cannot_be_shielded_does_not_run(tmp_path: Path) -> None:
 def test_a_layer_inside_of_a_layer_is_possible(tmp_path: Path) -> None:
     """As in a container, whose own files lie on an overlayfs."""
     outer = write_files(tmp_path / "outer", {"project/x": "x"})
-    code = (
-        "import sys; from torchlint.runtime import sandbox; print(sandbox.available(*sys.argv[1:]))"
-    )
-    root = str(Path(sandbox.__file__).parents[2])
+    code = "import sys; from torchlint.runtime.sandbox import overlayfs; print(overlayfs.available(*sys.argv[1:]))"
+    root = str(Path(sandbox.__file__).parents[3])
     code = f"import sys; sys.path.insert(0, {root!r}); {code}"
     scratch = write_files(tmp_path / "scratch", {})
     done = run(code, outer, tmp_path / "run", argv=[str(outer / "project"), str(scratch)])

@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.shielded import BOTH, run_shielded, write_files
-from torchlint.runtime.side_effects import collect
-from torchlint.verify.result import SideEffect
+from torchlint.runtime.sandbox.side_effects import SideEffect, collect
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.runtime.probe.settings import VARIABLE
-from torchlint.runtime.watchdog import Guard
+from torchlint.runtime.processes.watchdog import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

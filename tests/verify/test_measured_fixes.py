@@ -13,9 +13,9 @@ from torchlint.engine.targets import Wishes, plan
 from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability
 from torchlint.ruleapi.registry import all_rules
-from torchlint.verify import fixes as fixes_module
-from torchlint.verify.fix_lines import places_after, places_before
-from torchlint.verify.fixes import Fixes, find_fixes
+from torchlint.verify.compared import measured_fixes as fixes_module
+from torchlint.verify.compared.fix_lines import places_after, places_before
+from torchlint.verify.compared.measured_fixes import Fixes, find_fixes
 
 TRAIN = """\
 import torch
@@ -82,13 +82,13 @@ def test_a_fix_knows_what_its_rule_declares(fixes_in):
 def test_each_fix_is_made_alone_and_all_together(fixes_in):
     fixes = fixes_in()
     served = os.path.realpath("train.py")
-    alone = fixes.overlay({"TL401:train.py"})[served].decode()
+    alone = fixes.served({"TL401:train.py"})[served].decode()
     assert "optimizer.zero_grad()" in alone
     assert "bias=False" not in alone
-    everything = fixes.overlay(fixes.ids)[served].decode()
+    everything = fixes.served(fixes.ids)[served].decode()
     assert everything.count("bias=False") == 2
     assert "num_workers" in everything
-    assert fixes.overlay(()) == {}
+    assert fixes.served(()) == {}
 
 
 def test_the_diff_holds_only_the_chosen_fixes(fixes_in):
@@ -131,7 +131,8 @@ def collector_for(tmp_path, monkeypatch):
 
     def collector(data):
         (tmp_path / "train.py").write_bytes(data)
-        return fixes_module._Collector({"train.py": digest_of(data)}, all_rules())
+        target = Target("train.py", Selection(), (2, 13))
+        return fixes_module._Collector([target], {"train.py": digest_of(data)}, all_rules())
 
     return collector
 
@@ -143,7 +144,9 @@ def test_a_file_that_changed_since_it_was_checked_is_left_out(
     (tmp_path / "train.py").write_bytes(b"# new\nrunning += loss.item()\n")
     collector.add("train.py", [make_finding(row=1, fix=Applicability.SAFE)])
     assert collector.fixes == []
-    assert collector.left_out == ["train.py has changed since it was checked; run it again."]
+    assert collector.left_out == [
+        "train.py: The file has changed since it was checked; run it again."
+    ]
 
 
 def test_an_overlapping_fix_is_left_out_with_a_reason(make_finding, collector_for):

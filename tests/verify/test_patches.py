@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from torchlint.verify.compared.patches import patched
 from torchlint.verify.errors import VerifyError
-from torchlint.verify.patches import patched
 
 BEFORE = "import torch\n\nrate = 0.9\nprint(rate)\n"
 DIFF = """\

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from torchlint.runtime.program import Program
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import (
     AGAIN,
@@ -18,7 +19,7 @@ from torchlint.verify.plan import (
     variant_with,
     variants_of,
 )
-from torchlint.verify.request import Program, Request
+from torchlint.verify.request import Request
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 

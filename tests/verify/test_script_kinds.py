@@ -26,7 +26,8 @@ import pytest
 
 from tests.warm_start import start_by
 from torchlint import __main__ as main
-from torchlint.runtime import launch, sandbox
+from torchlint.runtime import run as runs
+from torchlint.runtime.sandbox import overlayfs
 
 if TYPE_CHECKING:
     from tests.warm_start import Start
@@ -251,9 +252,9 @@ def warmly(
 
     def torchlint(words: list[str], project: Path) -> tuple[int, str]:
         monkeypatch.chdir(project)
-        monkeypatch.setattr(launch, "subprocess", start_by(start))
+        monkeypatch.setattr(runs, "subprocess", start_by(start))
         # The other shield puts programs before Python.
-        monkeypatch.setattr(sandbox, "available", lambda *folders: sandbox.REDIRECT)
+        monkeypatch.setattr(overlayfs, "available", lambda *folders: overlayfs.REDIRECT)
         code = main.run(words)
         said = "".join(capfd.readouterr())
         assert {process.poll() is None for process in started} <= {False}

@@ -17,9 +17,10 @@ from torchlint.report.terminal.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.verify.changes import Changes
-    from torchlint.verify.fixes import Fixes
-    from torchlint.verify.request import Program, Request
+    from torchlint.runtime.program import Program
+    from torchlint.verify.compared.changes import Changes
+    from torchlint.verify.compared.measured_fixes import Fixes
+    from torchlint.verify.request import Request
     from torchlint.verify.result import Result
 
 _T = TypeVar("_T")
@@ -35,13 +36,13 @@ def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
     from torchlint.verify.missing_packages import require_packages
 
     _checked(require_packages)
-    from torchlint.verify import request
+    from torchlint.runtime import program
 
     if module is not None:
-        return _checked(lambda: request.module(module, arguments))
+        return _checked(lambda: program.module(module, arguments))
     if not arguments:
         raise click.UsageError("Give the script that trains, or a module with -m.")
-    return _checked(lambda: request.script(arguments[0], arguments[1:]))
+    return _checked(lambda: program.script(arguments[0], arguments[1:]))
 
 
 def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
@@ -49,7 +50,7 @@ def fixes_of(program: Program, words: Words, *, unsafe: bool) -> Fixes:
     from torchlint.engine.tiers import Wanted
     from torchlint.report.terminal.progress import Progress
     from torchlint.ruleapi.registry import all_rules
-    from torchlint.verify.fixes import find_fixes
+    from torchlint.verify.compared.measured_fixes import find_fixes
 
     paths = (os.path.relpath(program.root), os.path.relpath(program.file))
     plan = plan_from(paths, words)
@@ -73,7 +74,8 @@ def changes_from(program: Program, words: Words, options: Mapping[str, object]) 
     Raises:
         click.ClickException: the options exclude each other, or name what cannot be used.
     """
-    from torchlint.verify import changes, request
+    from torchlint.runtime.program import script
+    from torchlint.verify.compared import changes
 
     patch, other = options["patch"], options["against"]
     if patch and other:
@@ -81,15 +83,14 @@ def changes_from(program: Program, words: Words, options: Mapping[str, object]) 
     if patch:
         return _checked(lambda: changes.by_patch(program, str(patch)))
     if other:
-        against = _checked(lambda: request.script(str(other), program.argv))
+        against = _checked(lambda: script(str(other), program.argv))
         return changes.by_other(program, against)
     return changes.Changes(program, fixes_of(program, words, unsafe=not options["safe_only"]))
 
 
 def request_from(program: Program, options: Mapping[str, Any]) -> Request:
     """How to measure, from the options of the command."""
-    from torchlint.verify.judge.stats import Design
-    from torchlint.verify.request import Request
+    from torchlint.verify.request import Design, Request
 
     return Request(
         program=program,
@@ -146,9 +147,10 @@ def print_result(result: Result, *, err: bool = False) -> None:
 
 
 def _checked(call: Callable[[], _T]) -> _T:
+    from torchlint.runtime.program import ProgramError
     from torchlint.verify.errors import VerifyError
 
     try:
         return call()
-    except VerifyError as error:
+    except (ProgramError, VerifyError) as error:
         raise click.ClickException(error.message) from None

@@ -53,7 +53,7 @@ class Peer:
 
 
 class Channel:
-    """Listens at a path and reads whoever connects. Nothing here waits longer than it is told."""
+    """Listens at a path and reads every process that connects. No call waits past its limit."""
 
     def __init__(self, path: str) -> None:
         self.peers: list[Peer] = []
@@ -81,7 +81,7 @@ class Channel:
         self.close()
 
     def close(self) -> None:
-        """Hang up on everybody."""
+        """Close all connections."""
         for peer in self.peers:
             peer.connection.close()
         self._listener.close()
@@ -109,7 +109,7 @@ class Channel:
         return self._arrived.popleft()
 
     def send(self, peer: Peer, word: str, **values: int) -> None:
-        """Tell one process something. One that has gone is left alone: GONE says so."""
+        """Send one process a message. One that has gone is skipped: GONE reports it."""
         line = json.dumps({"type": word, **values}).encode() + b"\n"
         with suppress(OSError):
             peer.connection.setblocking(True)
@@ -119,7 +119,7 @@ class Channel:
             peer.connection.setblocking(False)
 
     def start(self, peer: Peer) -> None:
-        """Let a process that has said hello go on, once."""
+        """Let a process that has said hello continue, once."""
         if not peer.started:
             peer.started = True
             self.send(peer, "start")

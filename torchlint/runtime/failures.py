@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 ERROR: Final = "error"
 """The script raised, or left with a code other than 0."""
 CRASHED: Final = "crashed"
-"""The process ended without a word: a signal, `os._exit`, a fault in native code."""
+"""The process ended without a message: a signal, `os._exit`, a fault in native code."""
 TIMEOUT: Final = "timeout"
 FINISHED: Final = "finished"
-"""The script came to its end, before what was asked of it."""
+"""The script ended before it did what was asked."""
 
 _TAIL_BYTES: Final = 16_384
 _TAIL_LINES: Final = 20
@@ -27,10 +27,10 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
     Args:
         status: ERROR, CRASHED, TIMEOUT or FINISHED.
         message: one sentence.
-        variant: the name of the variant that ran.
-        kind: name of the exception or of the signal, or `exit code 3`.
+        name: of the run.
+        kind: class of the exception, name of the signal, or `exit code 3`.
         tail: the traceback, or the last lines that the run wrote to stderr.
-        oom: memory ran out, as far as can be told.
+        oom: memory ran out, as far as is known.
         steps: steps that were taken.
         place: file and row of the script where it was raised, if known.
     """
@@ -40,7 +40,7 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         status: str,
         message: str,
         *,
-        variant: str = "",
+        name: str = "",
         kind: str = "",
         tail: str = "",
         oom: bool = False,
@@ -50,7 +50,7 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         super().__init__(message)
         self.status = status
         self.message = message
-        self.variant = variant
+        self.name = name
         self.kind = kind
         self.tail = tail
         self.oom = oom
@@ -58,32 +58,32 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         self.place = place
 
 
-def from_exit(code: int, variant: str, stderr: str) -> Failed:
+def from_exit(code: int, name: str, stderr: str) -> Failed:
     """The process ended without saying so; `code` as in `Popen.returncode`."""
     if code == 0:
         return Failed(
             FINISHED,
-            "The script left through os._exit.",
-            variant=variant,
+            "The script ended through os._exit.",
+            name=name,
             kind="exit code 0",
             tail=tail_of(stderr),
         )
     if code > 0:
-        kind, message = f"exit code {code}", f"The process ended at once with exit code {code}."
+        kind, message = f"exit code {code}", f"The process died with exit code {code}."
     else:
         kind = _signal_name(-code)
         message = f"The process was ended by {kind}."
     return Failed(
         CRASHED,
         message,
-        variant=variant,
+        name=name,
         kind=kind,
         tail=tail_of(stderr),
         oom=kind == "SIGKILL",  # nobody but us and the kernel, short of memory, sends it
     )
 
 
-def from_ended(ended: Message, variant: str, stderr: str) -> Failed:
+def from_ended(ended: Message, name: str, stderr: str) -> Failed:
     """What an `ended` message says.
 
     Raises:
@@ -93,13 +93,11 @@ def from_ended(ended: Message, variant: str, stderr: str) -> Failed:
     error = ended.part("error")
     if error is None:
         if code == 0:
-            return Failed(
-                FINISHED, "The script came to its end.", variant=variant, kind="end", steps=steps
-            )
+            return Failed(FINISHED, "The script ended.", name=name, kind="end", steps=steps)
         return Failed(
             ERROR,
-            f"The script left with exit code {code}.",
-            variant=variant,
+            f"The script exited with code {code}.",
+            name=name,
             kind=f"exit code {code}",
             tail=tail_of(stderr),
             steps=steps,
@@ -110,7 +108,7 @@ def from_ended(ended: Message, variant: str, stderr: str) -> Failed:
     return Failed(
         ERROR,
         f"The script raised {kind}: {words}." if words else f"The script raised {kind}.",
-        variant=variant,
+        name=name,
         kind=kind,
         tail=_last_lines(trace) if trace else tail_of(stderr),
         oom=bool(error.flag_or_none("oom")),

@@ -1,4 +1,4 @@
-"""What a run says, read with suspicion: the script may have written to the socket itself."""
+"""Messages from a run, checked when read: the script may have written to the socket itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MalformedError(ValueError):
-    """A run said something that is no message, or left out a part of one."""
+    """A run sent something that is no message, or left out a part of one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where a verification lives, and what makes sure that nothing of it stays."""
+"""Where runs live, and what makes sure that nothing of them stays."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
-from torchlint.runtime import processes
 from torchlint.runtime import temporary_folders as folders
-from torchlint.runtime.interrupts import Interrupts
-from torchlint.runtime.watchdog import Guard
+from torchlint.runtime.processes.interrupts import Interrupts
+from torchlint.runtime.processes.tree import Tree, children, set_subreaper, sweep
+from torchlint.runtime.processes.watchdog import Guard
 
 if TYPE_CHECKING:
     import subprocess
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """One temporary folder and all processes of a verification. A context manager.
+    """One temporary folder and all processes of the runs in it. A context manager.
 
     At its end, however it comes, every process that a run left is gone, and so is the folder.
     Ctrl-C, SIGTERM and SIGHUP end it in order; if this process is killed, a guard cleans up.
@@ -40,7 +40,7 @@ class Workspace:
         self._lock = threading.Lock()
         self._folders: list[str] = []
         self._sockets = 0
-        self._trees: dict[int, processes.Tree] = {}
+        self._trees: dict[int, Tree] = {}
         self._guard: Guard | None = None
         self._before: set[psutil.Process] = set()
         self._was_subreaper = False
@@ -50,8 +50,8 @@ class Workspace:
             self._interrupts.install()
             self.root = folders.create(self._parent)
             self._guard = Guard(self.root)
-            self._before = processes.children()
-            self._was_subreaper = processes.set_subreaper(True)
+            self._before = children()
+            self._was_subreaper = set_subreaper(True)
         except BaseException:
             self._close()
             raise
@@ -67,7 +67,7 @@ class Workspace:
 
     @property
     def stopping(self) -> bool:
-        """Whether all runs should come to an end now."""
+        """Whether all runs should end now."""
         return self._stopping.is_set()
 
     def stop(self) -> None:
@@ -94,18 +94,18 @@ class Workspace:
             self._sockets += 1
             return os.path.join(self.root, f"s{self._sockets}")
 
-    def start(self, begin: Callable[[], subprocess.Popen[bytes]], mark: str) -> processes.Tree:
+    def start(self, begin: Callable[[], subprocess.Popen[bytes]], mark: str) -> Tree:
         """Start a process in a session of its own, and keep it in mind until `end`."""
         with self._interrupts.held():
             root = begin()
-            tree = processes.Tree(root, mark)
+            tree = Tree(root, mark)
             with self._lock:
                 self._trees[root.pid] = tree
                 if self._guard is not None:
                     self._guard.watch(root.pid)
         return tree
 
-    def end(self, tree: processes.Tree) -> None:
+    def end(self, tree: Tree) -> None:
         """End all processes of a run."""
         if tree.kill():
             with self._lock:
@@ -119,8 +119,8 @@ class Workspace:
             for tree in tuple(self._trees.values()):
                 self.end(tree)
             if self._guard is not None:
-                processes.sweep(self._before)
-                processes.set_subreaper(self._was_subreaper)
+                sweep(self._before)
+                set_subreaper(self._was_subreaper)
             if self.root:
                 folders.remove(self.root)
             if self._guard is not None:

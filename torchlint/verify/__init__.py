@@ -1,4 +1,6 @@
 """Runs the original and the fixed program, measures both, and says what each fix is worth.
 
-This is the one room of torchlint that executes the user's code.
+`session` leads through a verification. Imports run one way: `session` > `judge` > `measure`,
+`first_look` > `jobs` > `compared` > `plan` > `request` > `result`; `numbers` stands beside `judge`.
+How a program is run and watched is the knowledge of `torchlint.runtime`.
 """

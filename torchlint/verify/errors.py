@@ -1,4 +1,4 @@
-"""The one error that tells a user why nothing can be verified."""
+"""The error that says why nothing can be verified."""
 
 from __future__ import annotations
 

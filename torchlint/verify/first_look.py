@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
+from torchlint.runtime.survey import Survey, survey
 from torchlint.verify.errors import VerifyError
-from torchlint.verify.measure.surveying import Survey, survey
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
 
 if TYPE_CHECKING:
-    from torchlint.runtime.launch import Job, Workspace
     from torchlint.runtime.probe.settings import Anchor
-    from torchlint.verify.changes import Changes
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
+    from torchlint.verify.compared.changes import Changes
     from torchlint.verify.jobs import Jobs
     from torchlint.verify.request import Request
 
@@ -110,7 +111,7 @@ class Looker:
             )
         if changed.anchor != original.anchor:
             raise VerifyError(
-                f"The changed script steps otherwise ({changed.words or 'not at all'}) than the "
+                f"The changed script takes other steps ({changed.words or 'not at all'}) than the "
                 f"original ({original.words}), so their steps cannot be compared.",
                 code=5,
             )

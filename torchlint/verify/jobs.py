@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.runtime.launch import Job, malloc_settings
+from torchlint.runtime.environment import malloc_settings, processors
+from torchlint.runtime.launchers.python import Python
+from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.settings import Settings
+from torchlint.runtime.run import Job
 
 if TYPE_CHECKING:
-    from torchlint.runtime.launch import Workspace
-    from torchlint.verify.changes import Changes
+    from torchlint.runtime.workspace import Workspace
+    from torchlint.verify.compared.changes import Changes
     from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
 
@@ -35,30 +39,28 @@ class Jobs:
     def job(self, variant: Variant, mode: str, **settings: object) -> Job:
         """A run of this variant; `settings` are more fields of `Settings`."""
         program = self._changes.program_of(variant)
-        values: dict[str, object] = {
-            "mode": mode,
-            "variant": variant.name,
-            "main": program.main,
-            "as_module": program.as_module,
-            "argv": program.argv,
-            "overlay": self._overlay(variant),
-            "socket": "",
-            "scratch": "",
-            "project": program.root,
-            "sandbox": self._sandbox,
-            "seed": self._request.seed,
-            "threads": self.threads,
-            "device": self._request.device,
-            **settings,
-        }
+        base = Settings(
+            main=program.main,
+            project=program.root,
+            mode=mode,
+            name=variant.name,
+            as_module=program.as_module,
+            argv=program.argv,
+            sources=self._sources(variant),
+            sandbox=self._sandbox,
+            seed=self._request.seed,
+            threads=self.threads,
+            device=self._request.device,
+        )
+        nproc = self._request.nproc
         return Job(
-            settings=Settings(**values),  # type: ignore[arg-type]
-            nproc=self._request.nproc,
+            settings=replace(base, **settings),  # type: ignore[arg-type]
+            launcher=Torchrun(nproc) if nproc > 1 else Python(),
             environment=self.environment,
             cwd=os.getcwd(),
         )
 
-    def _overlay(self, variant: Variant) -> dict[str, str]:
+    def _sources(self, variant: Variant) -> dict[str, str]:
         key = (variant.name, *variant.fixes)
         known = self._served.get(key)
         if known is None:
@@ -71,13 +73,6 @@ class Jobs:
                     stream.write(data)
             self._served[key] = known
         return known
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _threads(request: Request) -> int | None:

@@ -6,12 +6,12 @@ import os
 import platform
 from typing import TYPE_CHECKING
 
-from torchlint.verify.jobs import processors
+from torchlint.runtime.environment import processors
 from torchlint.verify.result import Environment
 
 if TYPE_CHECKING:
+    from torchlint.runtime.survey import Survey
     from torchlint.verify.jobs import Jobs
-    from torchlint.verify.measure.surveying import Survey
 
 
 def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:

@@ -1,4 +1,4 @@
-"""What has to be installed before anything is measured; imports none of it."""
+"""What has to be installed before anything is measured, without importing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the measurement is laid down before it begins: variants, blocks, steps, looks."""
+"""The plan of a measurement, made before it begins: variants, blocks, steps, looks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torchlint.verify.result import DeclaredPlan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torchlint.verify.measure.surveying import Survey
+    from torchlint.runtime.survey import Survey
     from torchlint.verify.request import Request
 
 ORIGINAL: Final = "original"
@@ -20,7 +20,7 @@ AGAIN: Final = "original again"
 CHANGED: Final = "changed"
 
 _BLOCK_S: Final = 0.08
-"""Shorter blocks are at the mercy of the scheduler."""
+"""Shorter blocks measure the scheduler."""
 _TURNS_S: Final = 8.0
 """A process measures no longer than this, so that several fit into a minute."""
 _MOST_BLOCKS: Final = 10
@@ -58,7 +58,7 @@ class Variant:
 
 
 def variants_of(fixes: Sequence[str], *, per_fix: bool) -> tuple[Variant, ...]:
-    """What has to run, without repeating a form: of one fix, alone and all together are one."""
+    """The variants to run, each once: a single fix alone is the same as all fixes together."""
     found = [Variant(ORIGINAL, ()), Variant(AGAIN, ()), Variant(CHANGED, tuple(fixes))]
     if not per_fix or len(fixes) < 2:
         return tuple(found)

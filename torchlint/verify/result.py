@@ -1,10 +1,13 @@
-"""What a verification came to: plain frozen data, which the reports read."""
+"""The result of a verification: plain frozen data that the reports read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1
 
@@ -129,7 +132,7 @@ class FixResult:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The original against itself, in the same minutes: what the machine makes of nothing.
+    """The original against itself, in the same minutes: how much the machine varies.
 
     `floor` is the half-width of the 95 % interval; `fit` whether claims can be made; `numerics`
     whether the original repeats its own numbers.
@@ -163,7 +166,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredPlan:
-    """What was laid down before anything was measured."""
+    """The plan, declared before anything was measured."""
 
     looks: tuple[int, ...]
     """Pairs of processes at each look."""
@@ -180,20 +183,6 @@ class DeclaredPlan:
     variants: tuple[str, ...]
     numeric_steps: int
     budget_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SideEffect:
-    """Something that the script did to the world outside its process.
-
-    `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `connect` or `upload`; `kept` says
-    whether it reached the real world.
-    """
-
-    kind: str
-    what: str
-    kept: bool
-    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
-from torchlint.runtime import sandbox as sandboxes
-from torchlint.runtime.launch import Failed, Workspace
+from torchlint.runtime.environment import processors
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.sandbox import overlayfs
+from torchlint.runtime.workspace import Workspace
+from torchlint.verify.compared.measured_fixes import Fixes
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.first_look import Looker
-from torchlint.verify.fixes import Fixes
-from torchlint.verify.jobs import Jobs, processors
+from torchlint.verify.jobs import Jobs
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.machine import environment
-from torchlint.verify.measure.ladder import Ladder
-from torchlint.verify.numbers.comparing import Recorder
-from torchlint.verify.numbers.numerics import compare
+from torchlint.verify.measure.rounds import Rounds
+from torchlint.verify.numbers.agreement import compare
+from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, room_for_runs, rotations
 from torchlint.verify.result import Lanes, Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from torchlint.verify.changes import Changes
+    from torchlint.verify.compared.changes import Changes
     from torchlint.verify.first_look import FirstLook
     from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
@@ -38,7 +40,7 @@ _MUCH_UNSTEADY: Final = 0.25
 
 
 class Watcher(Protocol):
-    """Sees how far a verification is."""
+    """Follows the progress of a verification."""
 
     def stage(self, name: str, *, of: int | None = None) -> None: ...
     def step(self, done: int, total: int) -> None: ...
@@ -93,11 +95,11 @@ class _Session:
         self._watcher = watcher
         self._workspace = workspace
         self._begun = begun
-        self._sandbox = sandboxes.available(changes.program.root, workspace.root)
+        self._sandbox = overlayfs.available(changes.program.root, workspace.root)
         self._jobs = Jobs(request, changes, workspace, self._sandbox)
         self._notes: list[str] = list(changes.fixes.left_out) if changes.fixes else []
         self._found = _Found()
-        self._ladder: Ladder | None = None
+        self._rounds: Rounds | None = None
 
     def run(self) -> None:
         self._watcher.stage("Looking at the program", of=None)
@@ -111,20 +113,20 @@ class _Session:
             self._found.fixes = fix_results(self._reached(look), look)
             self.fail("None of the fixed lines ran, so there is nothing to measure.", 0)
             return
-        if self._changes.overlay and len(unseen) == len(self._changes.overlay):
+        if self._changes.patched and len(unseen) == len(self._changes.patched):
             self.fail("None of the patched files is imported, so there is nothing to measure.", 0)
             return
         changes = self._changes.of(measured)
         self._jobs = Jobs(self._request, changes, self._workspace, self._sandbox)
         variants = changes.variants(per_fix=self._request.per_fix)
         plan = self._found.plan = declare(self._request, look.original, variants)
-        ladder = self._ladder = self._laid_out(plan, look, variants)
-        self._watcher.plan(plan, ladder.expected_s(look.original.step_s, processors()))
+        rounds = self._rounds = self._laid_out(plan, look, variants)
+        self._watcher.plan(plan, rounds.expected_s(look.original.step_s, processors()))
         numerics = self._numerics(plan, look, changes, variants)
-        judge = self._judge(ladder, look, measured)
-        late = self._climb(ladder, judge)
-        self._found.plan = ladder.plan
-        self._notes += remarks(ladder)
+        judge = self._judge(rounds, look, measured)
+        late = self._measure(rounds, judge)
+        self._found.plan = rounds.plan
+        self._notes += remarks(rounds)
         self._conclude(judge, look, numerics, late=late)
 
     def fail(self, message: str, code: int) -> None:
@@ -132,7 +134,7 @@ class _Session:
         self._found.summary, self._found.code = message, code
 
     def result(self) -> Result:
-        from torchlint.runtime.side_effects import collect
+        from torchlint.runtime.sandbox.side_effects import collect
 
         found = self._found
         seen = found.look.original if found.look else None
@@ -147,7 +149,7 @@ class _Session:
             summary=found.summary,
             notes=tuple(self._notes),
             side_effects=collect(self._workspace.folders(), self._changes.program.root),
-            strips=self._ladder.strips() if self._ladder else (),
+            strips=self._rounds.strips() if self._rounds else (),
             lanes=Lanes(**{k: tuple(v) for k, v in seen.lanes.items()}) if seen else Lanes(),
             diff=self._diff(),
         )
@@ -174,7 +176,7 @@ class _Session:
         if self._changes.fixes is not None:
             changed = {os.path.realpath(fix.path) for fix in self._changes.fixes.fixes}
         else:
-            changed = set(self._changes.overlay)
+            changed = set(self._changes.patched)
         return sorted(map(os.path.relpath, changed.difference(look.changed.served)))
 
     def _reached(self, look: FirstLook) -> Fixes:
@@ -185,12 +187,12 @@ class _Session:
         served = set(look.changed.served)
         return fixes.only([fix.id for fix in fixes.fixes if os.path.realpath(fix.path) in served])
 
-    def _laid_out(self, plan: DeclaredPlan, look: FirstLook, variants: Sequence[Variant]) -> Ladder:
+    def _laid_out(self, plan: DeclaredPlan, look: FirstLook, variants: Sequence[Variant]) -> Rounds:
         seen = look.original
         on_gpu = seen.device == "cuda"
         room = room_for_runs(seen, psutil.virtual_memory().available / 2**20)
         layout = rotations(variants, room=room)
-        return Ladder(
+        return Rounds(
             self._jobs,
             self._workspace,
             plan,
@@ -204,11 +206,11 @@ class _Session:
             timeout_s=max(self._request.timeout_s, 20 * seen.step_s * (plan.steps + 2)),
         )
 
-    def _judge(self, ladder: Ladder, look: FirstLook, measured: tuple[str, ...]) -> Judge:
+    def _judge(self, rounds: Rounds, look: FirstLook, measured: tuple[str, ...]) -> Judge:
         fixes = self._changes.fixes
         gpu_only = {fix.id for fix in fixes.fixes if fix.needs_gpu} if fixes else set()
         return Judge(
-            ladder,
+            rounds,
             self._request.design,
             measured,
             per_fix=self._request.per_fix,
@@ -238,11 +240,11 @@ class _Session:
         declared = {each.name: changes.may_change(each) for each in wanted}
         return compare(recorder.run, declared)
 
-    def _climb(self, ladder: Ladder, judge: Judge) -> bool:
+    def _measure(self, rounds: Rounds, judge: Judge) -> bool:
         budget = self._request.budget_s
         deadline = None if budget is None else self._begun + budget
         self._watcher.stage("Measuring pairs", of=self._request.design.looks[-1])
-        return ladder.climb(judge.undecided, deadline=deadline, progress=self._watcher.step)
+        return rounds.measure(judge.undecided, deadline=deadline, progress=self._watcher.step)
 
     def _conclude(
         self, judge: Judge, look: FirstLook, numerics: Mapping[str, Numerics], *, late: bool
@@ -260,19 +262,19 @@ def some(paths: list[str], most: int = 5) -> str:
     return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def remarks(ladder: Ladder) -> list[str]:
-    """What a reader has to know of how it was measured."""
+def remarks(rounds: Rounds) -> list[str]:
+    """What a reader has to know about how it was measured."""
     found = []
-    if ladder.one_at_a_time:
+    if rounds.one_at_a_time:
         found.append(
             "The memory does not hold the programs side by side, so they were measured one after "
             "the other; changes of the machine in between widen the intervals."
         )
-    unsteady, runs = ladder.unsteady()
+    unsteady, runs = rounds.unsteady()
     if unsteady > _MUCH_UNSTEADY * runs:
         found.append(
             f"{unsteady} of {runs} runs were still changing their pace while they were measured "
-            f"(after {ladder.plan.warmup} steps of warm-up); a longer --warmup may narrow the "
+            f"(after {rounds.plan.warmup} steps of warm-up); a longer --warmup may narrow the "
             "intervals."
         )
     return found
@@ -281,7 +283,7 @@ def remarks(ladder: Ladder) -> list[str]:
 def _while_measuring(failed: Failed) -> tuple[str, int]:
     """A sentence and the exit code for a run that failed after both programs were seen to run."""
     if failed.status == "timeout":
-        return f"A run of the {failed.variant} program stood still: {failed.message}", 7
-    code = 4 if failed.variant in (ORIGINAL, AGAIN) else 5
+        return f"A run of the {failed.name} program hung: {failed.message}", 7
+    code = 4 if failed.name in (ORIGINAL, AGAIN) else 5
     tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
-    return f"A run failed ({failed.variant}): {failed.message}{tail}", code
+    return f"A run failed ({failed.name}): {failed.message}{tail}", code

@@ -6,6 +6,7 @@ import math
 import random
 from dataclasses import replace
 
+from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
     BlockStrip,
@@ -19,7 +20,6 @@ from torchlint.verify.result import (
     Noise,
     Numerics,
     Result,
-    SideEffect,
     Verdict,
 )
 

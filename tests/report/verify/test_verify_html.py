@@ -26,7 +26,8 @@ from tests.report.verify.sample_results import (
 )
 from torchlint.report.verify import html as verify_html
 from torchlint.report.verify import json as verify_json
-from torchlint.verify.result import Agreement, Noise, Result, SideEffect, Verdict
+from torchlint.runtime.sandbox.side_effects import SideEffect
+from torchlint.verify.result import Agreement, Noise, Result, Verdict
 
 HOSTILE = (
     "</script></style></title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202e\x1b"

@@ -25,6 +25,7 @@ from tests.report.verify.sample_results import (
 )
 from torchlint import __version__
 from torchlint.report.verify import json as verify_json
+from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     SCHEMA,
     BlockStrip,
@@ -32,7 +33,6 @@ from torchlint.verify.result import (
     Noise,
     Numerics,
     Result,
-    SideEffect,
     Verdict,
 )
 

@@ -128,12 +128,9 @@ def _settings(
         stand_in.write_bytes(text if isinstance(text, bytes) else dedent(text).encode())
         served[os.path.realpath(cwd / file)] = str(stand_in)
     values: dict[str, Any] = {
-        "mode": "none",
-        "variant": "original",
         "main": main,
-        "as_module": False,
         "argv": (),
-        "overlay": served,
+        "sources": served,
         "socket": str(scratch / "s"),
         "scratch": str(scratch),
         "project": os.path.realpath(cwd),
@@ -174,12 +171,14 @@ class RunServed(Protocol):
 WITHOUT_TORCH = f"""
 import sys
 sys.path[0] = {str(MAIN.parents[3])!r}
-from torchlint.runtime.probe import main_module
-from torchlint.runtime.probe import overlay
+from torchlint.runtime.probe.script import main_module
+from torchlint.runtime.probe.script import served_sources
+from torchlint.runtime.probe.script import spawned_workers
 from torchlint.runtime.probe.settings import read
 del sys.path[0]
 settings = read()
-overlay.install(settings)
+served_sources.install(settings)
+spawned_workers.send_to_workers(settings.scratch)
 sys.exit(main_module.run(settings.main, settings.argv, settings.as_module).code)
 """
 

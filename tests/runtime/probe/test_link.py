@@ -137,7 +137,7 @@ def test_nothing_happens_before_the_parent_says_start(side: Side) -> None:
 
 
 def test_the_first_message_introduces_by_itself(side: Side) -> None:
-    side.start("assert not link.greeted; link.send({'type': 'x'}); link.send({'type': 'y'})")
+    side.start("assert not link._socket; link.send({'type': 'x'}); link.send({'type': 'y'})")
     wire = side.accept()
     assert wire.read()["type"] == "hello"
     wire.say(type="start")
@@ -225,7 +225,7 @@ FORK = """
 link.hello()
 pid = os.fork()
 if pid == 0:
-    assert not link.greeted
+    assert not link._socket
     link.send({{"type": "child", "role": link.role}})
     os._exit(0)
 print(pid, flush=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.probe.script_error import describe
+from torchlint.runtime.probe.script.script_error import describe
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import pytest
 
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results, proven
-from torchlint.verify.judge.stats import Design
 from torchlint.verify.measure.rotation import Block
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, only, without
+from torchlint.verify.request import Design
 from torchlint.verify.result import Agreement, Comparison, Numerics, Verdict
 
 PAIRS = 8
 
 
-class Ladder:
+class Rounds:
     """Step times by variant; every process has a speed of its own."""
 
     def __init__(self, noise: float = 0.002, **seconds: float) -> None:
@@ -35,13 +35,13 @@ class Ladder:
         )
 
 
-def judge(ladder: Ladder, ids=("a", "b", "c"), *, per_fix=True, gpu_only=(), on_gpu=False):
+def judge(rounds: Rounds, ids=("a", "b", "c"), *, per_fix=True, gpu_only=(), on_gpu=False):
     return Judge(
-        ladder, Design(), ids, per_fix=per_fix, gpu_only=frozenset(gpu_only), on_gpu=on_gpu
+        rounds, Design(), ids, per_fix=per_fix, gpu_only=frozenset(gpu_only), on_gpu=on_gpu
     )
 
 
-THREE = Ladder(
+THREE = Rounds(
     **{
         CHANGED: 0.010,
         only("a"): 0.012,
@@ -55,13 +55,13 @@ THREE = Ladder(
 
 
 def test_identical_programs_are_neutral():
-    found = judge(Ladder(**{CHANGED: 0.02}), ("a",))
+    found = judge(Rounds(**{CHANGED: 0.02}), ("a",))
     assert found.noise().fit
     assert found.total().verdict is Verdict.NEUTRAL
 
 
 def test_a_single_fix_is_the_whole_change():
-    found = judge(Ladder(**{CHANGED: 0.01}), ("a",))
+    found = judge(Rounds(**{CHANGED: 0.01}), ("a",))
     assert found.alone() == {"a": found.total()}
     assert found.after() == {}
 
@@ -99,7 +99,7 @@ def test_what_shows_all_the_same_is_said():
 
 
 def test_the_whole_is_not_measurable_only_if_no_part_is():
-    flat = Ladder(**{CHANGED: 0.02})
+    flat = Rounds(**{CHANGED: 0.02})
     assert judge(flat, ("a",), gpu_only=("a",)).total().verdict is Verdict.NOT_MEASURABLE
     assert judge(flat, ("a", "b"), per_fix=False, gpu_only=("a",)).total().verdict is (
         Verdict.NEUTRAL
@@ -108,12 +108,12 @@ def test_the_whole_is_not_measurable_only_if_no_part_is():
 
 
 def test_an_unfit_machine_makes_no_claims():
-    found = judge(Ladder(noise=0.5, **{CHANGED: 0.001}), ("a",))
+    found = judge(Rounds(noise=0.5, **{CHANGED: 0.001}), ("a",))
     assert not found.noise().fit
     assert found.total().verdict is Verdict.UNRESOLVED
     assert "noisy" in found.total().why
     # More pairs may still find it fit, however little they promise of the change.
-    assert judge(Ladder(noise=0.5, **{CHANGED: 0.02}), ("a",)).undecided()
+    assert judge(Rounds(noise=0.5, **{CHANGED: 0.02}), ("a",)).undecided()
 
 
 def test_what_is_settled_needs_no_further_look():
@@ -121,7 +121,7 @@ def test_what_is_settled_needs_no_further_look():
 
 
 def test_an_open_fix_needs_a_further_look():
-    open_one = Ladder(
+    open_one = Rounds(
         noise=0.04, **{CHANGED: 0.010, only("a"): 0.0192, only("b"): 0.011, AGAIN: 0.02}
     )
     found = judge(open_one, ("a", "b"))
@@ -181,7 +181,7 @@ def test_a_fix_that_the_others_hide_names_what_hides_it():
 
 
 def test_only_a_proven_gain_can_be_hidden():
-    small = Ladder(**{CHANGED: 0.02, only("a"): 0.0198, only("b"): 0.02})
+    small = Rounds(**{CHANGED: 0.02, only("a"): 0.0198, only("b"): 0.02})
     found = fix_results(fixes_of("a", "b"), look(data=(0.01,)), judge(small, ("a", "b")))
     assert found[0].alone.verdict is Verdict.NEUTRAL
     assert found[0].alone.estimate.ratio > 1.005
@@ -197,7 +197,7 @@ def test_without_lanes_nothing_is_said_to_hide_a_fix():
 
 
 def concluded(total=None, alone=None, *, late=False, fit=True):
-    found = judge(Ladder(**{CHANGED: 0.01}), ("a",))
+    found = judge(Rounds(**{CHANGED: 0.01}), ("a",))
     (fix,) = fix_results(fixes_of("a"), look(), found)
     fix = replace(fix, alone=alone or fix.alone)
     noise = replace(found.noise(), fit=fit, why="" if fit else "busy")
@@ -205,7 +205,7 @@ def concluded(total=None, alone=None, *, late=False, fit=True):
 
 
 NUMBERS = Numerics(Agreement.DIFFERS, why="the loss at step 3 is another")
-ESTIMATE = judge(Ladder(**{CHANGED: 0.02}), ("a",)).total().estimate
+ESTIMATE = judge(Rounds(**{CHANGED: 0.02}), ("a",)).total().estimate
 
 
 def test_a_good_end_is_0_and_says_nothing():
@@ -251,6 +251,6 @@ def test_an_unfit_machine_ends_with_3():
     ],
 )
 def test_only_faster_and_right_is_proven(verdict, agreement, is_proven):
-    (fix,) = fix_results(fixes_of("a"), look(), judge(Ladder(**{CHANGED: 0.01}), ("a",)))
+    (fix,) = fix_results(fixes_of("a"), look(), judge(Rounds(**{CHANGED: 0.01}), ("a",)))
     fix = replace(fix, alone=Comparison(verdict, ESTIMATE, Numerics(agreement)))
     assert proven((fix,)) == (("a",) if is_proven else ())

@@ -10,8 +10,9 @@ from functools import cache
 import pytest
 from recorded_pools import POOLS, blocks, drawn, recorded
 
-from torchlint.verify.judge.stats import Design, pair_values
+from torchlint.verify.judge.stats import pair_values
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
+from torchlint.verify.request import Design
 from torchlint.verify.result import Verdict
 
 DESIGN = Design()
@@ -45,7 +46,7 @@ def rates(pool, size, **more):
 
 
 def climbed(pool, draw, *, faster=1.0):
-    """Pairs and the verdict at the end of a ladder that stops as verify does."""
+    """Pairs and the verdict at the end of rounds that stops as verify does."""
     machine, change = [], []
     for look in DESIGN.looks:
         machine += drawn(recorded(pool), draw, look - len(machine))
@@ -59,8 +60,8 @@ def climbed(pool, draw, *, faster=1.0):
 
 
 @cache
-def ladder(pool, **more):
-    """Of 400 ladders, how many end in each verdict; and the pairs that they took."""
+def ends(pool, **more):
+    """Of 400 measurements, how many end in each verdict; and the pairs that they took."""
     draw = random.Random(1)
     ends = [climbed(pool, draw, **more) for _ in range(DRAWS)]
     counted = Counter(verdict for _, verdict, _ in ends)
@@ -86,7 +87,7 @@ def test_a_single_look_that_spends_all_of_alpha_is_right_as_well(pool, size):
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_looking_three_times_makes_no_more_false_claims(pool):
-    found, _ = ladder(pool)
+    found, _ = ends(pool)
     assert found[C] <= 0.05
     assert found[S] <= 0.05
 
@@ -121,13 +122,13 @@ def test_a_machine_that_favours_one_side_is_found_out():
 
 
 def test_a_gain_of_5_percent_is_found_on_the_quiet_machine():
-    found, taken = ladder(QUIET, faster=1.05)
+    found, taken = ends(QUIET, faster=1.05)
     assert found[C] >= 0.9
     assert taken < 16
 
 
 def test_a_loss_of_5_percent_is_found_on_the_quiet_machine():
-    found, _ = ladder(QUIET, faster=1 / 1.05)
+    found, _ = ends(QUIET, faster=1 / 1.05)
     assert found[S] >= 0.9
 
 
@@ -146,7 +147,7 @@ def test_a_gain_at_the_edge_of_the_margin_is_seldom_called_nothing_or_confirmed(
 
 
 def test_the_quiet_machine_says_neutral_of_most_changes_that_do_nothing():
-    found, _ = ladder(QUIET)
+    found, _ = ends(QUIET)
     assert found[N] >= 0.6
 
 

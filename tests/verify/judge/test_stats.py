@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_pools import POOLS, recorded
 
-from torchlint.verify.judge.stats import Design, Sample, drifting, estimate, log_ratios
+from torchlint.verify.judge.stats import Sample, estimate, log_ratios
+from torchlint.verify.measure.steadiness import drifting
+from torchlint.verify.request import Design
 
 repeatable = settings(derandomize=True, deadline=None)
 STRICT = Design().look_alpha

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from recorded_pools import blocks
 
 from torchlint.verify.judge.forecast import MOST_PAIRS, Outlook, pairs_for_margin, pairs_needed
-from torchlint.verify.judge.stats import Design, Sample
+from torchlint.verify.judge.stats import Sample
 from torchlint.verify.judge.verdict import MOST_NOISE, holm, margin_of, noise, undecided, verdicts
+from torchlint.verify.request import Design
 from torchlint.verify.result import Comparison, Verdict
 
 DESIGN = Design()

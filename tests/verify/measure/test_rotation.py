@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.runtime.launch import Child, Failed
-from torchlint.runtime.processes import Tree
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.processes.tree import Tree
+from torchlint.runtime.run import Run
 from torchlint.verify.measure import rotation
 from torchlint.verify.measure.rotation import Block, Round, rotate
 
 if TYPE_CHECKING:
     from tests.scenes import Scene, WaitsUntil
-    from torchlint.runtime.launch import Job
+    from torchlint.runtime.run import Job
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
@@ -83,7 +84,7 @@ def state(pid):
 
 def is_mine(pid):
     with open(f"/proc/{pid}/environ") as stream:
-        return "TORCHLINT_VERIFY=" + os.environ["TORCHLINT_VERIFY"] in stream.read().split("\\0")
+        return "TORCHLINT_RUN=" + os.environ["TORCHLINT_RUN"] in stream.read().split("\\0")
 
 turn = link.ready()
 while True:
@@ -153,7 +154,7 @@ def test_a_script_that_ends_after_the_last_round_has_not_finished(scene: Scene, 
 
 def test_a_script_that_ends_before_its_first_step_is_a_failure(scene: Scene, turns: str) -> None:
     failed = failure(scene, both(scene, turns, "link.end()"))
-    assert (failed.status, failed.variant) == ("finished", "b")
+    assert (failed.status, failed.name) == ("finished", "b")
 
 
 # failures -----------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ def test_a_failure_names_its_variant(scene: Scene, turns: str, what: str, moment
     body, status = FAILURES[what]
     patience = 1.0 if status == "timeout" else 20.0
     failed = failure(scene, both(scene, turns, MOMENTS[moment] + body), timeout_s=patience)
-    assert (failed.status, failed.variant) == (status, "b")
+    assert (failed.status, failed.name) == (status, "b")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_a_failure_names_its_variant(scene: Scene, turns: str, what: str, moment
 def test_a_block_that_cannot_be_is_a_failure(scene: Scene, turns: str, values: str) -> None:
     body = f"turn = link.block(link.ready())\nlink.block(turn, {values})"
     failed = failure(scene, both(scene, turns, body))
-    assert (failed.status, failed.kind, failed.variant) == ("error", "protocol", "b")
+    assert (failed.status, failed.kind, failed.name) == ("error", "protocol", "b")
 
 
 # ranks --------------------------------------------------------------------------------------
@@ -335,14 +336,14 @@ while True:
 def test_ctrl_c_leaves_nothing(scene: Scene, monkeypatch: pytest.MonkeyPatch, moment: int) -> None:
     """The moments are those in which something is waited for."""
     calls = iter(range(100))
-    poll = Child.poll
+    poll = Run.poll
 
-    def interrupted(child: Child, wait_s: float) -> object:
+    def interrupted(child: Run, wait_s: float) -> object:
         if next(calls) == moment:
             raise KeyboardInterrupt
         return poll(child, wait_s)
 
-    monkeypatch.setattr(Child, "poll", interrupted)
+    monkeypatch.setattr(Run, "poll", interrupted)
     jobs = both(scene, LEAVES_TRACES, LEAVES_TRACES)
     with pytest.raises(KeyboardInterrupt):
         turn_round(scene, jobs)
@@ -370,14 +371,15 @@ def test_ctrl_c_leaves_nothing_while_processes_are_signalled(
 
 DRIVER = """
 import pickle, sys
-from torchlint.runtime import launch
+from torchlint.runtime import run
+from torchlint.runtime.workspace import Workspace
 from torchlint.verify.measure.rotation import rotate
 
 probe, parent, jobs = sys.argv[1:]
-launch.PROBE = probe
+run.PROBE = probe
 with open(jobs, "rb") as stream:
     jobs = pickle.load(stream)
-with launch.Workspace(parent) as workspace:
+with Workspace(parent) as workspace:
     rotate(jobs, workspace, warmup=1, settle=1, steps=1, blocks=10**9, seed=0, timeout_s=60,
            progress=lambda done, total: print(done, flush=True))
 """

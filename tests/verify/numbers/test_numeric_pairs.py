@@ -10,11 +10,13 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.warm_start import start_by
-from torchlint.runtime import launch
-from torchlint.runtime.launch import Failed, Job, Workspace
+from torchlint.runtime import run
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD, Anchor, Settings
-from torchlint.verify.numbers.numerics import Request, compare
-from torchlint.verify.numbers.recording import record_all
+from torchlint.runtime.run import Job
+from torchlint.runtime.workspace import Workspace
+from torchlint.verify.numbers.agreement import RunRequest, compare
+from torchlint.verify.numbers.recorder import record_all
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
@@ -31,7 +33,7 @@ STEPS = 30
 @pytest.fixture(autouse=True)
 def warm(warm_start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers do not depend on how Python was started, and a pair takes up to 16 starts."""
-    monkeypatch.setattr(launch, "subprocess", start_by(warm_start))
+    monkeypatch.setattr(run, "subprocess", start_by(warm_start))
 
 
 class Recorder:
@@ -41,16 +43,16 @@ class Recorder:
         self._pair, self._workspace = PAIRS / pair, workspace
         self._states = workspace.folder("states")
 
-    def __call__(self, requests: Sequence[Request]) -> Sequence[Trace]:
+    def __call__(self, requests: Sequence[RunRequest]) -> Sequence[Trace]:
         first = [each for each in requests if self._saves(each)]
         rest = [each for each in requests if not self._saves(each)]
         traces = {each: trace for some in (first, rest) for each, trace in self._run(some)}
         return [traces[each] for each in requests]
 
-    def _saves(self, request: Request) -> bool:
-        return request == Request(ORIGINAL, request.level) and request.level >= 2
+    def _saves(self, request: RunRequest) -> bool:
+        return request == RunRequest(ORIGINAL, request.level) and request.level >= 2
 
-    def _run(self, requests: Sequence[Request]) -> list[tuple[Request, Trace]]:
+    def _run(self, requests: Sequence[RunRequest]) -> list[tuple[RunRequest, Trace]]:
         jobs = [Job(self._settings(each), cwd=str(self._pair)) for each in requests]
         found = record_all(jobs, self._workspace, timeout_s=120, at_once=2)
         traces = []
@@ -59,17 +61,12 @@ class Recorder:
             traces.append(Trace.from_payload(each))
         return list(zip(requests, traces, strict=True))
 
-    def _settings(self, request: Request) -> Settings:
+    def _settings(self, request: RunRequest) -> Settings:
         name = "before.py" if request.variant == ORIGINAL else "after.py"
         return Settings(
             mode=RECORD,
-            variant=request.variant,
+            name=request.variant,
             main=str(self._pair / name),
-            as_module=False,
-            argv=(),
-            overlay={},
-            socket="",
-            scratch="",
             project=str(self._pair),
             threads=1,
             device="cpu",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from torchlint.verify.numbers.numerics import ALLOWANCE, DRAWS, Request, compare
+from torchlint.verify.numbers.agreement import ALLOWANCE, DRAWS, RunRequest, compare
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
@@ -77,7 +77,7 @@ class Program:
         self.flip: tuple[int | None, int] | None = changes.pop("flip", None)
         self.wild: float = changes.pop("wild", 0.0)
 
-    def run(self, request: Request) -> Trace:
+    def run(self, request: RunRequest) -> Trace:
         rng = np.random.default_rng([self.seed, request.again if self.wild else 0])
         signs = np.random.default_rng(request.perturb)
         weight = np.linspace(0.5, 2.0, BUCKETS)
@@ -101,9 +101,9 @@ class Runner:
     def __init__(self, programs: dict[str, Program], seeded: dict[str, Program] | None = None):
         self.programs = programs
         self.seeded = {**programs, **(seeded or {})}
-        self.asked: list[Request] = []
+        self.asked: list[RunRequest] = []
 
-    def __call__(self, requests: Sequence[Request]) -> list[Trace]:
+    def __call__(self, requests: Sequence[RunRequest]) -> list[Trace]:
         self.asked += requests
         assert len(set(requests)) == len(requests)
         return [
@@ -184,7 +184,7 @@ def test_a_number_that_falls_to_the_other_side_of_zero_in_one_run_is_no_differen
 
 def test_a_change_that_does_the_same_in_every_run_is_a_difference() -> None:
     class Always(Program):
-        def run(self, request: Request) -> Trace:
+        def run(self, request: RunRequest) -> Trace:
             self.flip = (request.perturb, 4)
             return super().run(request)
 
@@ -208,7 +208,7 @@ def test_a_constant_loss_and_weights_that_never_move_have_no_envelope_and_no_exc
         def __init__(self, value: float) -> None:
             self.value = value
 
-        def run(self, request: Request) -> Trace:
+        def run(self, request: RunRequest) -> Trace:
             way = np.ones((STEPS + 1, BUCKETS))
             way[5:] *= self.value
             return trace(still, {"w": way})
@@ -227,7 +227,7 @@ class Fixed:
     def __init__(self, losses: Losses, **changes: Any) -> None:
         self.losses, self.changes = losses, changes
 
-    def run(self, request: Request) -> Trace:
+    def run(self, request: RunRequest) -> Trace:
         last = 1 + EPS * (request.perturb or 0)
         losses = [[loss * last for loss in step] for step in self.losses]
         return trace(losses, **self.changes)
@@ -348,7 +348,7 @@ def test_parameters_of_one_side_only_are_left_out_and_counted() -> None:
             def __init__(self, names: dict[str, np.ndarray]) -> None:
                 self.names = names
 
-            def run(self, request: Request) -> Trace:
+            def run(self, request: RunRequest) -> Trace:
                 return trace(FALLING, self.names)
 
         programs: Any = {ORIGINAL: Both({"a": way, "b": way, "c": way}), "changed": Both(ways)}
@@ -388,7 +388,7 @@ class Idle:
     def __init__(self, size: float, seed: int) -> None:
         self.size, self.seed = size, seed
 
-    def run(self, request: Request) -> Trace:
+    def run(self, request: RunRequest) -> Trace:
         rng = np.random.default_rng([self.seed, request.perturb or 0])
         way = self.size * rng.standard_normal((STEPS + 1, BUCKETS)).cumsum(axis=0)
         way[0] = 0.0

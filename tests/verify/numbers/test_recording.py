@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.runtime.launch import Failed
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
-from torchlint.verify.numbers.recording import record, record_all
+from torchlint.verify.numbers.recorder import record, record_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.scenes import Scene
-    from torchlint.runtime.launch import Job
+    from torchlint.runtime.run import Job
 
-RECORDS = 'link.send(type="record", losses=[1.0], of=settings["variant"])\nlink.wait()'
+RECORDS = 'link.send(type="record", losses=[1.0], of=settings["name"])\nlink.wait()'
 
 
 def test_the_record_comes_as_it_is(scene: Scene) -> None:
@@ -60,7 +60,7 @@ def test_records_come_in_the_order_of_their_jobs(scene: Scene, at_once: int) -> 
         "d",
     ]
     assert isinstance(found[1], Failed)
-    assert found[1].variant == "b"
+    assert found[1].name == "b"
 
 
 def test_some_run_side_by_side(scene: Scene) -> None:
@@ -82,7 +82,7 @@ def test_ctrl_c_ends_them_all(scene: Scene) -> None:
     import os, signal, time
     while open(os.environ["FAKE_LOG"]).read().count("start") < 2:
         time.sleep(0.01)
-    if settings["variant"] == "b":
+    if settings["name"] == "b":
         os.kill(os.getppid(), signal.SIGINT)
     link.wait()
     """

@@ -11,7 +11,7 @@ from torchlint.cli.verify_options import fixes_of, print_result, program_from, r
 
 if TYPE_CHECKING:
     from torchlint.cli.options import Words
-    from torchlint.verify.fixes import Fixes
+    from torchlint.verify.compared.measured_fixes import Fixes
 
 
 def fix_verified(
@@ -22,7 +22,7 @@ def fix_verified(
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
-    from torchlint.verify.changes import Changes
+    from torchlint.verify.compared.changes import Changes
     from torchlint.verify.judge.judging import proven
     from torchlint.verify.request import Request
 

@@ -1,4 +1,4 @@
-"""Scales and ticks of charts, in percent of the room that a chart has."""
+"""Scales and ticks of charts, in percent of the space that a chart has."""
 
 from __future__ import annotations
 

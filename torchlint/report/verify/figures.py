@@ -1,4 +1,4 @@
-"""The figures of a verification as people read them."""
+"""The numbers of a verification, formatted for people."""
 
 from __future__ import annotations
 

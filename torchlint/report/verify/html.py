@@ -1,4 +1,4 @@
-"""A verification as one page: no network, no script, charts that fit a telephone and a desk."""
+"""A verification as one page: no network, no script, charts that fit a phone and a desktop."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from torchlint import __version__
@@ -15,15 +16,12 @@ if TYPE_CHECKING:
     from torchlint.verify.result import (
         BlockStrip,
         Comparison,
-        DeclaredPlan,
         Environment,
         Estimate,
         FixResult,
-        Lanes,
         Noise,
         Numerics,
         Result,
-        SideEffect,
     )
 
 Json = dict[str, object]
@@ -65,13 +63,13 @@ def document(result: Result) -> Json:
         "summary": result.summary,
         "seconds": _rounded(result.seconds),
         "environment": _environment(result.environment),
-        "plan": None if result.plan is None else _plan(result.plan),
+        "plan": None if result.plan is None else _lists(asdict(result.plan)),
         "aa": None if result.aa is None else _noise(result.aa),
         "total": None if result.total is None else _comparison(result.total),
         "fixes": [_fix(fix) for fix in result.fixes],
         "notes": list(result.notes),
-        "side_effects": [_effect(effect) for effect in result.side_effects],
-        "lanes": _lanes(result.lanes),
+        "side_effects": [asdict(effect) for effect in result.side_effects],
+        "lanes": {lane: _numbers(times) for lane, times in asdict(result.lanes).items()},
         "strips": [_strip(strip) for strip in result.strips],
         "diff": result.diff,
     }
@@ -92,23 +90,6 @@ def _environment(environment: Environment) -> Json:
         "sandbox": environment.sandbox,
         "settings": dict(sorted(environment.settings.items())),
         "gpu": None if environment.gpu is None else dict(sorted(environment.gpu.items())),
-    }
-
-
-def _plan(plan: DeclaredPlan) -> Json:
-    return {
-        "looks": list(plan.looks),
-        "alpha": plan.alpha,
-        "margin": plan.margin,
-        "blocks": plan.blocks,
-        "steps": plan.steps,
-        "warmup": plan.warmup,
-        "settle": plan.settle,
-        "seed": plan.seed,
-        "step": plan.step,
-        "variants": list(plan.variants),
-        "numeric_steps": plan.numeric_steps,
-        "budget_s": plan.budget_s,
     }
 
 
@@ -146,10 +127,7 @@ def _fix(fix: FixResult) -> Json:
         "name": fix.name,
         "applicability": fix.applicability,
         "message": fix.message,
-        "places": [
-            {"path": place.path, "row": place.row, "exercised": place.exercised}
-            for place in fix.places
-        ],
+        "places": [asdict(place) for place in fix.places],
         **_comparison(fix.alone),
         "after": None if fix.after is None else _comparison(fix.after),
         "hidden_by": fix.hidden_by,
@@ -161,21 +139,7 @@ def _estimate(estimate: Estimate | None) -> Json:
     """The same keys whether anything was measured or not."""
     if estimate is None:
         return dict.fromkeys(_MEASURED)
-    needed, memory = estimate.pairs_needed, estimate.memory_mb
-    values: tuple[object, ...] = (
-        _rounded(estimate.ratio),
-        _numbers(estimate.ci),
-        _numbers(estimate.strict),
-        int(estimate.pairs),
-        int(estimate.blocks),
-        None if needed is None else int(needed),
-        _rounded(estimate.sd_between),
-        _rounded(estimate.sd_within),
-        _numbers(estimate.ms),
-        _rounded(estimate.cpu_ratio),
-        None if memory is None else _numbers(memory),
-    )
-    return dict(zip(_MEASURED, values, strict=True))
+    return {name: _measured(getattr(estimate, name)) for name in _MEASURED}
 
 
 def _numerics(numerics: Numerics) -> Json:
@@ -191,31 +155,22 @@ def _numerics(numerics: Numerics) -> Json:
     }
 
 
-def _effect(effect: SideEffect) -> Json:
-    return {
-        "kind": effect.kind,
-        "what": effect.what,
-        "kept": effect.kept,
-        "count": effect.count,
-    }
-
-
-def _lanes(lanes: Lanes) -> Json:
-    return {
-        "data": _numbers(lanes.data),
-        "forward": _numbers(lanes.forward),
-        "backward": _numbers(lanes.backward),
-        "optimizer": _numbers(lanes.optimizer),
-        "other": _numbers(lanes.other),
-    }
-
-
 def _strip(strip: BlockStrip) -> Json:
     seconds = {name: _numbers(values) for name, values in strip.seconds.items()}
     return {"pair": strip.pair, "seconds": seconds}
 
 
 # numbers -----------------------------------------------------------------------------------
+
+
+def _lists(values: Json) -> Json:
+    return {key: list(each) if isinstance(each, tuple) else each for key, each in values.items()}
+
+
+def _measured(value: float | tuple[float, ...] | None) -> object:
+    if isinstance(value, tuple):
+        return _numbers(value)
+    return value if isinstance(value, int) else _rounded(value)
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:

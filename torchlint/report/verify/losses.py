@@ -1,4 +1,4 @@
-"""What the charts of losses show: the curves over each other, and how far they are apart."""
+"""What the charts of losses show: both curves, and how far they are apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a word is there: the reasons behind verdicts, and what was not measured at all."""
+"""The reasons behind verdicts, and what was not measured at all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AGAINST: Final = (Verdict.SLOWER.value, Agreement.DIFFERS.value)
 
 def reasons(result: Result) -> list[tuple[str, list[str], str]]:
     """Words that need a reason: the word, of which fixes (by id, or `total`) it is said, and why;
-    each reason once, what speaks against a fix first."""
+    each reason once, what counts against a fix first."""
     found: dict[tuple[str, str], list[str]] = {}
     named = [(fix.id, fix.alone, fix.after) for fix in result.fixes]
     if result.total is not None:

@@ -21,6 +21,7 @@ from torchlint.verify.result import Agreement, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from torchlint.runtime.sandbox.side_effects import SideEffect
     from torchlint.verify.result import (
         DeclaredPlan,
         Environment,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         Noise,
         Numerics,
         Result,
-        SideEffect,
     )
 
 CPU_BANNER: Final = "CPU ratios do not predict GPU ratios."
@@ -106,7 +106,7 @@ def machine(environment: Environment) -> list[str]:
 
 
 def plan(declared: DeclaredPlan) -> list[str]:
-    """What was laid down before anything was measured, fact by fact."""
+    """The plan, declared before anything was measured, fact by fact."""
     looks = ", ".join(str(look) for look in declared.looks)
     return [
         f"{looks} pairs",

@@ -23,6 +23,6 @@ def load_torchlint(folder: str) -> None:
 
 if __name__ == "__main__":
     load_torchlint(os.path.dirname(os.path.dirname(HERE)))
-    from torchlint.runtime.probe import child
+    from torchlint.runtime.probe import lifecycle
 
-    child.main(sys.argv[1], safe_path=SAFE_PATH)
+    lifecycle.main(sys.argv[1], safe_path=SAFE_PATH)

@@ -1,4 +1,4 @@
-"""The wire to the parent: a Unix socket, one JSON object per line in each direction."""
+"""The connection to the parent: a Unix socket, one JSON object per line in each direction."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ORPHANED = 70
 class Link:
     """Connects when it is first used; a process that was forked gets a connection of its own.
 
-    A dead parent ends the process at once: nobody is left to stop it, and an exception in the
-    script's frames would run its `finally:` blocks.
+    If the parent dies, the process ends at once: nothing is left to stop it, and an exception in
+    the script's frames would run its `finally:` blocks.
 
     Args:
         path: the parent's socket.
@@ -51,11 +51,6 @@ class Link:
         if inherited is not None:
             os.close(inherited.detach())
 
-    @property
-    def greeted(self) -> bool:
-        """Whether the parent knows this process."""
-        return self._socket is not None
-
     def hello(self) -> None:
         """Introduce this process to the parent and wait until it says start; once per process."""
         with self._lock:
@@ -69,7 +64,7 @@ class Link:
             self.receive()
 
     def send(self, message: Mapping[str, object]) -> None:
-        """Tell the parent something. `message["type"]` says what."""
+        """Send the parent a message. `message["type"]` says which."""
         line = json.dumps(message).encode() + b"\n"
         with self._lock:
             self.hello()
@@ -80,7 +75,7 @@ class Link:
                 os._exit(ORPHANED)
 
     def receive(self) -> dict[str, object]:
-        """What the parent says next; blocks until it says something."""
+        """The parent's next message; blocks until there is one."""
         with self._lock:
             self.hello()
             assert self._reader is not None
@@ -94,7 +89,7 @@ class Link:
             return message
 
     def ask(self, message: Mapping[str, object]) -> dict[str, object]:
-        """Tell the parent something and wait for the answer, with no other thread in between."""
+        """Send the parent a message and wait for the answer, with no other thread in between."""
         with self._lock:
             self.send(message)
             return self.receive()
@@ -146,9 +141,9 @@ def _number(variable: str, default: int) -> int:
 
 
 def _device(wanted: str) -> str:
-    """`cuda` if torch could use an accelerator, without waking its driver.
+    """`cuda` if torch could use an accelerator, without initializing its driver.
 
-    A driver that is awake is of no use to the workers that the script forks; torch asks NVML
+    A driver that is initialized cannot be used by workers that the script forks; torch asks NVML
     instead where this variable is set (`torch.cuda.is_available`).
     """
     torch = sys.modules.get("torch")

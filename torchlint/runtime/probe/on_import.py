@@ -1,4 +1,4 @@
-"""Does something as soon as a module has been imported, and never imports it for that."""
+"""Calls a function as soon as a module has been imported, without importing it."""
 
 from __future__ import annotations
 

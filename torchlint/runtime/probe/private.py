@@ -1,4 +1,4 @@
-"""Every name that the probe touches and that torch or CPython may move without a word.
+"""Every name that the probe touches and that torch or CPython may move without notice.
 
 Each function bears the absence of its name; `private_names` says what would stop working.
 """
@@ -116,7 +116,7 @@ def out_of_graphs(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _skip(function: Any, *, with_callees: bool) -> bool:
-    """Whether this torch can be told of the callees too; 2.6 cannot."""
+    """Whether this torch can be given the callees too; 2.6 cannot."""
     action, strategy = find(_FRAMES + "_FrameAction"), find(_FRAMES + "_FrameExecStrategy")
     set_strategy, skip = find(_FRAMES + "set_code_exec_strategy"), find(_FRAMES + "skip_code")
     if MISSING not in (action, strategy, set_strategy):

@@ -1,4 +1,4 @@
-"""The private names of torch and CPython that the probe touches, and what hangs on each."""
+"""The private names of torch and CPython that the probe touches, and what depends on each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Name:
         what: what stops working where none of them exists.
         optional: absent from some supported builds without harm.
         word: the name itself, where it is an attribute that only instances have; the source of
-            what stands at `where` speaks of it.
+            what is at `where` mentions it.
     """
 
     where: tuple[str, ...]
@@ -78,11 +78,11 @@ NAMES: tuple[Name, ...] = (
     ),
     Name(
         ("multiprocessing.util:Finalize",),
-        "a worker that ends early does not tell of its steps",
+        "a worker that ends early does not report its steps",
     ),
     Name(
         ("multiprocessing.util:register_after_fork",),
-        "a worker that ends early does not tell of its steps",
+        "a worker that ends early does not report its steps",
     ),
     Name(
         ("torch.utils.data._utils.fetch:_MapDatasetFetcher.fetch",),

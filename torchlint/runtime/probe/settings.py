@@ -1,4 +1,4 @@
-"""What the parent tells a run: one JSON file, named by an environment variable."""
+"""What a run is to do: one JSON file that the parent writes, named by an environment variable."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 
-VARIABLE = "TORCHLINT_VERIFY"
+VARIABLE = "TORCHLINT_RUN"
 """Names the settings file. Processes that the script starts inherit it."""
 
 SURVEY, MEASURE, RECORD = "survey", "measure", "record"
+PLAIN = "none"
+"""The mode in which the script just runs."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +35,20 @@ class Place:
     last: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """One run of the script, in one variant.
+    """One run of the script.
 
     Args:
-        mode: `survey` looks at everything and measures nothing; `measure` takes turns with other
-            runs and times blocks of steps; `record` writes down what the training computes.
-        variant: the name of the variant, for messages.
         main: path of the script as the user typed it, or the dotted name of a module.
+        project: real path of the tree that has to stay as it is.
+        mode: name of the module in `probe.modes` that watches the script, or `PLAIN`.
+        name: of the run, for messages.
         as_module: `main` is a module, run as with `python -m`.
         argv: the script's own arguments.
-        overlay: real path of a source file → path of the file whose bytes stand for it.
-        socket: the parent's Unix socket.
-        scratch: a folder of this run alone.
-        project: real path of the tree that has to stay as it is.
+        sources: real path of a source file → path of the file that runs in its place.
+        socket: the parent's Unix socket; filled in at the start.
+        scratch: a folder of this run alone; filled in at the start.
         sandbox: `overlayfs` (the tree's writes already land elsewhere) or `redirect`.
         seed: seeds Python's, NumPy's and torch's generators before the script; None leaves them.
         threads: torch's intra-op threads; None leaves them.
@@ -62,15 +63,15 @@ class Settings:
         save_state: record only; write `state` instead of loading it.
     """
 
-    mode: str
-    variant: str
     main: str
-    as_module: bool
-    argv: tuple[str, ...]
-    overlay: dict[str, str]
-    socket: str
-    scratch: str
     project: str
+    mode: str = PLAIN
+    name: str = "script"
+    as_module: bool = False
+    argv: tuple[str, ...] = ()
+    sources: dict[str, str] = field(default_factory=dict)
+    socket: str = ""
+    scratch: str = ""
     sandbox: str = "redirect"
     seed: int | None = 0
     threads: int | None = None

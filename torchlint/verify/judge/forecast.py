@@ -1,4 +1,4 @@
-"""How many pairs of processes it would take to settle what is not settled yet."""
+"""How many more pairs of processes a verdict would need."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Outlook:
     def chance(self, size: int, *, anew: bool) -> float:
         """How probably a look at `size` pairs settles it.
 
-        The true ratio is not known better than from the pairs measured so far, and this reckons
-        with that: taking the measured ratio for the true one promises too much.
+        Takes into account that the true ratio is known only from the pairs measured so far: to take
+        the measured ratio for the true one would promise too much.
 
         Args:
             size: pairs at that look.
@@ -77,7 +77,7 @@ def pairs_needed(outlook: Outlook) -> int | None:
 
 
 def pairs_for_margin(sample: Sample, margin: float) -> int | None:
-    """The pairs with which the 95 % interval reaches no farther than `margin` (a log) from its
+    """The pairs with which the 95 % interval reaches no further than `margin` (a log) from its
     middle; None if those are more than `MOST_PAIRS`."""
     sizes = range(2, MOST_PAIRS + 1)
     return _first(sizes, lambda size: half_width(sample.sd, size, 0.05) <= margin)

@@ -1,4 +1,4 @@
-"""From blocks and numbers to what is said of the whole change and of each fix."""
+"""From measured blocks and compared numbers to verdicts on the whole change and each fix."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from torchlint.verify.result import Agreement, Comparison, FixPlace, FixResult, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from torchlint.runtime.survey import Survey
+    from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
     from torchlint.verify.first_look import FirstLook
-    from torchlint.verify.fixes import Fixes, MeasuredFix
-    from torchlint.verify.judge.stats import Design
-    from torchlint.verify.measure.ladder import Ladder, Pairs
-    from torchlint.verify.measure.surveying import Survey
+    from torchlint.verify.measure.rounds import Pairs, Rounds
+    from torchlint.verify.request import Design
     from torchlint.verify.result import Noise, Numerics
 
 _LANES = {
@@ -30,7 +30,7 @@ _LANES = {
 
 
 class Judge:
-    """Says at each look what is known so far.
+    """Judges what is known at each look.
 
     Args:
         ids: the fixes that are measured, in order.
@@ -40,7 +40,7 @@ class Judge:
 
     def __init__(
         self,
-        ladder: Ladder,
+        rounds: Rounds,
         design: Design,
         ids: Sequence[str],
         *,
@@ -48,7 +48,7 @@ class Judge:
         gpu_only: frozenset[str],
         on_gpu: bool,
     ) -> None:
-        self._ladder = ladder
+        self._rounds = rounds
         self._design = design
         self.ids = tuple(ids)
         self._per_fix = per_fix and len(ids) > 1
@@ -56,12 +56,12 @@ class Judge:
 
     def noise(self) -> Noise:
         """The original against itself."""
-        return noise(self._ladder.pairs(ORIGINAL, AGAIN), self._design)
+        return noise(self._rounds.pairs(ORIGINAL, AGAIN), self._design)
 
     def total(self) -> Comparison:
         """The original against the changed program."""
         only_gpu = bool(self.ids) and self._hopeless.issuperset(self.ids)
-        found = self._judged({CHANGED: self._ladder.pairs(ORIGINAL, CHANGED)})[CHANGED]
+        found = self._judged({CHANGED: self._rounds.pairs(ORIGINAL, CHANGED)})[CHANGED]
         return _not_here(found) if only_gpu else found
 
     def alone(self) -> dict[str, Comparison]:
@@ -72,7 +72,7 @@ class Judge:
             why = "it was measured together with the others only"
             return dict.fromkeys(self.ids, Comparison(Verdict.UNRESOLVED, why=why))
         found = self._judged(
-            {fix: self._ladder.pairs(ORIGINAL, variant_with(self.ids, (fix,))) for fix in self.ids}
+            {fix: self._rounds.pairs(ORIGINAL, variant_with(self.ids, (fix,))) for fix in self.ids}
         )
         return self._where_it_shows(found)
 
@@ -82,7 +82,7 @@ class Judge:
             return {}
         found = self._judged(
             {
-                fix: self._ladder.pairs(
+                fix: self._rounds.pairs(
                     variant_with(self.ids, [other for other in self.ids if other != fix]), CHANGED
                 )
                 for fix in self.ids

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from statistics import fmean, median, quantiles
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
 from torchlint.verify.result import Estimate
@@ -24,39 +24,7 @@ if TYPE_CHECKING:
     Times = Sequence[float]
     Pair = tuple[Times, Times]
 
-_FEWEST_FOR_DRIFT: Final = 6
 _LARGEST_LOG: Final = math.log(sys.float_info.max)
-
-
-@dataclass(frozen=True, slots=True)
-class Design:
-    """What is laid down before measuring.
-
-    Args:
-        looks: pairs of processes at each look, growing, from 2.
-        alpha: probability that an interval misses the truth at any of the looks.
-        margin: a ratio within 1 ± this is as good as 1.
-
-    Raises:
-        ValueError: a value that no measurement can follow.
-    """
-
-    looks: tuple[int, ...] = (4, 8, 16)
-    alpha: float = 0.05
-    margin: float = 0.02
-
-    def __post_init__(self) -> None:
-        if not self.looks or self.looks[0] < 2 or sorted(set(self.looks)) != list(self.looks):
-            raise ValueError(f"looks must grow from 2 or more, not {self.looks}")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha}")
-        if not 0 < self.margin < 1:
-            raise ValueError(f"margin must lie between 0 and 1, not {self.margin}")
-
-    @property
-    def look_alpha(self) -> float:
-        """What one look may spend of alpha: an equal share (Bonferroni)."""
-        return self.alpha / len(self.looks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,47 +177,3 @@ def _peaks(pairs: Sequence[Pair] | None) -> tuple[float, float] | None:
     before = max(value for times, _ in pairs for value in times)
     after = max(value for _, times in pairs for value in times)
     return (before, after) if before > 0 and after > 0 else None
-
-
-def drifting(block_seconds: Times) -> bool:
-    """Whether a process was still becoming faster or slower while it was measured.
-
-    After pyperf's test of a warm-up, which compares the first half of the values with the second.
-    Its bounds are for dozens of values: with ten blocks its limit on the spread alone finds a
-    drift in 8 of 10 steady processes. So both quartiles have to move the same way by more than
-    5 %, to where the middle halves no longer overlap; or the first block is an outlier that lifts
-    the mean of its half by more than 10 %. Of steady recorded processes that is 1 in 10.
-
-    Args:
-        block_seconds: seconds per step, in the order of measurement; fewer than 6 say nothing.
-    """
-    return warming_up(block_seconds) or warming_up(block_seconds[::-1], outlier=False)
-
-
-def warming_up(block_seconds: Times, *, outlier: bool = True) -> bool:
-    """Whether a process was still becoming faster while it was measured.
-
-    Args:
-        block_seconds: as for `drifting`.
-        outlier: a first block far above all others tells that too.
-    """
-    if len(block_seconds) < _FEWEST_FOR_DRIFT:
-        return False
-    half = len(block_seconds) // 2
-    first, second = block_seconds[:half], block_seconds[-half:]
-    if _moved_up(first, second):
-        return True
-    low, high = _quartiles(block_seconds)
-    far = outlier and block_seconds[0] > high + 1.5 * (high - low)
-    return far and fmean(first) > 1.10 * fmean(second)
-
-
-def _moved_up(values: Times, base: Times) -> bool:
-    low, high = _quartiles(values)
-    base_low, base_high = _quartiles(base)
-    return low > 1.05 * base_low and high > 1.05 * base_high and low > base_high
-
-
-def _quartiles(values: Times) -> tuple[float, float]:
-    low, _, high = quantiles(values, n=4, method="inclusive")
-    return low, high

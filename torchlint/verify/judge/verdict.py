@@ -1,9 +1,9 @@
-"""What measured pairs allow to say about the machine and about each change.
+"""What the measured pairs say about the machine and about each change.
 
 A verdict is read off a t interval over process pairs, at a level that leaves room for the other
 looks (each spends an equal share of alpha) and for the other changes (Holm). CONFIRMED and SLOWER
 have to clear the margin or the machine's own noise, whichever is wider. NEUTRAL has to fit into
-the margin that was laid down: if noise widened that one too, a busy machine would call a gain of
+the margin that was declared: if noise widened that one too, a busy machine would call a gain of
 10 % nothing.
 
 Each of the three kinds of false verdict then has a probability of at most alpha / 2, over all
@@ -24,8 +24,8 @@ from torchlint.verify.result import Comparison, Noise, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from torchlint.verify.judge.stats import Design
     from torchlint.verify.measure.rotation import Block
+    from torchlint.verify.request import Design
     from torchlint.verify.result import Estimate
 
     Pairs = Sequence[tuple[Sequence[Block], Sequence[Block]]]
@@ -79,7 +79,7 @@ def verdicts(effects: Mapping[str, Pairs], margin: float, design: Design) -> dic
     Args:
         effects: by name, the blocks of the original and of the changed program, pair by pair.
         margin: what CONFIRMED and SLOWER have to clear, from `margin_of`.
-        design: what was laid down.
+        design: what was decided before measuring.
 
     Raises:
         ValueError: a change has no pairs, or a block has no time.
@@ -114,7 +114,7 @@ def undecided(found: Mapping[str, Comparison], margin: float, design: Design) ->
     Args:
         found: what `verdicts` said at this look.
         margin: as for `verdicts`.
-        design: what was laid down.
+        design: what was decided before measuring.
     """
     claim, fit = math.log1p(max(margin, design.margin)), math.log1p(design.margin)
     keys: list[str] = []

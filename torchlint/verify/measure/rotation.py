@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import FINISHED, Failed
-from torchlint.runtime.launch import Child
 from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.runtime.channel import Peer
-    from torchlint.runtime.launch import Job, Workspace
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
 
 _GRACE_S: Final = 10.0
 """From the end of one training process to that of the script that started it."""
@@ -49,7 +50,7 @@ class Block:
 class Round:
     """Blocks by variant, as many of each, in the order in which they were measured.
 
-    `finished`: a script came to its end before all blocks were measured.
+    `finished`: a script ended before all blocks were measured.
     """
 
     blocks: dict[str, tuple[Block, ...]]
@@ -70,7 +71,7 @@ def rotate(
     progress: Callable[[int, int], None] | None = None,
     ranks: int | None = None,
 ) -> Round:
-    """Start all jobs side by side and let them take turns, in an order drawn anew every round.
+    """Start all jobs side by side and let them take turns, in an order drawn again for every round.
 
     Args:
         jobs: by name of the variant.
@@ -80,7 +81,7 @@ def rotate(
         steps: measured steps of a turn.
         blocks: rounds of turns.
         seed: draws the order.
-        timeout_s: a run that says nothing for so many seconds has failed.
+        timeout_s: a run that sends nothing for this many seconds has failed.
         serial_warmup: from the start to the end of the warm-up, run one after the other: what
             chooses kernels by timing them has to be alone.
         progress: called with the turns that are over and those there are, the warm-up included.
@@ -94,11 +95,11 @@ def rotate(
     rotation = _Rotation(progress, total=len(jobs) * (1 + blocks))
     with ExitStack() as stack:
         runners = {
-            name: _Runner(stack.enter_context(Child(job, workspace)), ranks, timeout_s)
+            name: _Runner(stack.enter_context(Run(job, workspace)), ranks, timeout_s)
             for name, job in jobs.items()
         }
         for runner in runners.values():
-            runner.child.greet(timeout_s)
+            runner.run.greet(timeout_s)
         try:
             if serial_warmup:
                 for name in _drawn(order, runners):
@@ -138,7 +139,7 @@ class _Rotation:
     def begin(self, runners: list[_Runner], warmup: int) -> None:
         """Bring runs to their first step side by side, then warm them up one after the other."""
         for runner in runners:
-            runner.child.start()
+            runner.run.start()
         for runner in runners:
             runner.reach_first_step()
         for runner in runners:
@@ -159,16 +160,16 @@ class _Rotation:
 class _Runner:
     """One run in the rotation; stopped whenever none of its methods is being called."""
 
-    def __init__(self, child: Child, ranks: int | None, timeout_s: float) -> None:
-        self.child = child
+    def __init__(self, run: Run, ranks: int | None, timeout_s: float) -> None:
+        self.run = run
         self.blocks: list[Block] = []
-        self._ranks = child.nproc if ranks is None else ranks
+        self._ranks = run.launcher.processes if ranks is None else ranks
         self._timeout_s = timeout_s
         self._steppers: list[Peer] = []
 
     @property
     def stepped(self) -> bool:
-        """Whether it came to its first step."""
+        """Whether it has reached its first step."""
         return bool(self._steppers)
 
     def reach_first_step(self) -> None:
@@ -177,22 +178,22 @@ class _Runner:
             peer, message = self._next("reach its first step")
             if message.type == "ready":
                 self._steppers.append(peer)
-        self.child.freeze()
+        self.run.freeze()
 
     def turn(self, settle: int, steps: int) -> list[Block]:
         """Let it take some steps; the blocks of all its processes."""
-        self.child.thaw()
+        self.run.thaw()
         for peer in self._steppers:
-            self.child.turn(peer, settle=settle, steps=steps)
+            self.run.turn(peer, settle=settle, steps=steps)
         measured: dict[Peer, Block] = {}
         while len(measured) < len(self._steppers):
             peer, message = self._next("end its turn")
             if message.type == "ready":  # a process that takes its first step only now
                 self._steppers.append(peer)
-                self.child.turn(peer, settle=settle, steps=steps)
+                self.run.turn(peer, settle=settle, steps=steps)
             elif message.type == "block":
                 measured[peer] = self._block(message, least=min(steps, 1))
-        self.child.freeze()
+        self.run.freeze()
         return list(measured.values())
 
     def _block(self, message: Message, *, least: int) -> Block:
@@ -209,21 +210,19 @@ class _Runner:
             if block.steps < least or (least and block.seconds <= 0):
                 raise MalformedError(f"a block of {block.steps} steps in {block.wall} s")
         except MalformedError as error:
-            raise self.child.malformed(error) from error
+            raise self.run.malformed(error) from error
         return block
 
     def _next(self, doing: str) -> tuple[Peer, Message]:
         """The next message that matters. Once a process that takes steps is gone, only the end
         of the script is worth a short wait."""
         leaving = any(peer.gone or peer.ended for peer in self._steppers)
-        found = self.child.poll(_GRACE_S if leaving else self._timeout_s)
+        found = self.run.poll(_GRACE_S if leaving else self._timeout_s)
         if found is not None:
             return found
         if leaving:
-            raise Failed(
-                FINISHED, "A training process came to its end.", variant=self.child.variant
-            )
-        raise self.child.timed_out(self._timeout_s, doing)
+            raise Failed(FINISHED, "A training process ended.", name=self.run.name)
+        raise self.run.timed_out(self._timeout_s, doing)
 
 
 def _slowest(blocks: list[Block]) -> Block:

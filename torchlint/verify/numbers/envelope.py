@@ -1,4 +1,4 @@
-"""How far a program strays from its own numbers when nothing but a last place is changed."""
+"""How far a program's numbers move when only the last place of its weights is changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a changed program still draws its first weights from where the original does.
+"""Whether a changed program draws its first weights from the same distribution as the original.
 
 When random numbers are realigned every run starts from the weights of the original, and a change of
 how weights are made would go unseen.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torchlint.verify.numbers.traces import Own
 
 _SIGMAS: Final = 12.0
-"""Of thousands of tensors that are drawn anew, sparse ones too, none is so far off by chance."""
+"""Of thousands of tensors that are drawn again, sparse ones too, none is so far off by chance."""
 _FEWEST: Final = 32
 """Fewer numbers say too little about where they were drawn from."""
 _ALIKE: Final = 1e-6

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.shielded import BOTH, run_both, run_shielded, write_files
-from torchlint.runtime.sandbox import REDIRECT
+from torchlint.runtime.sandbox.overlayfs import REDIRECT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 from file_programs import FILES, PROGRAMS
 
 from tests.shielded import BOTH, run_both, run_plainly, run_shielded, write_files
-from torchlint.runtime.sandbox import REDIRECT
+from torchlint.runtime.sandbox.overlayfs import REDIRECT
 
 OPERATIONS = Path(__file__).parents[1].joinpath("random_operations.py").read_text()
 START_METHODS = ("fork", "spawn", "forkserver")

@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 def first_weights(**settings: Any) -> FirstWeights:
     values: dict[str, Any] = {
         "mode": RECORD,
-        "variant": "original",
         "main": "",
-        "as_module": False,
-        "argv": (),
-        "overlay": {},
-        "socket": "",
-        "scratch": "",
         "project": "",
         **settings,
     }

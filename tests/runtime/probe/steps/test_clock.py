@@ -30,7 +30,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[float, float], None]:
 
 
 def settings(device: str) -> Settings:
-    return Settings("measure", "original", "x.py", False, (), {}, "s", "t", "p", device=device)
+    return Settings(main="x.py", project="p", mode="measure", device=device)
 
 
 def test_the_host_is_timed_from_start_to_stop(passes: Callable[[float, float], None]) -> None:

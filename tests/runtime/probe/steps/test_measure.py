@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.runtime.probe.fake_cuda import FakeCuda
+from torchlint.runtime.probe.modes import measure
+from torchlint.runtime.probe.modes.measure import Meter
 from torchlint.runtime.probe.settings import Anchor, Settings
-from torchlint.runtime.probe.steps import measure
-from torchlint.runtime.probe.steps.measure import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ class FakeLink:
 
 
 def settings(anchor: Anchor | None = Anchor("optimizer"), **more: Any) -> Settings:  # noqa: B008
-    return Settings("measure", "original", "x", False, (), {}, "s", "t", "p", anchor=anchor, **more)
+    return Settings(main="x", project="p", mode="measure", anchor=anchor, **more)
 
 
 def meter(link: FakeLink, cuda: FakeCuda | None = None, anchor: str = "optimizer") -> Meter:

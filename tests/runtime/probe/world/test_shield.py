@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.shielded import BOTH, tree, write_files
-from torchlint.runtime import sandbox as sandboxes
 from torchlint.runtime.probe.files.territory import of_run
 from torchlint.runtime.probe.settings import Settings
-from torchlint.runtime.sandbox import OVERLAYFS, REDIRECT
+from torchlint.runtime.sandbox import overlayfs as sandboxes
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
 
 if TYPE_CHECKING:
     from conftest import RunProbe
@@ -71,12 +71,7 @@ def test_workers_write_and_read_what_the_others_wrote(
 
 def settings(tmp_path: Path, **changes: Any) -> Settings:
     values: dict[str, Any] = {
-        "mode": "none",
-        "variant": "",
         "main": "",
-        "as_module": False,
-        "argv": (),
-        "overlay": {},
         "socket": str(tmp_path / "workspace/s1"),
         "scratch": str(tmp_path / "workspace/1-run"),
         "project": str(tmp_path / "project"),

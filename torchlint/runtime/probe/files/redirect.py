@@ -1,4 +1,4 @@
-"""Sends what Python writes to the territory elsewhere, and lets it be read back.
+"""Redirects what Python writes to the territory, and lets it be read back.
 
 The functions of `os`, `io` and `builtins` that take a path are replaced, so everything in Python
 that writes files is: `pathlib`, `shutil`, `tempfile`, `zipfile`, `logging`, NumPy, pandas,
@@ -176,7 +176,7 @@ def _linking_softly(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
 
 @contextmanager
 def _naming_both(src: Any, dst: Any) -> Iterator[None]:
-    """An error complains of both paths, as they were given."""
+    """An error names both paths, as they were given."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Tells the processes of a run that one of them has changed something, without a system call."""
+"""Lets the processes of a run see that one of them has changed something, without a system call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Stamp:
         return self._bytes[:]
 
     def renew(self) -> None:
-        """Make it one that it never was before."""
+        """Set a value that it never had before."""
         self._bytes[:] = b"%4b%4b" % (
             (os.getpid() & 0xFFFFFFFF).to_bytes(4, "little"),
             (next(self._count) & 0xFFFFFFFF).to_bytes(4, "little"),

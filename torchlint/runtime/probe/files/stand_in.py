@@ -1,4 +1,4 @@
-"""Puts other functions in the place of those written in C, wherever Python code holds them."""
+"""Replaces functions written in C, wherever Python code refers to them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StandIn:
         return self.__name__
 
     def __repr__(self) -> str:
-        return f"<function {self.__name__} under torchlint verify>"
+        return f"<function {self.__name__} under torchlint>"
 
 
 def put(pairs: Iterable[tuple[object, object]]) -> None:

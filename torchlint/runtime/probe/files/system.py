@@ -59,7 +59,7 @@ def make_folders(path: str) -> None:
 
 
 def path_of(descriptor: int) -> str | None:
-    """The path of an open file or folder; None where it cannot be told."""
+    """The path of an open file or folder; None where it is not known."""
     try:
         if sys.platform == "darwin":
             import fcntl

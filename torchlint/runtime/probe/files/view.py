@@ -1,4 +1,4 @@
-"""A view of the file system in which what must stay as it is can be written over.
+"""A view of the file system in which protected files can be overwritten.
 
 What is written to a path of the territory goes to `redirected` below the run's scratch folder,
 under the same path; what is removed leaves a mark in `removed`. Whoever looks finds the upper file
@@ -37,7 +37,7 @@ class Spot(NamedTuple):
     Args:
         path: the real path.
         covered: it must stay as it is.
-        straight: the system itself comes to the same real path from what was given.
+        straight: the system itself finds the same real path from what was given.
         place: where the file lay when it was looked for; what is missing counts as a real one.
         found: what it was; None: nothing.
     """
@@ -50,7 +50,7 @@ class Spot(NamedTuple):
 
 
 class View:
-    """Finds out where files lie.
+    """Finds out where files are.
 
     Methods raise what the system would, with the path as it was given.
     """

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SEEDED, RESEEDED, ISOLATED, KEYED = 0, 1, 2, 3
-"""Levels, each with all below it: only seeded; seeded anew at each step and each loader's start;
+"""Levels, each with all below it: only seeded; seeded again at each step and each loader's start;
 initialization draws apart; samplers and samples draw apart."""
 
 
 def seed_all(seed: int) -> None:
-    """Seed Python's, torch's and, as soon as somebody imports it, NumPy's global generator."""
+    """Seed Python's, torch's and, as soon as it is imported, NumPy's global generator."""
     seed_devices(seed)
     on_import.call("numpy.random", NUMPY.arrive)
 

@@ -1,4 +1,4 @@
-"""A few numbers that stand for a tensor, so that two runs can be compared without its values."""
+"""A few numbers that represent a tensor, so that two runs can be compared without its values."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Stream:
 
 
 class _Numpy:
-    """NumPy's global generator, which may be seeded long before somebody imports it."""
+    """NumPy's global generator, which may be seeded long before it is imported."""
 
     def __init__(self) -> None:
         self._seed = 0
@@ -85,7 +85,7 @@ NUMPY = _Numpy()
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the global generators of the processor stand."""
+    """The state of the processor's global generators."""
 
     python: Any
     torch: torch.Tensor
@@ -109,7 +109,7 @@ def seed_processor(seed: int) -> None:
 
 
 def seed_devices(seed: int) -> None:
-    """Seed them and those of all accelerators, when they come to life."""
+    """Seed them and those of all accelerators, when they are initialized."""
     random.seed(seed)
     torch.manual_seed(seed)
     NUMPY.seed(seed)

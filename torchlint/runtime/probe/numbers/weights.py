@@ -1,4 +1,4 @@
-"""The weights that training starts from: taken over from a reference, or shaken by a last place."""
+"""The weights that training starts from: copied from a reference, or changed in the last place."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class FirstWeights:
         return list(named)
 
     def met_precision(self, dtype: torch.dtype) -> list[str]:
-        """The script computes in `dtype`; the names of the parameters that change on hearing it.
+        """The script computes in `dtype`; the names of the parameters that change with it.
 
         A weight that is rounded to bfloat16 before it is used has to be shaken by a last place of
         bfloat16.

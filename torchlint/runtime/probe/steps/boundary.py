@@ -16,7 +16,7 @@ from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, LOADER, OPTI
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.steps.lanes import Seconds
+    from torchlint.runtime.probe.steps.lane_clock import Seconds
 
 KINDS = (OPTIMIZER, BACKWARD, FORWARD, LOADER)
 """From the best boundary of a step to the worst."""
@@ -114,7 +114,7 @@ class Streams:
 
 @dataclass(frozen=True)
 class Chooser:
-    """Knows how many steps are wanted, and how long a script may take over them.
+    """Knows how many steps are wanted, and how long a script may take for them.
 
     Args:
         wanted: steps.
@@ -131,7 +131,7 @@ class Chooser:
     def enough(self, streams: Streams, heard: Stream) -> bool:
         """Whether the event that was just heard ends a step, and enough of its kind were seen.
 
-        What has fallen silent is never chosen.
+        What has stopped is never chosen.
         """
         if heard.kind == LOADER and LOADER in self.kinds and self._only_loads(streams, heard):
             return True
@@ -162,7 +162,7 @@ class Chooser:
         return streams.best(kind, FEW) if late else None
 
     def at_the_end(self, streams: Streams) -> Stream | None:
-        """What ends a step of a script that has come to its end."""
+        """What ends a step of a script that has ended."""
         for kind in self.kinds:
             stream = streams.best(kind, 2) or streams.best(kind)
             if stream is not None:
@@ -176,7 +176,7 @@ class Chooser:
         return (passes < self.wanted and not late) or self.may_step()
 
     def _only_loads(self, streams: Streams, batches: Stream) -> bool:
-        """Whether what trains has fallen silent, as a captured CUDA graph does."""
+        """Whether what trains is no longer seen, as in a captured CUDA graph."""
         last = streams.last_step()
         if batches.moments[-1].time - last < self.give_up_s:
             return False

@@ -141,7 +141,7 @@ def clock_for(settings: Settings, cuda: Any) -> CpuClock:
 
 
 def uses_gpu(device: str, cuda: Any) -> bool:
-    """Whether a script that has begun to train does so on a GPU, as far as can be told."""
+    """Whether a script that has begun to train does so on a GPU, as far as is known."""
     if device == "cpu":
         return False
     return bool(cuda.is_initialized() and cuda.is_available())

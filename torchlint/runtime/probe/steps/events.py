@@ -1,8 +1,8 @@
-"""Where a script can be heard stepping: optimizers, backward passes, forwards, batches.
+"""The events that steps consist of: optimizers, backward passes, forward passes, batches.
 
 Each `watch_…` hooks or replaces what all scripts of its kind go through, calls its listener after
-every event, and gives a function that takes the ears away again. Listening changes nothing that
-the script computes, and no exception of a listener reaches it.
+every event, and returns a function that undoes this. Listening changes nothing that the script
+computes, and no exception of a listener reaches it.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def watch_forward(heard: Heard, lanes: Lanes | None = None, only: int | None = N
 
 
 def watch_loader(heard: Heard, lanes: Lanes | None = None) -> Undo:
-    """Hear every batch that a torch `DataLoader` hands out, with the number 0."""
+    """Hear every batch that a torch `DataLoader` yields, with the number 0."""
     iterator, inside = private.loader_iterator(), Inside()
     if iterator is None:
         return lambda: None
@@ -243,19 +243,3 @@ def watch_loader(heard: Heard, lanes: Lanes | None = None) -> Undo:
     return replace(
         iterator, "__next__", lambda plain: outermost(plain, handed_out, LOADER, lanes, inside)
     )
-
-
-def watch_epochs(begun: Callable[[], None]) -> Undo:
-    """Hear when an iteration over a torch `DataLoader` begins."""
-    from torch.utils.data import DataLoader
-
-    begun = shielded(begun)
-
-    def make(plain: Function) -> Function:
-        def begin(self: object) -> Any:
-            begun()
-            return plain(self)
-
-        return begin
-
-    return replace(DataLoader, "__iter__", make)

@@ -1,4 +1,4 @@
-"""Stands before torch's own functions, so that nothing the script can see is different."""
+"""Wraps torch's own functions, so that the script sees no difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Lanes(Protocol):
-    """Is told when this thread begins a part of a step, and when it ends the last begun."""
+    """Notes when this thread begins a part of a step, and when it ends the one begun last."""
 
     def enter(self, lane: str) -> None: ...
     def leave(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What the inputs of a model look like, and where they lie."""
+"""The shapes and types of a model's inputs, and the device they are on."""
 
 from __future__ import annotations
 

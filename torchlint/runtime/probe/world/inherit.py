@@ -1,4 +1,4 @@
-"""Carries the shield into other Python programs that the script starts.
+"""Installs the shield in other Python programs that the script starts.
 
 They begin with `sitecustomize` (https://docs.python.org/3/library/site.html). Ours stands before
 any other, steps aside, and lets the real one follow. Only where there is no overlayfs: there, the
@@ -8,23 +8,19 @@ kernel shields whatever the script starts. `python -I`, `-E` and `-S` do not loo
 from __future__ import annotations
 
 import os
+from textwrap import indent
 
 from torchlint.runtime.probe.files import system
+from torchlint.runtime.probe.package import LOAD
 from torchlint.runtime.probe.settings import VARIABLE
 
 _FILE = '''\
-"""Written by torchlint verify: shields a program that a verified script starts."""
+"""Written by torchlint: shields a program that the script of a run starts."""
 import sys
 
 
 def _shield():
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    if "torchlint" not in sys.modules:
-        spec = spec_from_file_location("torchlint", {package!a})
-        sys.modules["torchlint"] = module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["torchlint"])
-    from torchlint.runtime.probe.world import shield
+{load}    from torchlint.runtime.probe.world import shield
     from torchlint.runtime.probe.settings import read
 
     shield.install(read({settings!a}))
@@ -53,12 +49,7 @@ def install(scratch: str) -> None:
     """Have every Python program that starts from now on install the shield first."""
     folder = os.path.join(scratch, "site")
     system.make_folders(folder)
-    package = os.path.join(os.path.dirname(__file__), "..", "..", "__init__.py")
-    text = _FILE.format(
-        package=os.path.normpath(os.path.abspath(package)),
-        settings=os.environ[VARIABLE],
-        folder=folder,
-    )
+    text = _FILE.format(load=indent(LOAD, "    "), settings=os.environ[VARIABLE], folder=folder)
     draft = os.path.join(folder, f"{os.getpid()}.part")
     with system.open_file(draft, "w", encoding="ascii") as stream:
         stream.write(text)

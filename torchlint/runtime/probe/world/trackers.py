@@ -1,4 +1,4 @@
-"""Keeps experiment trackers from getting runs of a verification.
+"""Keeps runs out of experiment trackers.
 
 Switched off where a tracker has a switch, since nothing then starts and nothing is stored; else
 told to stay off the network and to store in the run's scratch folder. Most read the environment;

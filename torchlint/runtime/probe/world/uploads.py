@@ -1,4 +1,4 @@
-"""Refuses uploads, in a way that lets the script go on.
+"""Refuses uploads in a way that lets the script continue.
 
 A call that would upload does nothing and returns what it would have returned; `programs` does so
 with commands. What neither reaches, a request that changes something on another machine, is refused

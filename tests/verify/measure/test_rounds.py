@@ -1,0 +1,152 @@
+"""Rounds, looks, and when the warm-up turns out to have been too short."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.program import Program
+from torchlint.verify.measure import rounds as module
+from torchlint.verify.measure.rotation import Block, Round
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
+from torchlint.verify.request import Request
+
+PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
+SEEN = SimpleNamespace(step_s=0.02, warm=3, finished=False, steps=30, words="SGD.step")
+STEADY = [1.0] * 8
+FALLING = [2.0, 1.8, 1.6, 1.4, 1.2, 1.1, 1.0, 1.0]
+
+
+class Runs:
+    """Stands in for `rotate`: what each rotation measures, in order; the last one repeats."""
+
+    def __init__(self, *rounds):
+        self.rounds = list(rounds)
+        self.warmups = []
+        self.names = []
+
+    def __call__(self, jobs, workspace, *, warmup, **_):
+        self.warmups.append(warmup)
+        self.names.append(tuple(jobs))
+        now = self.rounds.pop(0) if len(self.rounds) > 1 else self.rounds[0]
+        if isinstance(now, Failed):
+            raise now
+        by_name = now if isinstance(now, dict) else dict.fromkeys(jobs, now)
+        return Round({name: blocks(by_name[name]) for name in jobs}, finished=False)
+
+
+def blocks(seconds, compiled_in=None):
+    return tuple(
+        Block(1, each, each, None, 10.0, None, compiled=at == compiled_in)
+        for at, each in enumerate(seconds)
+    )
+
+
+def measured(monkeypatch, runs, *, deadline=None, **changes):
+    """Measure up to the first look, which settles everything."""
+    monkeypatch.setattr(module, "rotate", runs)
+    request = Request(PROGRAM, **changes)
+    variants = variants_of(("a",), per_fix=True)
+    made = module.Rounds(
+        SimpleNamespace(job=lambda *_, **__: None),
+        None,
+        declare(request, SEEN, variants),
+        variants,
+        anchor=None,
+        rotations=[(ORIGINAL, AGAIN, CHANGED)],
+        ranks=1,
+        serial_warmup=False,
+        one_at_a_time=False,
+        extends_warmup=request.warmup is None,
+        timeout_s=1.0,
+    )
+    made.measure(lambda: False, deadline=deadline, progress=lambda *_: None)
+    return made
+
+
+def test_steady_runs_keep_the_warm_up(monkeypatch):
+    runs = Runs(STEADY)
+    made = measured(monkeypatch, runs)
+    assert set(runs.warmups) == {10}
+    assert len(runs.warmups) == len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
+    assert made.unsteady() == (0, 3 * made.plan.looks[0])
+
+
+def test_a_first_round_that_drifts_is_measured_again_after_twice_the_warm_up(monkeypatch):
+    runs = Runs(FALLING, STEADY)
+    made = measured(monkeypatch, runs)
+    assert runs.warmups[:3] == [10, 20, 20]
+    assert made.plan.warmup == 20
+    assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
+    assert made.unsteady()[0] == 0
+
+
+def test_the_warm_up_is_not_extended_for_ever(monkeypatch):
+    runs = Runs(FALLING)
+    made = measured(monkeypatch, runs)
+    assert runs.warmups[:5] == [10, 20, 40, 80, 80]
+    assert made.unsteady() == (3 * made.plan.looks[0],) * 2
+
+
+def test_what_becomes_slower_is_not_warming_up(monkeypatch):
+    runs = Runs(FALLING[::-1])
+    made = measured(monkeypatch, runs)
+    assert set(runs.warmups) == {10}
+    assert made.unsteady() == (3 * made.plan.looks[0],) * 2
+
+
+def test_only_the_first_round_says_how_long_to_warm_up(monkeypatch):
+    runs = Runs(STEADY, FALLING)
+    made = measured(monkeypatch, runs)
+    assert set(runs.warmups) == {10}
+    assert made.unsteady() == (3 * (made.plan.looks[0] - 1), 3 * made.plan.looks[0])
+
+
+def test_one_drifting_run_of_three_is_chance(monkeypatch):
+    runs = Runs({ORIGINAL: FALLING, AGAIN: STEADY, CHANGED: STEADY})
+    made = measured(monkeypatch, runs)
+    assert made.plan.warmup == 10
+    assert made.unsteady() == (made.plan.looks[0], 3 * made.plan.looks[0])
+
+
+def test_a_warm_up_that_was_asked_for_stays(monkeypatch):
+    runs = Runs(FALLING)
+    measured(monkeypatch, runs, warmup=4)
+    assert set(runs.warmups) == {4}
+
+
+def test_a_block_in_which_something_was_compiled_is_unsteady(monkeypatch):
+    late = Round(
+        {name: blocks(STEADY, compiled_in=2) for name in (ORIGINAL, AGAIN, CHANGED)}, False
+    )
+    calls = []
+
+    def rotate(*_, warmup, **__):
+        calls.append(warmup)
+        return late
+
+    measured(monkeypatch, rotate)
+    assert calls[:2] == [10, 20]
+
+
+def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
+    runs = Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True), STEADY)
+    made = measured(monkeypatch, runs)
+    assert made.one_at_a_time
+    assert sorted(runs.names[1:4]) == sorted([(ORIGINAL,), (AGAIN,), (CHANGED,)])
+    assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
+
+
+def test_a_program_that_needs_too_much_by_itself_fails(monkeypatch):
+    with pytest.raises(Failed):
+        measured(monkeypatch, Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True)))
+
+
+def test_no_round_begins_that_would_end_too_late(monkeypatch):
+    clock = iter(range(0, 1000, 10))
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    runs = Runs(STEADY)
+    measured(monkeypatch, runs, deadline=45.0)
+    assert len(runs.warmups) == 2

@@ -1,0 +1,64 @@
+"""The variables that a run starts with, and how many processors there are for it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.probe.settings import VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torchlint.runtime.probe.settings import Settings
+
+_THREADS: Final = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_MALLOC: Final = {
+    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(16 << 30),
+    "MALLOC_TOP_PAD_": str(256 << 20),
+}
+
+
+def variables(settings: Settings, mark: str, more: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a run.
+
+    Args:
+        settings: say which threads and devices it may use.
+        mark: path of the settings file.
+        more: on top of this process's own variables.
+    """
+    found = {"PYTHONFAULTHANDLER": "1", **os.environ, **more}
+    found |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1"}
+    if settings.threads is not None:
+        found |= dict.fromkeys(_THREADS, str(settings.threads))
+    if settings.device == "cpu":
+        found["CUDA_VISIBLE_DEVICES"] = ""
+    return found
+
+
+def malloc_settings() -> dict[str, str]:
+    """Variables that keep glibc from giving large blocks back to the kernel after every step.
+
+    Page faults for the same memory again and again are most of the noise between two processes
+    that train a convolutional net on a CPU. Empty where the allocator is not glibc's; what the
+    user has set stays.
+    """
+    if not sys.platform.startswith("linux") or platform.libc_ver()[0] != "glibc":
+        return {}
+    return {name: value for name, value in _MALLOC.items() if name not in os.environ}
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

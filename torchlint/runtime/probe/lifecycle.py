@@ -1,0 +1,108 @@
+"""What a process of a run does, from its first line to the signal that ends it."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from torchlint.runtime.probe import on_import
+from torchlint.runtime.probe.link import Link
+from torchlint.runtime.probe.script import main_module, served_sources, spawned_workers
+from torchlint.runtime.probe.settings import PLAIN, VARIABLE, read
+from torchlint.runtime.probe.world import shield
+
+if TYPE_CHECKING:
+    from torchlint.runtime.probe.settings import Settings
+
+
+class Mode(Protocol):
+    """What `install(settings, link)` of a module in `probe.modes` returns."""
+
+    @property
+    def steps(self) -> int:
+        """Steps seen so far in this process."""
+
+    def finish(self) -> None:
+        """The script has ended before this mode was done: send what is known."""
+
+
+def main(path: str, *, safe_path: bool) -> None:
+    """Run the script that the settings in `path` name, and wait to be killed.
+
+    Args:
+        path: the settings file.
+        safe_path: Python was told to put no folder in front of `sys.path`.
+    """
+    pid = os.getpid()
+    os.environ[VARIABLE] = path
+    settings = read(path)
+    link = Link(settings.socket, "main", settings.device)
+    _install(settings)
+    import torch  # noqa: F401 - before the clock starts, in every run
+
+    mode = _install_mode(settings, link)
+    link.hello()
+    end = main_module.run(settings.main, settings.argv, settings.as_module, safe_path=safe_path)
+    if os.getpid() != pid:
+        # A copy that the script forked and let run to the end of its own.
+        end.leave()
+    else:
+        _report(end, mode, settings, link)
+
+
+def enter_worker(names: dict[str, Any], path: str, kind: str, main: str) -> None:
+    """In an interpreter that multiprocessing started afresh: install what a fork inherits, then
+    do with the main module what multiprocessing would have done.
+
+    The mode waits until something there imports torch; most workers of a pool never do.
+
+    Args:
+        names: globals of the file that calls this. They become those of the main module, so that
+            nothing of the file, not even its `__file__`, is taken for the script's.
+        path: the settings file.
+        kind: what is known of the main module, as in `spawned_workers`.
+        main: its path or name.
+    """
+    os.environ.setdefault(VARIABLE, path)
+    settings = read(path)
+    if _install(settings):
+        link = Link(settings.socket, "child", settings.device)
+        on_import.call("torch", lambda: _install_mode(settings, link))
+    content = spawned_workers.run_main(kind, main)
+    names.clear()
+    names.update(content)
+
+
+def _install(settings: Settings) -> bool:
+    if not served_sources.install(settings):
+        return False
+    spawned_workers.send_to_workers(settings.scratch)
+    if settings.device == "cpu":
+        # Before torch looks; processes that the script starts inherit it.
+        os.environ.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="")
+    shield.install(settings)
+    return True
+
+
+def _install_mode(settings: Settings, link: Link) -> Mode | None:
+    import torch
+
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    if settings.seed is not None:
+        from torchlint.runtime.probe.numbers import realign
+
+        realign.seed_all(settings.seed)
+    if settings.mode == PLAIN:
+        return None
+    module = import_module(f"torchlint.runtime.probe.modes.{settings.mode}")
+    mode: Mode = module.install(settings, link)
+    return mode
+
+
+def _report(end: main_module.End, mode: Mode | None, settings: Settings, link: Link) -> NoReturn:
+    if mode is not None:
+        mode.finish()
+    link.send(end.message(settings.project, steps=mode.steps if mode is not None else 0))
+    link.wait_to_be_killed()

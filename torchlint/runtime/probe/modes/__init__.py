@@ -1,0 +1,1 @@
+"""The ways to watch a script; `Settings.mode` names one of these modules."""

@@ -1,0 +1,135 @@
+"""Times blocks of steps, a turn at a time; in between the script waits inside a hook."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.steps import events
+from torchlint.runtime.probe.steps.clock import CpuClock, clock_for, is_capturing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from torchlint.runtime.probe.link import Link
+    from torchlint.runtime.probe.settings import Settings
+
+NEVER = 1 << 62
+
+
+def install(settings: Settings, link: Link) -> Meter:
+    """Listen for the anchor alone.
+
+    Raises:
+        ValueError: the settings name no anchor that can be heard.
+    """
+    import torch
+
+    if settings.anchor is None:
+        raise ValueError("a measurement needs an anchor")
+    meter = Meter(settings, link, torch.cuda)
+    events.at_anchor(settings.anchor, meter.boundary)
+    os.register_at_fork(after_in_child=meter.begin_again)
+    return meter
+
+
+class Meter:
+    """Counts steps, and does something else only at those that are due.
+
+    The first step of all asks for a turn. A turn is some steps to settle, in which caches and
+    queues fill again, then those that are timed; `steps: 0` only warms up.
+
+    Args:
+        settings: say what may be a GPU.
+        link: the parent gives the turns.
+        cuda: `torch.cuda`.
+    """
+
+    def __init__(self, settings: Settings, link: Link, cuda: Any) -> None:
+        self.steps = 0
+        self._due = 1
+        self._then: Callable[[], None] = self._ask_for_a_turn
+        self._planned = 0
+        self._compiled = 0
+        self._settings = settings
+        self._link = link
+        self._cuda = cuda
+        self._clock = CpuClock()
+        self._lock = threading.Lock()
+
+    def boundary(self) -> None:
+        """A step has ended."""
+        self.steps += 1
+        if self.steps >= self._due:
+            self._arrive()
+
+    def finish(self) -> None:
+        """The script has ended; the blocks that were measured have been sent."""
+
+    def begin_again(self) -> None:
+        """This process is a copy, as a loader's worker. If it trains, it is one of its own."""
+        self._lock = threading.Lock()
+        self.steps, self._due, self._then = 0, 1, self._ask_for_a_turn
+
+    def _arrive(self) -> None:
+        # A second thread that trains waits here while the first one waits for its turn.
+        with self._lock, private.out_of_compiler():
+            if self.steps < self._due:
+                return
+            if is_capturing(self._cuda):
+                self._due = self.steps + 1
+                return
+            try:
+                self._then()
+            except Exception:
+                # An error of the GPU is the script's own, and meets the script's next call too.
+                self._due = NEVER
+                raise
+
+    def _ask_for_a_turn(self) -> None:
+        assert self._settings.anchor is not None
+        if not events.may_end_steps(self._settings.anchor.kind, self._link.role):
+            self._due = NEVER
+            return
+        self._clock = clock_for(self._settings, self._cuda)
+        self._clock.settle()
+        self._take({"type": "ready"})
+
+    def _take(self, message: Mapping[str, object]) -> None:
+        turn = self._link.ask(message)
+        settle, steps = turn["settle"], turn["steps"]
+        assert isinstance(settle, int)
+        assert isinstance(steps, int)
+        self._planned, self._due = steps, self.steps + settle
+        self._then = self._start
+        if self.steps >= self._due:
+            self._start()
+
+    def _start(self) -> None:
+        self._due = self.steps + self._planned
+        if self._planned == 0:
+            self._hand_over()
+        else:
+            self._then = self._stop
+            self._compiled = private.compiled_frames()
+            self._clock.start()
+
+    def _stop(self) -> None:
+        self._clock.stop()
+        self._due = self.steps + self._clock.tail
+        self._then = self._hand_over
+        if self.steps >= self._due:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        self._clock.settle()
+        reading = self._clock.read()
+        compiled = private.compiled_frames() > self._compiled
+        if self._planned == 0:
+            reading, compiled = replace(reading, wall=0.0, cpu=0.0, gpu=None), False
+        self._take(
+            {"type": "block", "steps": self._planned, "compiled": compiled, **asdict(reading)}
+        )

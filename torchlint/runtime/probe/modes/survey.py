@@ -1,0 +1,224 @@
+"""Looks at a script's first steps: where they end, how long they take, when they are warm."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.script import served_sources
+from torchlint.runtime.probe.steps import events, executed_lines, step_times
+from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
+from torchlint.runtime.probe.steps.clock import MEGABYTE, peak_memory_mb
+from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
+from torchlint.runtime.probe.steps.lane_clock import LaneClock
+from torchlint.runtime.probe.steps.shapes import on_gpu, signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torchlint.runtime.probe.link import Link
+    from torchlint.runtime.probe.settings import Settings
+
+_SCAN_S = 1.0
+"""Between two looks at everything that Python has made."""
+
+
+def install(settings: Settings, link: Link) -> Surveyor:
+    """Listen for every kind of event, and watch the places of the settings."""
+    surveyor = Surveyor(settings, link, executed_lines.install(settings))
+    surveyor.listen()
+    os.register_at_fork(after_in_child=surveyor.begin_again)
+    private.when_worker_ends(surveyor.finish)
+    return surveyor
+
+
+class Surveyor:
+    """Writes down what it hears until it has heard enough, or the script has ended.
+
+    Args:
+        settings: `steps` are wanted.
+        link: where the report goes.
+        watch: sees which places run.
+    """
+
+    def __init__(self, settings: Settings, link: Link, watch: executed_lines.Watch) -> None:
+        self._settings = settings
+        self._link = link
+        self._watch = watch
+        self._lanes = LaneClock()
+        self._undo: list[Callable[[], None]] = []
+        self._scanned = (float("-inf"), False)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._done = False
+        self._streams = Streams()
+        self._news: list[float] = []
+        self._shapes: set[object] = set()
+        self._compiled = private.compiled_frames()
+        self._skipped = 0
+        self._on_gpu: bool | None = None
+
+    def begin_again(self) -> None:
+        """This process is a copy, as a loader's worker. If it trains, it is one of its own."""
+        self._forget()
+
+    @property
+    def steps(self) -> int:
+        """Steps seen so far, as far as is known."""
+        best = self._chooser.at_the_end(self._streams)
+        return best.count if best is not None else 0
+
+    def listen(self) -> None:
+        """Begin."""
+        lanes = self._lanes
+        self._undo = [
+            events.watch_optimizers(self._listener(OPTIMIZER), lanes, self._skip),
+            events.watch_backward(self._listener(BACKWARD), lanes),
+            events.watch_forward(self._listener(FORWARD), lanes),
+            events.watch_loader(self._listener(LOADER), lanes),
+        ]
+
+    def finish(self) -> None:
+        """The script has ended; report what was heard, unless this has been done."""
+        with self._lock:
+            if self._done:
+                return
+            self._done = True
+        best = self._chooser.at_the_end(self._streams)
+        if best is not None or self._link.role == "main":
+            self._link.send(self._report(best, finished=True))
+
+    @property
+    def _chooser(self) -> Chooser:
+        kinds = tuple(kind for kind in KINDS if events.may_end_steps(kind, self._link.role))
+        wanted, give_up_s = self._settings.steps, self._settings.give_up_s
+        return Chooser(wanted, give_up_s, kinds, self._optimizer_exists)
+
+    def _skip(self) -> None:
+        self._skipped += 1
+
+    def _listener(self, kind: str) -> events.Heard:
+        def heard(number: int, subject: object, inputs: object) -> None:
+            if not self._done:
+                self._hear(kind, number, subject, inputs)
+
+        return heard
+
+    def _hear(self, kind: str, number: int, subject: Any, inputs: object) -> None:
+        now = time.perf_counter()
+        self._note_news(number, inputs if kind == FORWARD else None, now)
+        if self._on_gpu is None:
+            self._on_gpu = on_gpu(subject)
+        name = type(subject).__name__
+        stream = self._streams.add(kind, number, name, Moment(now, self._lanes.seconds()))
+        if self._chooser.enough(self._streams, stream):
+            self._stop(stream)
+
+    def _note_news(self, number: int, inputs: object, now: float) -> None:
+        shape = (number, signature(inputs)) if inputs is not None else None
+        if shape is not None and shape not in self._shapes:
+            self._shapes.add(shape)
+            self._news.append(now)
+        compiled = private.compiled_frames()
+        if compiled != self._compiled:
+            self._compiled = compiled
+            self._news.append(now)
+
+    def _stop(self, best: Stream) -> None:
+        with self._lock:
+            if self._done:
+                return
+            self._done = True
+        report = self._report(best, finished=False)
+        for undo in self._undo:
+            undo()
+        self._watch.end()
+        self._link.send(report)
+        if not _has_ranks():
+            self._link.wait_to_be_killed()
+        # The other ranks may need this one to come as far as it has come.
+
+    def _report(self, best: Stream | None, *, finished: bool) -> dict[str, object]:
+        moments = list(best.moments) if best is not None else []
+        times, warm = step_times.durations(moments), step_times.warm_up(moments, self._news)
+        return {
+            "type": "survey",
+            "anchor": {"kind": best.kind, "index": best.number} if best is not None else None,
+            "words": self._words(best) if best is not None else "",
+            "steps": best.count if best is not None else 0,
+            "step_s": step_times.steady(times, warm),
+            "times": times,
+            "warm": warm,
+            "finished": finished,
+            "counts": self._counts(),
+            "lanes": step_times.lanes(moments),
+            "exercised": sorted(self._watch.seen),
+            "exercise_known": self._watch.complete and not private.compiled_frames(),
+            "served": served_sources.served(),
+            "compiled": bool(private.compiled_frames()),
+            **self._device(),
+        }
+
+    def _words(self, best: Stream) -> str:
+        several = len(self._streams.of(best.kind))
+        if best.kind == OPTIMIZER:
+            which = f" (optimizer {best.number + 1} of {several})" if several > 1 else ""
+            return f"{best.name}.step{which}"
+        if best.kind == FORWARD:
+            which = f" (model {best.number + 1} of {several})" if several > 1 else ""
+            return f"{best.name}.forward{which}"
+        if best.kind == BACKWARD:
+            return "torch.autograd.grad" if best.number == GRAD else "backward"
+        return "a batch of the DataLoader"
+
+    def _counts(self) -> dict[str, object]:
+        streams = self._streams
+        return {
+            OPTIMIZER: [stream.count for stream in streams.of(OPTIMIZER)],
+            **{kind: streams.count(kind) for kind in (BACKWARD, FORWARD, LOADER)},
+            "skipped": self._skipped,
+        }
+
+    def _device(self) -> dict[str, object]:
+        import torch
+
+        cuda: Any = torch.cuda
+        uses = self._settings.device != "cpu" and cuda.is_initialized()
+        if uses and self._on_gpu is None:
+            uses = cuda.memory_allocated() > 0
+        host: dict[str, object] = {"device": "cpu", "memory_mb": peak_memory_mb()}
+        if not uses or self._on_gpu is False:
+            return host
+        gpu = {"device": "cuda", "gpu_name": cuda.get_device_name()}
+        return {**host, **gpu, **gpu_memory(cuda)}
+
+    def _optimizer_exists(self) -> bool:
+        from torch.optim import Optimizer
+
+        scanned, found = self._scanned
+        if time.perf_counter() - scanned > _SCAN_S:
+            found = any(issubclass(type(each), Optimizer) for each in gc.get_objects())
+            self._scanned = (time.perf_counter(), found)
+        return found
+
+
+def gpu_memory(cuda: Any) -> dict[str, float]:
+    """MiB: `gpu_mb` is the most that torch has reserved in this process, `gpu_free_mb` what it
+    could reserve now if it held nothing."""
+    free, _ = cuda.mem_get_info()
+    return {
+        "gpu_mb": cuda.max_memory_reserved() / MEGABYTE,
+        "gpu_free_mb": (free + cuda.memory_reserved()) / MEGABYTE,
+    }
+
+
+def _has_ranks() -> bool:
+    from torch import distributed
+
+    return bool(distributed.is_available() and distributed.is_initialized())

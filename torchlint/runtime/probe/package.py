@@ -1,0 +1,17 @@
+"""How another interpreter imports this copy of torchlint, wherever it is installed."""
+
+from __future__ import annotations
+
+import os
+
+_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+LOAD = f"""\
+import sys
+if "torchlint" not in sys.modules:
+    from importlib.util import module_from_spec, spec_from_file_location
+    spec = spec_from_file_location("torchlint", {os.path.join(_ROOT, "__init__.py")!a})
+    sys.modules["torchlint"] = module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["torchlint"])
+"""
+"""Python that does it, and leaves `sys.path` as it is."""

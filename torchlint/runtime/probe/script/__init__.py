@@ -1,0 +1,1 @@
+"""How the script itself is run: as the main module, with changed sources, in fresh workers."""

@@ -1,0 +1,153 @@
+"""Serves changed sources in place of files on disk, for every way in which Python runs a file.
+
+A module keeps its `__file__`, `__spec__` and line numbers; tracebacks and `inspect.getsource`
+show what ran. Bytecode caches of served files are neither read nor written.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import decode_source
+from typing import TYPE_CHECKING, Any
+
+from torchlint.runtime.probe import private
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+    from torchlint.runtime.probe.settings import Settings
+
+
+class ServedSources:
+    """Bytes by the real path of the file that they stand for.
+
+    Args:
+        sources: what is served.
+        journal: every process appends the real paths that it has served, one a line.
+    """
+
+    def __init__(self, sources: dict[str, bytes], journal: str) -> None:
+        self._sources = sources
+        self._names = frozenset(map(os.path.basename, sources))
+        self._journal = journal
+        self.served: set[str] = set()
+
+    def key(self, path: object) -> str | None:
+        """The real path under which `path` is served; None for a file that is left alone."""
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            return None
+        name = os.fsdecode(path)
+        # Most files differ by name already; a link may have any.
+        if os.path.basename(name) not in self._names and not os.path.islink(name):
+            return None
+        real = os.path.realpath(name)
+        return real if real in self._sources else None
+
+    def peek(self, path: object) -> bytes | None:
+        """What stands for `path`, for somebody who only looks at it."""
+        key = self.key(path)
+        return None if key is None else self._sources[key]
+
+    def serve(self, path: object) -> bytes | None:
+        """What stands for `path`, for somebody who runs it."""
+        key = self.key(path)
+        if key is None:
+            return None
+        if key not in self.served:
+            self.served.add(key)
+            with open(self._journal, "ab", buffering=0) as journal:
+                journal.write(os.fsencode(key) + b"\n")
+        return self._sources[key]
+
+
+_installed: ServedSources | None = None
+
+
+def served() -> list[str]:
+    """Real paths of the changed files that this process, or one it was forked from, has run."""
+    return sorted(_installed.served) if _installed is not None else []
+
+
+def install(settings: Settings) -> bool:
+    """Serve `settings.sources` from now on, here and in the processes that this one starts.
+
+    False if this process, or one it was forked from, has done so already.
+    """
+    global _installed  # noqa: PLW0603 - a process has one import system
+    if _installed is not None:
+        return False
+    # Also for interpreters that the script starts by itself: no cache may appear in the project.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    _installed = ServedSources(_read(settings.sources), os.path.join(settings.scratch, "served"))
+    _serve_imports(_installed)
+    _serve_executed_files(_installed)
+    _serve_lines(_installed)
+    return True
+
+
+def _read(files: dict[str, str]) -> dict[str, bytes]:
+    sources = {}
+    for real, stand_in in files.items():
+        with open(stand_in, "rb") as stream:
+            sources[real] = stream.read()
+    return sources
+
+
+def _serve_imports(sources: ServedSources) -> None:
+    get_code, get_data = SourceFileLoader.get_code, SourceFileLoader.get_data
+
+    def served_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        if sources.serve(path) is None:
+            return get_code(self, fullname)
+        # Through the loader's own methods: subclasses transform sources there.
+        return self.source_to_code(self.get_data(path), path)
+
+    def served_data(self: SourceFileLoader, path: str) -> bytes:
+        source = sources.peek(path)
+        return get_data(self, path) if source is None else source
+
+    loader: Any = SourceFileLoader
+    loader.get_code, loader.get_data = served_code, served_data
+
+
+def _serve_executed_files(sources: ServedSources) -> None:
+    """`io.open_code` is how runpy, pdb and cProfile open a file that they are about to run."""
+    open_code = io.open_code
+
+    def open_served_code(path: str) -> Any:
+        source = sources.serve(path)
+        return open_code(path) if source is None else io.BytesIO(source)
+
+    io.open_code = open_served_code
+
+
+def _serve_lines(sources: ServedSources) -> None:
+    """At the reader and not in its cache, which the script and torch's inductor may clear."""
+
+    def wrap(update: Callable[..., list[str]]) -> Callable[..., list[str]]:
+        def read_served_lines(filename: str, module_globals: Any = None) -> list[str]:
+            import linecache
+
+            source = sources.peek(filename)
+            if source is None:
+                return update(filename, module_globals)
+            try:
+                text = decode_source(source)
+            except (UnicodeDecodeError, SyntaxError):
+                return []
+            lines = [line + "\n" for line in text.split("\n")]
+            if text.endswith("\n"):
+                del lines[-1]
+            # Without a time of change the entry is not compared with the file.
+            linecache.cache[filename] = (len(text), None, lines, filename)
+            return lines
+
+        return read_served_lines
+
+    private.wrap_line_cache(wrap)

@@ -1,0 +1,59 @@
+"""How long steps take, where their time goes, and when a script is warm."""
+
+from __future__ import annotations
+
+import statistics
+from bisect import bisect_left
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.runtime.probe.steps.boundary import Moment
+
+LANES = ("data", "forward", "backward", "optimizer")
+CALM = 5
+"""Steps in a row without anything new, after which a script is warm."""
+
+
+def durations(moments: Sequence[Moment]) -> list[float]:
+    """Seconds of each step but the first, whose beginning nobody heard."""
+    return [later.time - before.time for before, later in pairwise(moments)]
+
+
+def lanes(moments: Sequence[Moment]) -> dict[str, list[float]]:
+    """Seconds of the same steps by what they went into; `other` is the rest.
+
+    Threads that take turns over a step have clocks of their own: what is not known is `other`.
+    """
+    found: dict[str, list[float]] = {name: [] for name in (*LANES, "other")}
+    for before, later in pairwise(moments):
+        left = later.time - before.time
+        for name, early, late in zip(LANES, before.spent, later.spent, strict=True):
+            spent = min(left, max(0.0, late - early))
+            found[name].append(spent)
+            left -= spent
+        found["other"].append(left)
+    return found
+
+
+def warm_up(moments: Sequence[Moment], news: Sequence[float]) -> int:
+    """Steps until CALM of them pass without news, or as many as are left; all if none do.
+
+    Args:
+        moments: the ends of the steps.
+        news: when a new shape of inputs was seen, or something was compiled.
+    """
+    ends = [moment.time for moment in moments]
+    busy = {bisect_left(ends, time) for time in news}
+    for step in range(1, len(ends)):
+        if busy.isdisjoint(range(step, step + CALM)):
+            return step
+    return len(ends)
+
+
+def steady(times: Sequence[float], warm: int) -> float:
+    """Median seconds of the steps after the warm-up, of all if there are none; 0 without any."""
+    after = times[max(0, warm - 1) :] or times
+    return statistics.median(after) if after else 0.0

@@ -1,0 +1,229 @@
+"""Starts one run of the program and listens to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
+from torchlint.runtime.environment import variables
+from torchlint.runtime.failures import (
+    CRASHED,
+    ERROR,
+    TIMEOUT,
+    Failed,
+    from_ended,
+    from_exit,
+    tail_of,
+)
+from torchlint.runtime.launchers.python import Python
+from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.probe.settings import Settings, write
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from torchlint.runtime.launchers.launcher import Launcher
+    from torchlint.runtime.workspace import Workspace
+
+ENDED: Final = "ended"
+
+PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe", "__main__.py")
+
+_TICK_S: Final = 0.1
+"""How soon the death of a process is seen that keeps its connection open in a fork."""
+_LAST_BREATH_S: Final = 5.0
+"""From the end of a connection to the end of its process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of the program.
+
+    Args:
+        settings: `socket` and `scratch` are filled in when it is started.
+        launcher: what starts its processes.
+        environment: on top of this process's own.
+        cwd: where it starts; empty: here.
+    """
+
+    settings: Settings
+    launcher: Launcher = field(default_factory=Python)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+
+
+class Run:
+    """A run that is under way. A context manager that leaves no process of it.
+
+    Every method that waits raises Failed if the run does not do its part, KeyboardInterrupt aside.
+    """
+
+    def __init__(self, job: Job, workspace: Workspace) -> None:
+        self.name = job.settings.name
+        self.folder = workspace.folder(self.name)
+        self.launcher = job.launcher
+        self._workspace = workspace
+        self._stderr = os.path.join(self.folder, "stderr")
+        self._started = False
+        self._lost_at: float | None = None
+        settings = replace(job.settings, socket=workspace.socket(), scratch=self.folder)
+        mark = os.path.join(self.folder, "settings.json")
+        write(settings, mark)
+        self._channel = Channel(settings.socket)
+        try:
+            self._tree = workspace.start(lambda: _begin(job, settings, mark, self.folder), mark)
+        except OSError as error:
+            self._channel.close()
+            raise self._failed(ERROR, f"The run could not be started: {error}.") from error
+        except BaseException:
+            self._channel.close()
+            raise
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    @property
+    def peers(self) -> tuple[Peer, ...]:
+        """The processes that have introduced themselves."""
+        return tuple(peer for peer in self._channel.peers if peer.greeting is not None)
+
+    def greet(self, timeout_s: float) -> None:
+        """Wait until the script is about to run, in all processes that were started."""
+        while sum(peer.main for peer in self.peers) < self.launcher.processes:
+            self.receive(timeout_s, "start")
+
+    def start(self) -> None:
+        """Let the script run."""
+        self._started = True
+        for peer in self.peers:
+            self._channel.start(peer)
+
+    def turn(self, peer: Peer, *, settle: int, steps: int) -> None:
+        """Give a process its turn: how many steps to take first, and how many to measure."""
+        self._channel.send(peer, "turn", settle=settle, steps=steps)
+
+    def receive(self, timeout_s: float, doing: str) -> tuple[Peer, Message]:
+        """The next message of any process.
+
+        Args:
+            timeout_s: after so many seconds without one, the run has failed.
+            doing: what is awaited, for the message to the user.
+        """
+        found = self.poll(timeout_s)
+        if found is None:
+            raise self.timed_out(timeout_s, doing)
+        return found
+
+    def poll(self, wait_s: float) -> tuple[Peer, Message] | None:
+        """The next message of any process, or None if none comes within `wait_s` seconds."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            if self._workspace.stopping:
+                raise self._failed(ERROR, "The run was stopped.")
+            left = deadline - time.monotonic()
+            over = self._tree.exit_code is not None
+            found = self._hear(0.0 if over else max(0.0, min(left, _TICK_S)))
+            if found is not None:
+                return found
+            if over or self._is_lost():
+                raise self._crashed()
+            if left <= 0:
+                return None
+
+    def timed_out(self, timeout_s: float, doing: str) -> Failed:
+        """The run sent nothing for too long."""
+        return self._failed(
+            TIMEOUT, f"The run did not {doing}: it sent nothing for {timeout_s:g} s."
+        )
+
+    def malformed(self, error: MalformedError) -> Failed:
+        """The run sent something that it should not have."""
+        return self._failed(
+            ERROR, f"The run sent what torchlint does not understand ({error}).", kind="protocol"
+        )
+
+    def freeze(self) -> None:
+        """Stop all of its processes where they are."""
+        self._tree.freeze()
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._tree.thaw()
+
+    def end(self) -> None:
+        """End all of its processes at once: no `finally:`, no `atexit`, nothing is flushed."""
+        try:
+            self._workspace.end(self._tree)
+        finally:
+            self._channel.close()
+
+    def _hear(self, wait_s: float) -> tuple[Peer, Message] | None:
+        try:
+            found = self._channel.receive(wait_s)
+            if found is not None:
+                self._note(*found)
+        except MalformedError as error:
+            raise self.malformed(error) from error
+        return found
+
+    def _note(self, peer: Peer, message: Message) -> None:
+        """What concerns every kind of run."""
+        if message.type == HELLO and self._started:
+            self._channel.start(peer)
+        elif message.type == ENDED:
+            peer.ended = True
+            failed = from_ended(message, self.name, self._stderr)
+            mains = [each for each in self.peers if each.main]
+            if failed.status == ERROR or (peer.main and all(each.ended for each in mains)):
+                raise failed
+        elif message.type == GONE and peer.main and not peer.ended:
+            self._lost_at = time.monotonic()
+
+    def _is_lost(self) -> bool:
+        """A main process has hung up and yet does not end."""
+        return self._lost_at is not None and time.monotonic() - self._lost_at > _LAST_BREATH_S
+
+    def _crashed(self) -> Failed:
+        code = self._tree.exit_code
+        if code is None:
+            return self._failed(CRASHED, "The script broke the connection to torchlint.")
+        code = self.launcher.exit_code(code, tail_of(self._stderr))
+        return from_exit(code, self.name, self._stderr)
+
+    def _failed(self, status: str, message: str, kind: str = "") -> Failed:
+        return Failed(
+            status, message, name=self.name, kind=kind or status, tail=tail_of(self._stderr)
+        )
+
+
+def _begin(job: Job, settings: Settings, mark: str, folder: str) -> subprocess.Popen[bytes]:
+    command = job.launcher.command([PROBE, mark])
+    if settings.sandbox == OVERLAYFS:
+        command = wrap(command, settings.project, folder)
+    with (
+        open(os.path.join(folder, "stdout"), "wb") as stdout,
+        open(os.path.join(folder, "stderr"), "wb") as stderr,
+    ):
+        return subprocess.Popen(  # noqa: S603 - running the user's program is what was asked for
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=job.cwd or None,
+            env=variables(settings, mark, job.environment),
+            start_new_session=True,
+        )

@@ -1,0 +1,117 @@
+"""Started before a run's command: lays a writable layer over the project, then becomes the command.
+
+`python -I -S overlay_mount.py PROJECT UPPER WORK KEEP COMMAND…`, with an empty KEEP or a folder
+inside the project that stays the real one. The standard library alone. The command keeps the
+process, its group and its session; its writes below PROJECT land in UPPER.
+
+As https://docs.kernel.org/filesystems/overlayfs.html has it, an ordinary user may mount in a user
+namespace of his own. He stays who he is there: only his own number is mapped, and `exec` takes
+away what the namespace gave him.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+REFUSED = 125
+"""Exit code where the layer could not be laid; the command has not run."""
+
+CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
+MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+
+
+def main(project: bytes, upper: bytes, work: bytes, keep: bytes, command: list[bytes]) -> None:
+    """Lay the layer and become the command.
+
+    Raises:
+        OSError: the kernel refuses, or the command cannot be started.
+    """
+    here = os.getcwdb()
+    libc = ctypes.CDLL(None, use_errno=True)
+    _enter_namespace(libc)
+    _mount(libc, b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    _refuse_inner_mounts(project)
+    kept = _descriptor(keep) if keep else b""
+    _mount_layers(libc, project, upper, work)
+    if keep:
+        _mount(libc, kept, keep, None, MS_BIND, None)
+    # What stands in a folder stays below the layer until it enters the folder again.
+    os.chdir(here)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.execv(command[0], command)  # noqa: S606 - there is no shell on purpose
+
+
+def _enter_namespace(libc: ctypes.CDLL) -> None:
+    try:
+        # Who may mount anyway needs no new user: other people's files stay his to read.
+        _call(libc.unshare(CLONE_NEWNS))
+    except PermissionError:
+        user, group = os.geteuid(), os.getegid()
+        _call(libc.unshare(CLONE_NEWUSER | CLONE_NEWNS))
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{user} {user} 1")
+        _write("/proc/self/gid_map", f"{group} {group} 1")
+
+
+def _refuse_inner_mounts(project: bytes) -> None:
+    """The layer shows one file system; whatever is mounted inside would vanish from sight."""
+    inside = project.rstrip(b"/") + b"/"
+    with open("/proc/self/mountinfo", "rb") as stream:
+        for line in stream:
+            point = line.split()[4]
+            for code in (b" ", b"\t", b"\n", b"\\"):
+                point = point.replace(b"\\%03o" % code[0], code)
+            if point.startswith(inside):
+                raise OSError(f"{os.fsdecode(point)} is mounted inside the project")
+
+
+def _mount_layers(libc: ctypes.CDLL, project: bytes, upper: bytes, work: bytes) -> None:
+    # By descriptor: no comma, colon or backslash of a path can be taken for an option.
+    options = b"lowerdir=%b,upperdir=%b,workdir=%b" % (
+        _descriptor(project),
+        _descriptor(upper),
+        _descriptor(work),
+    )
+    try:
+        _mount(libc, b"overlay", project, b"overlay", 0, options + b",userxattr")
+    except OSError:
+        # Before Linux 5.11 there is no such option.
+        _mount(libc, b"overlay", project, b"overlay", 0, options)
+
+
+def _descriptor(folder: bytes) -> bytes:
+    return b"/proc/self/fd/%d" % os.open(folder, os.O_PATH | os.O_DIRECTORY)
+
+
+def _mount(
+    libc: ctypes.CDLL,
+    source: bytes,
+    target: bytes,
+    kind: bytes | None,
+    flags: int,
+    options: bytes | None,
+) -> None:
+    _call(libc.mount(source, target, kind, ctypes.c_ulong(flags), options))
+
+
+def _call(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as stream:
+        stream.write(text)
+
+
+if __name__ == "__main__":
+    try:
+        first, *rest = map(os.fsencode, sys.argv[1:])
+        main(first, rest[0], rest[1], rest[2], rest[3:])
+    except OSError as error:
+        sys.stderr.write(f"torchlint: the project cannot be shielded by overlayfs: {error}\n")
+        sys.exit(REFUSED)

@@ -1,0 +1,194 @@
+"""Surveys a program: where its steps end, how long they take, what it executes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.failures import FINISHED, Failed
+from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.steps.executed_lines import NOTES
+from torchlint.runtime.run import Run
+
+if TYPE_CHECKING:
+    from torchlint.runtime.channel import Peer
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
+
+_GRACE_S: Final = 5.0
+"""From the first process that has seen enough to the last."""
+_LANES: Final = ("data", "forward", "backward", "optimizer", "other")
+_TRAINING: Final = ("optimizer", "backward")
+_KINDS: Final = (*_TRAINING, "forward", "loader", None)
+"""Of anchors, from the best boundary of a step to none."""
+
+Counts = Mapping[str, int | tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a program does, seen from its first process that takes steps.
+
+    Args:
+        anchor: what ends a step; None: no step was seen.
+        words: the same for people: `AdamW.step (optimizer 1 of 2)`.
+        steps: steps seen, by the process that saw the fewest.
+        step_s: seconds of a steady step, of the slowest process.
+        times: seconds of each step.
+        warm: steps until nothing new was compiled and no new shape came.
+        finished: the script ended before as many steps as wanted.
+        counts: how often each kind of event was seen; for optimizers, one by one.
+        lanes: seconds of each step by what they went into.
+        exercised: ids of the places that ran, in any process.
+        exercise_known: a place that is not among them did not run.
+        served: real paths of the sources that were served, to any process.
+        compiled: `torch.compile` compiled something.
+        memory_mb: the highest peak of any process in main memory.
+        device: `cpu` or `cuda`.
+        gpu_name: of the GPU, if there is one.
+        gpu_mb: the most that torch has reserved on the GPU in any process; None without one.
+        gpu_free_mb: the least that a process could reserve there; None without one.
+        processes: how many take steps.
+    """
+
+    anchor: Anchor | None
+    words: str
+    steps: int
+    step_s: float
+    times: tuple[float, ...]
+    warm: int
+    finished: bool
+    counts: Counts
+    lanes: Mapping[str, tuple[float, ...]]
+    exercised: frozenset[str]
+    exercise_known: bool
+    served: tuple[str, ...]
+    compiled: bool
+    memory_mb: float
+    device: str
+    gpu_name: str | None
+    gpu_mb: float | None
+    gpu_free_mb: float | None
+    processes: int
+
+
+def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
+    """Run the job until each of its processes has seen enough steps.
+
+    A script that ends before is no failure if it took a step: the survey says `finished`.
+
+    Args:
+        timeout_s: a run that sends nothing for this many seconds has failed.
+
+    Raises:
+        Failed: the script failed, or ended without anything that could be a step.
+    """
+    with Run(job, workspace) as run:
+        run.greet(timeout_s)
+        run.start()
+        heard: dict[Peer, Message] = {}
+        try:
+            try:
+                _listen(run, heard, timeout_s)
+            except Failed as failed:
+                if failed.status != FINISHED or not heard:
+                    raise
+            return _merged(heard, run.folder)
+        except MalformedError as error:
+            raise run.malformed(error) from error
+
+
+def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
+    """Collect a survey of every process, until all that can be expected are there."""
+    deadline: float | None = None
+    while True:
+        wait_s = timeout_s if deadline is None else deadline - time.monotonic()
+        found = run.poll(max(0.0, wait_s))
+        if found is None and deadline is not None:
+            return  # the others do not step
+        if found is None:
+            raise run.timed_out(timeout_s, "take enough steps")
+        peer, message = found
+        if message.type == "survey":
+            heard[peer] = message
+            if _is_enough(run, heard):
+                return
+            if deadline is None:
+                deadline = time.monotonic() + _GRACE_S
+
+
+def _is_enough(run: Run, heard: Mapping[Peer, Message]) -> bool:
+    """Whether there is nothing left to wait for. A script that leaves the training to its children
+    sends no survey itself; one that has ended still has to say how."""
+    if any(message.flag("finished") for message in heard.values()):
+        return False
+    trained = [peer for peer, said in heard.items() if not peer.main and _kind(said) in _TRAINING]
+    if trained:
+        # Without a process group their number is unknown; they all report at about this time.
+        return max(peer.world for peer in trained) == len(trained) > 1
+    return all(peer in heard or peer.gone for peer in run.peers)
+
+
+def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
+    """One survey of those processes whose steps end in the same way: a process that only runs
+    the model, beside one that trains it, is no rank."""
+    best = min(map(_kind, heard.values()), key=_KINDS.index)
+    ranks = sorted((peer for peer in heard if _kind(heard[peer]) == best), key=lambda p: p.rank)
+    every, stepping = list(heard.values()), [heard[peer] for peer in ranks]
+    first, lanes, anchor = stepping[0], stepping[0].part("lanes"), stepping[0].part("anchor")
+    return Survey(
+        anchor=Anchor(anchor.text("kind"), anchor.integer("index", 0)) if anchor else None,
+        words=first.text("words", ""),
+        steps=min(each.integer("steps") for each in stepping),
+        step_s=max(each.number("step_s") for each in stepping),
+        times=first.numbers("times"),
+        warm=max(each.integer("warm", 0) for each in stepping),
+        finished=any(each.flag("finished") for each in stepping),
+        counts=_counts(first.part("counts")),
+        lanes={name: lanes.numbers(name) if lanes else () for name in _LANES},
+        exercised=_noted(folder).union(*(each.texts("exercised") for each in every)),
+        exercise_known=all(each.flag("exercise_known") for each in every),
+        served=tuple(sorted({path for each in every for path in each.texts("served")})),
+        compiled=any(each.flag("compiled") for each in every),
+        memory_mb=max(each.number("memory_mb") for each in stepping),
+        device=first.text("device"),
+        gpu_name=first.text_or_none("gpu_name"),
+        gpu_mb=max(_known(stepping, "gpu_mb"), default=None),
+        gpu_free_mb=min(_known(stepping, "gpu_free_mb"), default=None),
+        processes=len(stepping) if anchor else 1,
+    )
+
+
+def _known(messages: Sequence[Message], key: str) -> list[float]:
+    found = [message.number_or_none(key) for message in messages]
+    return [each for each in found if each is not None]
+
+
+def _kind(message: Message) -> str | None:
+    """Of the event that ends its steps."""
+    anchor = message.part("anchor")
+    kind = anchor.text("kind") if anchor else None
+    if kind not in _KINDS:
+        raise MalformedError(f"an anchor {kind}")
+    return kind
+
+
+def _counts(counts: Message | None) -> dict[str, int | tuple[int, ...]]:
+    return {
+        kind: counts.integers(kind) if isinstance(value, list) else counts.integer(kind)
+        for kind, value in (counts.values.items() if counts else ())
+        if counts is not None
+    }
+
+
+def _noted(folder: str) -> frozenset[str]:
+    """What the loader's workers saw running; they have no connection of their own."""
+    try:
+        with open(os.path.join(folder, NOTES), encoding="utf-8") as stream:
+            return frozenset(stream.read().split("\n")) - {""}
+    except OSError:
+        return frozenset()

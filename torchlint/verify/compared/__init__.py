@@ -1,0 +1,1 @@
+"""What is compared: the original program and its changed forms."""

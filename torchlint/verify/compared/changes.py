@@ -1,0 +1,103 @@
+"""What is compared with the original: our fixes, a user's patch, or another script."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from torchlint.files.diffs import unified
+from torchlint.files.reading import SourceError, read_bytes
+from torchlint.verify.compared.fix_lines import places_after, places_before
+from torchlint.verify.compared.patches import patched
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from torchlint.runtime.program import Program
+    from torchlint.verify.compared.fix_lines import Watched
+    from torchlint.verify.compared.measured_fixes import Fixes
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The changed program, and the ways to take it apart.
+
+    Either `fixes` is given, or `patched` (real path → bytes before and after), or `other`.
+    """
+
+    program: Program
+    fixes: Fixes | None = None
+    patched: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    other: Program | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.fixes.ids if self.fixes else ()
+
+    def of(self, ids: Collection[str]) -> Changes:
+        """With these fixes only."""
+        return replace(self, fixes=self.fixes.only(ids) if self.fixes else None)
+
+    def variants(self, *, per_fix: bool) -> tuple[Variant, ...]:
+        """The forms of the program to run."""
+        return variants_of(self.ids, per_fix=per_fix)
+
+    def program_of(self, variant: Variant) -> Program:
+        """Which program this variant starts."""
+        changed = variant.name not in (ORIGINAL, AGAIN)
+        return self.other if self.other is not None and changed else self.program
+
+    def served(self, variant: Variant) -> dict[str, bytes]:
+        """Real path → the bytes that this variant sees in its place."""
+        if variant.name in (ORIGINAL, AGAIN):
+            return {}
+        if self.fixes is not None:
+            return self.fixes.served(variant.fixes)
+        return {path: after for path, (_, after) in self.patched.items()}
+
+    def may_change(self, variant: Variant) -> str:
+        """What the rules behind this variant's fixes declare to change in the numbers."""
+        if self.fixes is None:
+            return ""
+        declared = [fix.may_change for fix in self.fixes.fixes if fix.id in variant.fixes]
+        return "; ".join(dict.fromkeys(each for each in declared if each))
+
+    def places(self) -> tuple[Watched, Watched]:
+        """The lines to watch in the original and in the changed program."""
+        if self.fixes is None:
+            return {}, {}
+        return places_before(self.fixes), places_after(self.fixes)
+
+    def diff(self) -> str:
+        """The whole change, for a reader."""
+        if self.fixes is not None:
+            return self.fixes.diff(self.ids)
+        pairs = self.patched
+        if self.other is not None:
+            pairs = {self.program.file: (_read(self.program.file), _read(self.other.file))}
+        parts = [unified(os.path.relpath(path), *pair) for path, pair in sorted(pairs.items())]
+        return b"".join(parts).decode("utf-8", "replace")
+
+
+def by_patch(program: Program, patch: str) -> Changes:
+    """The program against itself with a user's diff.
+
+    Raises:
+        VerifyError: the patch cannot be used.
+    """
+    return Changes(program, patched=patched(patch, program.root))
+
+
+def by_other(program: Program, other: Program) -> Changes:
+    """The program against another one."""
+    return Changes(program, other=other)
+
+
+def _read(path: str) -> bytes:
+    try:
+        return read_bytes(path)
+    except SourceError as error:
+        raise VerifyError(f"{path}: {error.message}") from None

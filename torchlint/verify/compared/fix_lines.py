@@ -1,0 +1,122 @@
+"""The lines that show whether a fix was executed."""
+
+from __future__ import annotations
+
+import ast
+import os
+from typing import TYPE_CHECKING
+
+from torchlint.files.lines import LineIndex
+from torchlint.files.reading import decode
+from torchlint.fixes.splice import spans
+from torchlint.runtime.probe.settings import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.fixes.splice import Span
+    from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
+
+Watched = dict[str, tuple[Place, ...]]
+"""Real path → the lines to watch."""
+
+
+def places_before(fixes: Fixes) -> Watched:
+    """The statements of the original files that fixes change. A place's id is the fix's id,
+    a colon and the number of the finding in the fix."""
+    watched: dict[str, list[Place]] = {}
+    for fix in fixes.fixes:
+        text = fixes.sources[fix.path].text
+        statements = _Statements(text)
+        for name, span in _telling_spans(fix, text):
+            if not _is_whole_lines(span, text):
+                first, last = statements.around(span[0], span[1])
+                watched.setdefault(_real(fix), []).append(Place(name, first, last))
+    return {path: tuple(places) for path, places in watched.items()}
+
+
+def places_after(fixes: Fixes) -> Watched:
+    """The statements of the files with all fixes made that hold what the fixes wrote."""
+    changed = fixes.changed(fixes.ids)
+    watched: dict[str, list[Place]] = {}
+    for path, (_, after) in changed.items():
+        source = fixes.sources[path]
+        text = decode(path, after).text
+        statements = _Statements(text)
+        here = [fix for fix in fixes.fixes if fix.path == path]
+        everything = spans(
+            (edit for fix in here for each in fix.findings if each.fix for edit in each.fix.edits),
+            LineIndex(source.text),
+        )
+        for fix in here:
+            for name, span in _telling_spans(fix, source.text):
+                if not span[2].strip():
+                    continue
+                start = span[0] + _shift(span, everything)
+                first, last = statements.around(start, start + len(span[2]))
+                watched.setdefault(_real(fix), []).append(Place(name, first, last))
+    return {path: tuple(places) for path, places in watched.items()}
+
+
+def _real(fix: MeasuredFix) -> str:
+    return os.path.realpath(fix.path)
+
+
+def _telling_spans(fix: MeasuredFix, text: str) -> Iterator[tuple[str, Span]]:
+    """The edits of a fix but for the imports that it adds, which run whatever happens."""
+    lines = LineIndex(text)
+    for number, finding in enumerate(fix.findings):
+        found = spans(finding.fix.edits if finding.fix else (), lines)
+        telling = [span for span in found if not _is_import(span)] or found
+        for span in telling:
+            yield f"{fix.id}:{number}", span
+
+
+def _is_import(span: Span) -> bool:
+    return span[0] == span[1] and span[2].lstrip().startswith(("import ", "from "))
+
+
+def _is_whole_lines(span: Span, text: str) -> bool:
+    """An insertion between two lines: no statement of the original is part of it."""
+    at_start = span[0] == 0 or text[span[0] - 1] in "\r\n"
+    return span[0] == span[1] and at_start and span[2].endswith(("\n", "\r"))
+
+
+def _shift(span: Span, everything: list[Span]) -> int:
+    """How far the edits before this one move it."""
+    moved = 0
+    for other in everything:
+        if other == span:
+            break
+        moved += len(other[2]) - (other[1] - other[0])
+    return moved
+
+
+class _Statements:
+    """The statements of a text by the lines they stand on."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = LineIndex(text)
+        self._text = text
+        self._ranges = sorted(_ranges(ast.parse(text)))
+
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        """First and last row of the statement that holds the first word of the place."""
+        stripped = len(self._text[start:end]) - len(self._text[start:end].lstrip())
+        row = self._lines.position(min(start + stripped, len(self._text))).row
+        for first, last in self._ranges:
+            if first <= row <= last:
+                return first, last
+        return row, max(row, self._lines.position(end).row)
+
+
+def _ranges(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    """First and last row of each simple statement, and of the head of each compound one."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt):
+            continue
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body:
+            yield (node.lineno, max(node.lineno, body[0].lineno - 1))
+        else:
+            yield (node.lineno, node.end_lineno or node.lineno)

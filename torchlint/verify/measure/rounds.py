@@ -1,0 +1,211 @@
+"""Rounds of process pairs, look after look, until everything is settled or the plan ends."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.probe.settings import MEASURE
+from torchlint.verify.measure.rotation import Round, rotate
+from torchlint.verify.measure.steadiness import drifting, warming_up
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, expected_s
+from torchlint.verify.result import BlockStrip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.workspace import Workspace
+    from torchlint.verify.jobs import Jobs
+    from torchlint.verify.measure.rotation import Block
+    from torchlint.verify.plan import Variant
+    from torchlint.verify.result import DeclaredPlan
+
+    Blocks = tuple[Block, ...]
+    Pairs = list[tuple[Blocks, Blocks]]
+
+_MOST_EXTENSIONS: Final = 3
+"""Of the warm-up, each to twice of what it was."""
+
+
+class Rounds:
+    """Measures rounds: in each, every variant runs once in a new process, in turns with the
+    others of its rotation.
+
+    Args:
+        anchor: what ends a step.
+        rotations: names of the variants that run side by side.
+        ranks: processes of each run that take steps.
+        serial_warmup: warm up one after the other, as GPUs choose kernels by timing them.
+        one_at_a_time: the memory does not hold the runs of a rotation side by side.
+        extends_warmup: warm up longer if the first round shows that it was too short.
+        timeout_s: a process that sends nothing for this long has failed.
+    """
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        workspace: Workspace,
+        plan: DeclaredPlan,
+        variants: Sequence[Variant],
+        *,
+        anchor: Anchor,
+        rotations: Sequence[tuple[str, ...]],
+        ranks: int,
+        serial_warmup: bool,
+        one_at_a_time: bool,
+        extends_warmup: bool,
+        timeout_s: float,
+    ) -> None:
+        self.plan = plan
+        self.one_at_a_time = one_at_a_time
+        self.finished = False
+        self._jobs = jobs
+        self._workspace = workspace
+        self._variants = {variant.name: variant for variant in variants}
+        self._anchor = anchor
+        self._rotations = rotations
+        self._ranks = ranks
+        self._serial_warmup = serial_warmup
+        self._extensions = _MOST_EXTENSIONS if extends_warmup else 0
+        self._timeout_s = timeout_s
+        self._measured: list[list[Mapping[str, Blocks]]] = []
+        self._random = random.Random(plan.seed)  # noqa: S311 - an order, not a secret
+
+    def measure(
+        self,
+        undecided: Callable[[], bool],
+        *,
+        deadline: float | None,
+        progress: Callable[[int, int], None],
+    ) -> bool:
+        """Measure until nothing is undecided at a look, or all looks are done.
+
+        Args:
+            undecided: asked after each look.
+            deadline: of `time.monotonic`; no round begins that would probably end after it.
+            progress: called with the rounds done and those of the coming look.
+
+        Returns:
+            whether the deadline ended it.
+
+        Raises:
+            Failed: a run failed.
+        """
+        longest = 0.0
+        for look in self.plan.looks:
+            while len(self._measured) < look:
+                begun = time.monotonic()
+                if deadline is not None and self._measured and begun + longest > deadline:
+                    return True
+                progress(len(self._measured), look)
+                measured = self._round()
+                longest = max(longest, time.monotonic() - begun)
+                if self._measured or not self._warms_up_longer(measured):
+                    self._measured.append(measured)
+            progress(look, look)
+            if not undecided():
+                return False
+        return False
+
+    def unsteady(self) -> tuple[int, int]:
+        """How many runs had not warmed up when they were measured, and how many there were."""
+        runs = [blocks for measured in self._measured for blocks in _runs(measured)]
+        return sum(_compiles(blocks) or drifting(_seconds(blocks)) for blocks in runs), len(runs)
+
+    def expected_s(self, step_s: float, processors: int) -> float:
+        """Roughly how long the first look takes."""
+        return expected_s(self.plan, step_s, self.plan.looks[0], processors)
+
+    def pairs(self, before: str, after: str) -> Pairs:
+        """The blocks of two variants that ran in turns, pair by pair."""
+        found: Pairs = []
+        for groups in self._measured:
+            for blocks in groups:
+                if before in blocks and after in blocks:
+                    found.append((blocks[before], blocks[after]))
+                    break
+        return found
+
+    def strips(self) -> tuple[BlockStrip, ...]:
+        """Seconds per step of the original, itself again and the changed program."""
+        names = (ORIGINAL, AGAIN, CHANGED)
+        return tuple(
+            BlockStrip(
+                pair,
+                {name: tuple(b.seconds for b in groups[0][name]) for name in names},
+            )
+            for pair, groups in enumerate(self._measured)
+        )
+
+    def _warms_up_longer(self, measured: list[Mapping[str, Blocks]]) -> bool:
+        """Whether to do this first round again. Only the pace within each process decides, never
+        how the variants compare; and only runs that become faster, since what becomes slower
+        does not warm up."""
+        runs = _runs(measured)
+        cold = sum(_compiles(blocks) or warming_up(_seconds(blocks)) for blocks in runs)
+        if self.finished or not self._extensions or 2 * cold <= len(runs):
+            return False
+        self._extensions -= 1
+        self.plan = replace(self.plan, warmup=max(1, 2 * self.plan.warmup))
+        return True
+
+    def _round(self) -> list[Mapping[str, Blocks]]:
+        found: list[Mapping[str, Blocks]] = []
+        for names in self._rotations:
+            seed = self._random.randrange(2**32)
+            try:
+                found.append(self._together(names, seed))
+            except Failed as failed:
+                if not failed.oom or self.one_at_a_time:
+                    raise
+                # Two of them do not fit into the memory together.
+                self.one_at_a_time = True
+                found.append(self._together(names, seed))
+        return found
+
+    def _together(self, names: Sequence[str], seed: int) -> Mapping[str, Blocks]:
+        if not self.one_at_a_time:
+            return self._rotate(names, seed)
+        order = list(names)
+        random.Random(seed).shuffle(order)  # noqa: S311
+        blocks: dict[str, Blocks] = {}
+        for name in order:
+            blocks.update(self._rotate((name,), seed))
+        least = min(len(each) for each in blocks.values())
+        return {name: each[:least] for name, each in blocks.items()}
+
+    def _rotate(self, names: Sequence[str], seed: int) -> Mapping[str, Blocks]:
+        plan = self.plan
+        done: Round = rotate(
+            {
+                name: self._jobs.job(self._variants[name], MEASURE, anchor=self._anchor)
+                for name in names
+            },
+            self._workspace,
+            warmup=plan.warmup,
+            settle=plan.settle,
+            steps=plan.steps,
+            blocks=plan.blocks,
+            seed=seed,
+            timeout_s=self._timeout_s,
+            serial_warmup=self._serial_warmup,
+            ranks=self._ranks,
+        )
+        self.finished |= done.finished
+        return done.blocks
+
+
+def _runs(measured: Iterable[Mapping[str, Blocks]]) -> list[Blocks]:
+    return [blocks for group in measured for blocks in group.values()]
+
+
+def _seconds(blocks: Blocks) -> list[float]:
+    return [block.seconds for block in blocks]
+
+
+def _compiles(blocks: Blocks) -> bool:
+    return any(block.compiled for block in blocks)

@@ -1,0 +1,133 @@
+"""Runs programs to write down what they compute."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.probe.settings import RECORD
+from torchlint.runtime.run import Run
+from torchlint.verify.numbers.traces import Trace
+from torchlint.verify.plan import ORIGINAL, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
+    from torchlint.verify.jobs import Jobs
+    from torchlint.verify.numbers.agreement import RunRequest
+    from torchlint.verify.result import DeclaredPlan
+
+
+class Recorder:
+    """Records what variants compute.
+
+    Args:
+        at_once: how many runs go side by side; nothing is timed here.
+    """
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        workspace: Workspace,
+        plan: DeclaredPlan,
+        anchor: Anchor,
+        variants: Sequence[Variant],
+        *,
+        at_once: int,
+        timeout_s: float,
+    ) -> None:
+        self._jobs = jobs
+        self._workspace = workspace
+        self._plan = plan
+        self._anchor = anchor
+        self._variants = {each.name: each for each in (*variants, Variant(ORIGINAL, ()))}
+        self._at_once = at_once
+        self._timeout_s = timeout_s
+        self._states = workspace.folder("states")
+        self._saved: set[int] = set()
+
+    def run(self, requests: Sequence[RunRequest]) -> Sequence[Trace]:
+        """The traces of these requests, in their order.
+
+        Raises:
+            Failed: a run failed.
+        """
+        first = [request for request in requests if self._saves(request)]
+        rest = [request for request in requests if request not in first]
+        traces = dict(zip(first, self._record(first), strict=True))
+        traces.update(zip(rest, self._record(rest), strict=True))
+        return [traces[request] for request in requests]
+
+    def _saves(self, request: RunRequest) -> bool:
+        """Whether the others take their first weights from this run."""
+        first = request.variant == ORIGINAL and request.perturb is None and request.level >= 2
+        return first and request.level not in self._saved
+
+    def _record(self, requests: Sequence[RunRequest]) -> list[Trace]:
+        jobs = [self._job(request) for request in requests]
+        self._saved.update(request.level for request in requests if self._saves(request))
+        payloads = record_all(
+            jobs, self._workspace, timeout_s=self._timeout_s, at_once=self._at_once
+        )
+        traces: list[Trace] = []
+        for payload in payloads:
+            if isinstance(payload, Failed):
+                raise payload
+            traces.append(Trace.from_payload(payload))
+        return traces
+
+    def _job(self, request: RunRequest) -> Job:
+        transplants = request.level >= 2
+        return self._jobs.job(
+            self._variants[request.variant],
+            RECORD,
+            anchor=self._anchor,
+            steps=self._plan.numeric_steps,
+            level=request.level,
+            perturb=request.perturb,
+            state=os.path.join(self._states, str(request.level)) if transplants else None,
+            save_state=self._saves(request),
+        )
+
+
+def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, object]:
+    """What the first process that takes steps has written down: the `record` message.
+
+    Args:
+        timeout_s: a run that sends nothing for this many seconds has failed.
+
+    Raises:
+        Failed: the script failed, or ended without a record.
+    """
+    with Run(job, workspace) as run:
+        run.greet(timeout_s)
+        run.start()
+        while True:
+            peer, message = run.receive(timeout_s, "take enough steps")
+            if message.type == "record" and peer.rank == 0:
+                return dict(message.values)
+
+
+def record_all(
+    jobs: Sequence[Job], workspace: Workspace, *, timeout_s: float, at_once: int
+) -> list[dict[str, object] | Failed]:
+    """The records of several jobs in their order, `at_once` of them side by side; a failure
+    stands in the place of its record."""
+
+    def attempt(job: Job) -> dict[str, object] | Failed:
+        try:
+            return record(job, workspace, timeout_s=timeout_s)
+        except Failed as failed:
+            return failed
+
+    with ThreadPoolExecutor(max(1, at_once)) as pool:
+        try:
+            return list(pool.map(attempt, jobs))
+        except BaseException:
+            workspace.stop()  # else the pool would wait until every run has ended
+            raise
