@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests import case_judge
 from tests.case_files import MalformedCaseError, parse_cases
 from tests.case_judge import problems_of
 from torchlint.engine.check import Report, check
-from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
+
+if TYPE_CHECKING:
+    from torchlint.project.target import Target
 
 HEAD = """\
 # every program:
