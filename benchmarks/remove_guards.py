@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("fixtures", "pyproject.toml", "rules", "tests/conftest.py", "tests/rules", "torchlint")
-PRELOADED = ("tests.rules.case_judge", "torchlint.engine.map_project", "libcst.metadata")
+COPIED = ("fixtures", "pyproject.toml", "rules", "tests/*.py", "tests/rules", "torchlint")
+PRELOADED = ("tests.case_judge", "torchlint.engine.map_project", "libcst.metadata")
 """Imported once and not in the process of each guard; none of them imports a rule."""
 LONGEST_S = 120
 """A guard whose removal makes a loop endless is caught."""
@@ -40,6 +40,10 @@ class Guard(NamedTuple):
     path: str
     node: ast.expr
     instead: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.node.lineno}"
 
     def without(self, text: str) -> str:
         """The file without the guard."""
@@ -116,8 +120,8 @@ def passes(copy: Path, rule: str) -> bool:
 
 
 def _failed(copy: Path, rule: str) -> int:
-    from tests.rules.case_files import read_cases
-    from tests.rules.case_judge import problems_of
+    from tests.case_files import read_cases
+    from tests.case_judge import problems_of
     from torchlint.ruleapi.registry import all_rules
 
     name = rule.replace("_", "-")
@@ -130,8 +134,8 @@ def _failed(copy: Path, rule: str) -> int:
 
 def copied(into: Path) -> Path:
     """A copy of what the tests of the rules need, where `torchlint.rules` is `rules/`."""
-    for name in COPIED:
-        source, target = ROOT / name, into / name
+    for source in (path for name in COPIED for path in ROOT.glob(name)):
+        target = into / source.relative_to(ROOT)
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
@@ -144,7 +148,9 @@ def copied(into: Path) -> Path:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("code", help="the code of a rule")
-    code = parser.parse_args().code
+    parser.add_argument("places", nargs="*", help="only guards on these lines, such as _hot.py:46")
+    arguments = parser.parse_args()
+    code, places = arguments.code, tuple(arguments.places)
     files = files_of(code)
     if not files:
         parser.error(f"no file of rules/ has the code {code}")
@@ -161,14 +167,16 @@ def main() -> int:
         if not passes(copy, rule):
             parser.error(f"the cases of {rule} fail as they are")
         guards = [guard for path in files for guard in guards_of(path)]
-        for path, node, instead in guards:
-            text = (ROOT / path).read_text(encoding="utf-8")
-            (copy / path).write_text(Guard(path, node, instead).without(text), encoding="utf-8")
+        if places:
+            guards = [each for each in guards if each.place.endswith(places)]
+        for guard in guards:
+            text = (ROOT / guard.path).read_text(encoding="utf-8")
+            (copy / guard.path).write_text(guard.without(text), encoding="utf-8")
             caught = not passes(copy, rule)
-            (copy / path).write_text(text, encoding="utf-8")
+            (copy / guard.path).write_text(text, encoding="utf-8")
             missed += not caught
             word = "caught" if caught else "MISSED"
-            print(f"{word} {path}:{node.lineno} {ast.unparse(node)[:90]}", flush=True)
+            print(f"{word} {guard.place} {ast.unparse(guard.node)[:90]}", flush=True)
     print(f"{len(guards) - missed} of {len(guards)} guards of {code} are caught")
     return missed > 0
 

@@ -212,7 +212,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 200.0) -> bool:
     """Whether the condition comes true in time."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -110,7 +110,7 @@ def run_plainly(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return Run(done.returncode, done.stdout, done.stderr, folder, folder)
@@ -144,7 +144,7 @@ def run_shielded(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert tree(project) == before, f"the project has changed\n{done.stderr}"

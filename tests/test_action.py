@@ -157,7 +157,7 @@ def test_only_what_a_branch_changed(workspace: Path) -> None:
 def test_trouble_is_2(workspace: Path) -> None:
     code, runner = checked(workspace, diff_base="--help")
     assert (code, runner.outputs["exit-code"]) == (2, "2")
-    assert '"--help" is no revision' in runner.log
+    assert '"--help" is not a revision' in runner.log
     assert checked(workspace, output="html")[0] == 2
 
 

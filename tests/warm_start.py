@@ -35,7 +35,8 @@ class WarmPython:
 
     def __init__(self, *preloaded: str) -> None:
         self._lock = threading.Lock()
-        self._wire, theirs = socket.socketpair()
+        # Of packets, so that a request arrives whole.
+        self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, str(WARM_PYTHON), str(theirs.fileno()), *preloaded]
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()])

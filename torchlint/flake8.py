@@ -1,7 +1,7 @@
 """The flake8 plugin: `TL` codes among flake8's own.
 
-flake8 hands over one file at a time, so a function is known to run on every training step only if
-its own file shows it. `torchlint check` sees the whole project.
+flake8 passes one file at a time, so a function is known to run on every training step only if its
+own file shows it. `torchlint check` sees the whole project.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torchlint.finding import Position
 
 TROUBLE = "TL000"
-"""The code of what is no finding: settings that cannot be used, a file that cannot be parsed."""
+"""The code of errors: settings that cannot be used, a file that cannot be parsed."""
 
 Reported = tuple[int, int, str, type]
 """Row from 1, column from 0, code and message, and a type that flake8 does not look at."""
@@ -37,7 +37,7 @@ class Checker:
         self._filename = filename
 
     def run(self) -> Iterator[Reported]:
-        """What there is to say of the file; nothing is parsed or imported if it has no torch."""
+        """The findings of the file; nothing is parsed or imported if it does not mention torch."""
         if mentions_torch(self._text.encode("utf-8", "replace")):
             yield from _reported(self._text, self._filename)
 

@@ -15,6 +15,7 @@ from torchlint.project.target import Target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from torchlint.analysis.module import Module
     from torchlint.analysis.names import Binding
 
 SEEN = {
@@ -91,6 +92,27 @@ def test_a_use_sees(probed: Callable[..., Any], text: str, values: list[str]) ->
     assert isinstance(name, cst.Name)
     found = asked.module.flow.reaching(name)
     assert [asked.module.source(binding.value) for binding in found] == values
+
+
+READ = {
+    "an argument": ("x = 1\nf(x)", [2]),
+    "the owner of an attribute": ("x = 1\nx.sum()", [2]),
+    "in a function inside": ("def f():\n  x = 1\n  def g():\n    return x", [4]),
+    "not a keyword of that name": ("x = 1\nf(x=2)", []),
+    "not an attribute of that name": ("x = 1\ny.x", []),
+    "not a question about its shape": ("x = 1\nx.shape", []),
+    "not where it is set again": ("x = 1\nx, y = 2, 3", []),
+    "not what another assignment set": ("x = 1\nx = 2\nf(x)", []),
+}
+
+
+@pytest.mark.parametrize(("text", "rows"), READ.values(), ids=list(READ))
+def test_reads_of_an_assignment(
+    module_of: Callable[..., Module], text: str, rows: list[int]
+) -> None:
+    module = module_of(text)
+    reads = module.reads(module.nodes(cst.Assign)[0], "x")
+    assert [module.span(each)[0].row for each in reads] == rows
 
 
 def test_a_name_that_is_set_again_and_again_is_followed_once(

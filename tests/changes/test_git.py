@@ -161,7 +161,7 @@ def test_git_is_not_taken_from_the_folder(here: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("revision", ["--output=started", "-x", "", "a\0b"])
 def test_what_no_revision_can_be_is_not_handed_on(here: Path, revision: str) -> None:
-    with pytest.raises(GitError, match="is no revision"):
+    with pytest.raises(GitError, match="is not a revision"):
         Repository(".").commit(revision)
 
 

@@ -73,9 +73,9 @@ def test_reasons_are_required_on_request(torchlint: Run, train: Path, how: str) 
         (("--add-ignore", "-"), "name some instead of `-`"),
         (("--add-ignore", "--reason", "two\nlines"), "one plain line"),
         (("--reason", "why"), "--reason needs --add-ignore"),
-        (("--add-ignore", "--watch"), "leave out --watch, --baseline and --diff-base"),
-        (("--add-ignore", "--baseline", "known.json"), "leave out --watch, --baseline"),
-        (("--add-ignore", "--diff-base", "HEAD"), "leave out --watch, --baseline"),
+        (("--add-ignore", "--watch"), "drop --watch, --baseline and --diff-base"),
+        (("--add-ignore", "--baseline", "known.json"), "drop --watch, --baseline"),
+        (("--add-ignore", "--diff-base", "HEAD"), "drop --watch, --baseline"),
     ],
 )
 def test_words_that_do_not_fit_are_explained(

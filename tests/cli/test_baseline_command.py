@@ -65,7 +65,7 @@ def test_the_first_write_takes_everything_and_says_what_to_do(
     assert outcome.text == (
         "Wrote torchlint-baseline.json: 3 findings in 2 files.\n"
         'Commit it. With `baseline = "torchlint-baseline.json"` in [tool.torchlint], '
-        "`torchlint check` leaves out what it covers.\n"
+        "`torchlint check` does not report what it covers.\n"
     )
     assert [(each["path"], each["count"]) for each in entries()] == [("c.py", 1), ("src/a.py", 2)]
     assert entries()[0]["expires"] == "2026-05-01"
@@ -96,7 +96,7 @@ def test_a_baseline_does_not_grow_by_itself(torchlint: Run, linter: Any, find: A
     assert refused.text == "src/a.py:9:5: TL201 It waits.\nc.py:3:5: TL201 It waits.\n"
     assert refused.err == (
         "2 findings are not in torchlint-baseline.json, and nothing was written; "
-        "mend them, or accept them with --allow-growth.\n"
+        "fix them, or accept them with --allow-growth.\n"
     )
     assert Path(FILE).read_bytes() == before
     allowed = torchlint("baseline", "write", "--allow-growth", "--owner", "audio")

@@ -64,7 +64,7 @@ def test_nothing_of_the_folder_is_imported(here: Path, trap: Path, started: str,
 def test_where_python_would_import_from_the_folder_no_process_is_started(
     here: Path, monkeypatch: pytest.MonkeyPatch, name: str, safe: bool
 ) -> None:
-    monkeypatch.setattr(safe_path, "_HEEDED", False)
+    monkeypatch.setattr(safe_path, "_SUPPORTED", False)
     (here / name).parent.mkdir(exist_ok=True)
     (here / name).touch()
     assert safe_path.is_safe_to_start() is safe

@@ -176,9 +176,9 @@ def test_a_hyphen_is_standard_output(torchlint: Run, linter: Any, here: Path) ->
     [
         ("gone/report.html", "There is no folder gone for gone/report.html; make it first."),
         ("train.py/report", "There is no folder train.py"),
-        ("folder", "`folder` is no file"),
-        ("folder/", "`folder/` is no file"),
-        ("", "`` is no file"),
+        ("folder", "`folder` is not a file"),
+        ("folder/", "`folder/` is not a file"),
+        ("", "`` is not a file"),
         ("train.py", "train.py is being checked; name another file to write."),
         ("link.py", "link.py is being checked"),
     ],

@@ -165,8 +165,8 @@ def test_options_reach_the_plan(torchlint, measuring, train):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--budget", "soon"), "is no time"),
-        (("--budget", "0"), "is no time"),
+        (("--budget", "soon"), "is not a time"),
+        (("--budget", "0"), "is not a time"),
         (("--pairs", "1"), "growing list"),
         (("--pairs", "8,4"), "growing list"),
         (("--pairs", "4,x"), "growing list"),

@@ -113,7 +113,7 @@ def test_what_is_excluded_wakes_nobody(watch: Callable[..., Watch], here: Path) 
     ("words", "said"),
     [
         (("-",), "--watch needs files or folders"),
-        (("--backend", "dask"), "leave out --backend"),
+        (("--backend", "dask"), "drop --backend"),
         (("--select", "TL999"), "Unknown rule `TL999`"),
     ],
 )

@@ -30,8 +30,8 @@ Run = Callable[..., Any]
         ("check --select TL9999", "Unknown rule `TL9999`; `torchlint rule` lists all."),
         ("check --select TL2,item-in-loop", "the nearest known one is `item-in-step-loop`."),
         ("check --ignore tl2011", "Unknown rule `TL2011`; the nearest known one is `TL201`."),
-        ("check --jobs 0", '"0" is no whole number from 1 up; give one.'),
-        ("check --jobs many", '"many" is no whole number from 1 up; give one.'),
+        ("check --jobs 0", '"0" is not a whole number from 1 up; give one.'),
+        ("check --jobs many", '"many" is not a whole number from 1 up; give one.'),
         ("check --target-torch 2", '"2" is not a version; write one such as 2.1.'),
         ("check --output-format jsn", "the nearest known one is `json`."),
         ("check --color nevr", "'auto', 'always', 'never'; the nearest known one is `never`."),
@@ -54,7 +54,7 @@ Run = Callable[..., Any]
         ("config --select no-such", "Unknown rule `no-such`; `torchlint rule` lists all."),
         ("config --config nope.toml", "nope.toml: There is no such file; check the name."),
         ("config a b", "Got unexpected extra argument (b)\nTry `torchlint config --help`."),
-        ("verify --steps none", '"none" is no whole number from 1 up; give one.'),
+        ("verify --steps none", '"none" is not a whole number from 1 up; give one.'),
         ("verify --device gpu", "'gpu' is not one of 'auto', 'cpu', 'cuda'"),
     ],
 )
@@ -93,7 +93,7 @@ def test_wrong_words_are_answered_with_what_to_do(
         (
             "pyproject.toml",
             "[tool.torchlint]\nselect = [TL2]",
-            "(at line 2, column 11); mend it there.",
+            "(at line 2, column 11); fix it.",
         ),
         ("pyproject.toml", "[tool.torchlint]\ntarget-torch = 2.1", 'such as target-torch = "2.1".'),
         ("pyproject.toml", "[tool]\ntorchlint = 3", "write `[tool.torchlint]`."),

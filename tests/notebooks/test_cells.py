@@ -61,8 +61,8 @@ def test_text_before_the_first_cell_goes_into_it() -> None:
     [
         (r"# cell-\w+ 3\n", "", "border"),
         (r"(# cell-\w+ 2\n)", r"\1\1", "border"),
-        (r"pass  (# cell-\w+ 1:1)", r"x = 1; pass  \1", "no Python"),
-        (r".*# cell-\w+ 4:2\n", "", "no Python"),
+        (r"pass  (# cell-\w+ 1:1)", r"x = 1; pass  \1", "not Python"),
+        (r".*# cell-\w+ 4:2\n", "", "not Python"),
     ],
     ids=["a border is gone", "one is there twice", "a magic is changed", "a magic is gone"],
 )

@@ -120,7 +120,7 @@ def test_cells_that_are_no_python_are_said_and_the_others_are_checked() -> None:
         key=lambda each: each.sort_key,
     )
     assert [str(each.position) for each in said] == ["cell 2:1:5", "cell 3:1:1"]
-    assert all("left out" in each.message for each in said)
+    assert all("skipped" in each.message for each in said)
 
 
 def test_what_is_left_is_told_in_cells_too() -> None:

@@ -1,4 +1,4 @@
-"""Every case of every rule says what the rule finds in it; `case_files.py` has the format."""
+"""Every case of every rule says what the rule finds in it; `tests/case_files.py` has the format."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.rules.case_files import read_cases
-from tests.rules.case_judge import problems_of
+from tests.case_files import read_cases
+from tests.case_judge import problems_of
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
-    from tests.rules.case_files import Case
+    from tests.case_files import Case
     from torchlint.ruleapi.rule import Rule
 
 FILES = sorted((Path(__file__).parent / "cases").glob("*.py"))

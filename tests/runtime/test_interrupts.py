@@ -116,11 +116,11 @@ def test_another_thread_holds_nothing_up(interrupts: Interrupts) -> None:
     def hold() -> None:
         with interrupts.held():
             entered.set()
-            leave.wait(20)
+            leave.wait(200)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert entered.wait(20)
+    assert entered.wait(200)
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     leave.set()

@@ -290,7 +290,7 @@ def test_a_rank_that_ends_is_not_the_end(scene: Scene) -> None:
         while child.receive(20, "end")[1].type != "ended":
             pass
         for peer in child.peers:
-            child.turn(peer, settle=0, steps=1)
+            child.send(peer, "turn", settle=0, steps=1)
         with pytest.raises(Failed) as raised:
             child.receive(20, "end")
     assert (raised.value.status, raised.value.steps) == ("finished", 9)

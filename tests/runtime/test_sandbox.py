@@ -53,7 +53,7 @@ def run(
         capture_output=True,
         text=True,
         errors="surrogateescape",
-        timeout=60,
+        timeout=600,
         check=False,
     )
 
@@ -240,7 +240,7 @@ def test_a_project_with_something_mounted_inside_is_not_overlaid(tmp_path: Path)
     command = sandbox.wrap(command, str(project), str(tmp_path / "run"))
     command = sandbox.wrap(command, str(project / "in ner"), str(tmp_path / "inner run"))
     done = subprocess.run(
-        command, cwd=project, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=project, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == overlay_mount.REFUSED
     assert f"{project / 'in ner'} is mounted inside the project" in done.stderr
@@ -254,7 +254,7 @@ def test_a_command_that_cannot_be_shielded_does_not_run(tmp_path: Path) -> None:
     wrapped = sandbox.wrap(command, str(project), str(tmp_path / "run"))
     folders.remove(str(tmp_path / "run" / "work"))
     done = subprocess.run(
-        wrapped, cwd=project, capture_output=True, text=True, timeout=60, check=False
+        wrapped, cwd=project, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == overlay_mount.REFUSED
     assert done.stderr.startswith("torchlint: the project cannot be shielded by overlayfs: ")

@@ -255,8 +255,8 @@ def test_settings_are_asked_for_where_the_editor_can_be_asked(
     ("options", "said"),
     [
         ({"select": ["TL999"]}, "Unknown rule `TL999`"),
-        ({"select": "TL201"}, "torchlint.select is no list"),
-        ({"hints": "yes"}, "torchlint.hints is no switch"),
+        ({"select": "TL201"}, "torchlint.select must be a list"),
+        ({"hints": "yes"}, "torchlint.hints must be true or false"),
         ({"targetTorch": "new\x1b"}, 'torchlint.targetTorch is "new\\x1b"'),
     ],
 )

@@ -91,7 +91,7 @@ def test_a_crash_is_told_once_and_keeps_nobody_waiting(monkeypatch: pytest.Monke
     buffer = Buffer("untitled:1", None, 1, SLOW)
     worker.edit(buffer)
     worker.edit(buffer._replace(uri="untitled:2"))
-    assert all(listener.arrived.acquire(timeout=60) for _ in range(2))
+    assert all(listener.arrived.acquire(timeout=600) for _ in range(2))
     worker.stop()
     assert [outcome.findings for outcome in listener.outcomes] == [(), ()]
     (sentence,) = listener.sentences

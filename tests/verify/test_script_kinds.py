@@ -26,8 +26,8 @@ import pytest
 
 from tests.warm_start import start_by
 from torchlint import __main__ as main
-from torchlint.runtime import run as starting
-from torchlint.runtime.sandbox import overlayfs as sandbox
+from torchlint.runtime import run as runs
+from torchlint.runtime.sandbox import overlayfs
 
 if TYPE_CHECKING:
     from tests.warm_start import Start
@@ -232,7 +232,7 @@ def in_a_process(words: list[str], project: Path) -> tuple[int, str]:
         text=True,
         check=False,
     )
-    _, left = psutil.wait_procs(marked(mark), timeout=5.0)
+    _, left = psutil.wait_procs(marked(mark), timeout=60.0)
     for process in left:
         process.kill()
     assert not left
@@ -252,9 +252,9 @@ def warmly(
 
     def torchlint(words: list[str], project: Path) -> tuple[int, str]:
         monkeypatch.chdir(project)
-        monkeypatch.setattr(starting, "subprocess", start_by(start))
+        monkeypatch.setattr(runs, "subprocess", start_by(start))
         # The other shield puts programs before Python.
-        monkeypatch.setattr(sandbox, "available", lambda *folders: sandbox.REDIRECT)
+        monkeypatch.setattr(overlayfs, "available", lambda *folders: overlayfs.REDIRECT)
         code = main.run(words)
         said = "".join(capfd.readouterr())
         assert {process.poll() is None for process in started} <= {False}

@@ -120,7 +120,7 @@ class Flow:
         return False
 
     def _loops_that_carry(self, above: set[cst.CSTNode], last: Binding | None) -> set[cst.CSTNode]:
-        """The loops around a use in which values come round that `last` does not hide."""
+        """The loops around a use that carry values past `last` into the next round."""
         loops: set[cst.CSTNode] = {node for node in above if node.__class__ in LOOPS}
         if last is not None:
             loops -= {last.node, *self._tree.ancestors(last.node)}

@@ -1,4 +1,4 @@
-"""One parsed file, answering in the words of somebody who writes PyTorch."""
+"""One parsed file, with answers in the words of a PyTorch user."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ class Module:
 
     @cached_property
     def is_entry(self) -> bool:
-        """A script that somebody starts: a main guard, a command line, or training at top level."""
+        """A script that is started: a main guard, a command line, or training at top level."""
         if self.main_guard is not None:
             return True
         if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in self.imported):

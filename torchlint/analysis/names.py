@@ -24,7 +24,7 @@ _BUILTINS = frozenset(dir(builtins)) - {"None", "True", "False"}
 _MOST_CANDIDATES = 8
 _MOST_BINDINGS = 200
 """A name that a scope binds more often can be anything: to ask each use which of them it sees would
-take the square of their number, and nobody but a generator writes so."""
+take the square of their number, and only generated code does that."""
 SCOPES = (
     cst.Module,
     cst.FunctionDef,

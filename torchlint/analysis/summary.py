@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
-from torchlint.analysis.names import How, dotted_text, qualified_name
+from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, Value
 from torchlint.finding import Position
@@ -179,7 +179,7 @@ class _Summarizer:
         stepping = loops.stepping_functions
         relevant = node in stepping or loops.is_step_hook(node)
         return FunctionSummary(
-            name=qualified_name(module._nodes, node),
+            name=module.qualified_name(node),
             position=module.span(node)[0] if relevant else Position(1, 1),
             parameters=tuple(names),
             steps=node in stepping,
@@ -205,7 +205,7 @@ class _Summarizer:
                 if found:
                     attributes.setdefault(name, []).extend(found)
         return ClassSummary(
-            name=qualified_name(module._nodes, node),
+            name=module.qualified_name(node),
             bases=tuple(bases),
             attributes=tuple((name, tuple(found)) for name, found in attributes.items()),
         )

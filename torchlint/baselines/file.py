@@ -33,7 +33,7 @@ def read(path: str) -> tuple[Entry, ...]:
     """The entries of a baseline.
 
     Raises:
-        ConfigError: it cannot be read, or is no baseline.
+        ConfigError: it cannot be read, or is not a baseline.
     """
     data = read_capped(path, _MAX_BYTES)
     try:
@@ -68,7 +68,7 @@ def _line(entry: Entry) -> str:
     if entry.expires is not None:
         values["expires"] = entry.expires.isoformat()
     text = json.dumps(values, ensure_ascii=False)
-    # What a diff would hide or obey, and half of a surrogate pair, is escaped; é stays é.
+    # Control characters and lone surrogates are escaped; é stays é.
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
@@ -84,7 +84,7 @@ def decode(data: bytes) -> tuple[Entry, ...]:
         found = json.loads(data.decode("utf-8-sig"), parse_int=_number)
     except (ValueError, RecursionError) as error:
         raise ConfigError(
-            f"This is not valid JSON: {shortened(str(error))}; mend it, or take it from git again."
+            f"This is not valid JSON: {shortened(str(error))}; fix it, or restore it from git."
         ) from None
     if not isinstance(found, dict) or "version" not in found:
         raise ConfigError("This is not a baseline; `torchlint baseline write` makes one.")
@@ -158,5 +158,5 @@ def parse_date(text: str) -> date | None:
 
 
 def _number(text: str) -> int:
-    # Reading a number of a million digits takes the square of them in older versions of Python.
+    # In older versions of Python the time to read a number grows with the square of its digits.
     return int(text) if len(text) < 10 else -1

@@ -1,8 +1,8 @@
-"""A baseline: findings that are known and wait to be mended, so that only new ones are told.
+"""A baseline: known findings that are not fixed yet, so that only new ones are reported.
 
 An entry stands for equal findings: same file, rule, scope and code, and shown to the same people.
-No line numbers, so that it holds while the code around it moves. Everything here is about plain
-values; nothing is read, and the date of today is given.
+It has no line numbers, so that it still matches when the code around it moves. Everything here
+works on plain values; nothing is read, and the caller gives the date.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Key(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """`size` equal findings are known. Who mends them, why not yet, and the last day that they are
-    covered stand in the file, and people edit them there."""
+    """`size` equal findings. People edit the rest in the file: who fixes them, why they are not
+    fixed yet, and the last day that they are covered."""
 
     key: Key
     size: int
@@ -55,7 +55,7 @@ class Stale(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a baseline says of the findings of a run.
+    """What a baseline says about the findings of a run.
 
     `left` are the findings to report, in their order: the `new` ones, and those of entries that
     have `expired`; the `known` others are covered. `entries` are those that still hold, with what
@@ -92,7 +92,7 @@ def compare(
     Args:
         judged: whether this run would have found the findings of an entry; else it is kept as
             it is.
-        gone: whether there is no file of this name any more.
+        gone: whether there is no longer a file of this name.
     """
     waiting = _Waiting(findings)
     holders: dict[int, Entry] = {}
@@ -173,7 +173,7 @@ class _Waiting:
             queue = self._like.get(like, [])
             while queue:
                 yield queue[-1]
-                queue.pop()  # Whoever comes back for more has taken all of it.
+                queue.pop()  # The caller asks again only after it has taken all of this key.
 
 
 def _name(key: Key) -> str:
@@ -202,7 +202,7 @@ def _keep(kept: dict[Key, Entry], entry: Entry) -> None:
 def _left(
     findings: Sequence[tuple[Key, Finding]], holders: Mapping[int, Entry], today: date
 ) -> tuple[Finding, ...]:
-    """What is to be told, each with what the baseline knows of it behind its message."""
+    """The findings to report; their messages say what the baseline knows about them."""
     known = Counter(
         findings[at][0] for at, entry in holders.items() if not entry.has_expired(today)
     )

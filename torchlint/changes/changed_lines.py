@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from torchlint.finding import Position
 
 _DEEPEST: Final = 32
-"""How often a part of a file is cut at lines that it has once. Hostile files could go on for ever;
-what is left then counts as changed."""
+"""How often a part of a file is split at its unique lines. Hostile files could go on forever; the
+rest counts as changed."""
 _FILES: Final = (b"100644", b"100755", b"100664")
 
 
@@ -33,7 +33,7 @@ class ChangedLines(NamedTuple):
             cells, one cell after the other.
         rows: those that are new or different, from 1.
         cuts: rows below which something was taken out.
-        cells: how many lines stand before each code cell of a notebook.
+        cells: how many lines come before each code cell of a notebook.
     """
 
     lines: Sequence[bytes] = ()
@@ -70,7 +70,7 @@ class Changes:
 
     Args:
         revision: a branch, a tag or a commit. What counts is the merge base of it and HEAD, as in
-            a pull request, so that what others did there meanwhile is no change of ours.
+            a pull request, so that later changes by others on that branch do not count.
         folder: a folder of the working tree.
 
     Raises:
@@ -91,7 +91,7 @@ class Changes:
             files: paths, with their content where it does not come from the disk.
 
         Raises:
-            GitError: a file lies outside of the repository, or an object is missing.
+            GitError: a file is outside of the repository, or an object is missing.
         """
         names = {path: self._name(path) for path in files}
         tree = self._repository.tree(self._base)
@@ -114,7 +114,7 @@ class Changes:
         """The path from the top, as git has it.
 
         Raises:
-            GitError: it lies elsewhere.
+            GitError: it is outside of the repository.
         """
         top = self._repository.top.rstrip(os.sep) + os.sep
         real = os.path.realpath(path)

@@ -1,8 +1,8 @@
-"""Asks git about a repository that nobody vouches for.
+"""Asks git about a repository that is not trusted.
 
-What stands in its `.git/config` may name programs for git to start. None of the commands here
-starts one: they read objects and the index, and never look at a file of the working tree, for
-which git would run the filters that `.gitattributes` asks for.
+Its `.git/config` may name programs for git to start. None of the commands here starts one: they
+read objects and the index, and never look at a file of the working tree, for which git would run
+the filters that `.gitattributes` names.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import subprocess
 from typing import Final, NamedTuple
 
 _TIMEOUT: Final = 300
-"""Seconds. A configuration that includes a named pipe would make git wait for ever."""
+"""Seconds. A configuration that includes a named pipe would make git wait forever."""
 _SHOWN: Final = 200
-"""Characters of git's own words in a message."""
+"""Characters of git's own message in ours."""
 _CONFIG: Final = (
     "core.fsmonitor=",
     "core.hooksPath=/dev/null",
@@ -34,7 +34,7 @@ _ENVIRONMENT: Final = {
 
 
 class GitError(Exception):
-    """What git could not say, as a sentence of fact and one of action."""
+    """What git could not answer, as a sentence of fact and one of action."""
 
 
 class Entry(NamedTuple):
@@ -48,14 +48,14 @@ class Repository:
     """The repository that a folder belongs to.
 
     Args:
-        folder: lies in its working tree.
+        folder: a folder of its working tree.
 
     Raises:
         GitError: there is no git, or no repository.
     """
 
     def __init__(self, folder: str) -> None:
-        # Not what lies in the working directory, where PATH or Windows would take it from.
+        # Not one in the working directory, where PATH or Windows may look.
         found = shutil.which("git")
         if found is None or not os.path.isabs(found):
             raise GitError("There is no git to compare with; install it.")
@@ -71,7 +71,7 @@ class Repository:
             GitError: it means none.
         """
         if not revision or revision.startswith("-") or "\0" in revision:
-            raise GitError(f'"{revision}" is no revision; name a branch, a tag or a commit.')
+            raise GitError(f'"{revision}" is not a revision; name a branch, a tag or a commit.')
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         code, out, _ = self._run(*words)
         name = out.decode("ascii", "replace").strip()
@@ -178,7 +178,7 @@ class Repository:
         """Exit code, output and messages of one command of git.
 
         Raises:
-            GitError: it did not come to an end.
+            GitError: it did not end.
         """
         options = [word for setting in _CONFIG for word in ("-c", setting)]
         try:

@@ -1,4 +1,4 @@
-"""Which findings a change touches, so that a pull request is told of its own alone."""
+"""Which findings a change touches, so that a pull request shows only its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def files_of(findings: Iterable[Finding]) -> set[str]:
-    """The files whose changes decide."""
+    """The files whose changes matter."""
     return {
         path
         for finding in findings
@@ -22,7 +22,7 @@ def files_of(findings: Iterable[Finding]) -> set[str]:
 
 
 def is_touched(finding: Finding, changed: Mapping[str, ChangedLines]) -> bool:
-    """Whether a change lies where the finding is, or where what explains it is.
+    """Whether a change touches the place of a finding, or a place that explains it.
 
     A loop explains a finding in a function that it calls. It may be an old loop with a new call,
     so a new line in it that names the function counts as well. What a fix would edit does not:

@@ -11,7 +11,7 @@ import click
 from torchlint.cli.command import Command, show_version
 
 COMPLETES: Final = "_TORCHLINT_COMPLETE"
-"""Set by the scripts of `torchlint completion`, which start torchlint to ask what may follow."""
+"""Set by the scripts of `torchlint completion`, which start torchlint to complete a word."""
 _COMMANDS: Final = (
     "baseline", "check", "clean", "completion", "config", "fix", "rule", "server", "verify",
 )  # fmt: skip

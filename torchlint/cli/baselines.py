@@ -68,7 +68,7 @@ class Baseline:
         """Reads the entries.
 
         Raises:
-            click.ClickException: there is no such file, or it is no baseline.
+            click.ClickException: there is no such file, or it is not a baseline.
         """
         if not self.exists:
             raise click.ClickException(
@@ -80,7 +80,7 @@ class Baseline:
             raise click.ClickException(f"{self.name}: {error.message}") from None
 
     def compare(self, findings: Iterable[Finding], run: Run) -> Comparison:
-        """What the entries say of these findings."""
+        """Compares the entries with these findings."""
         selections = {self._called(each.path): each.selection for each in run.targets}
         missing: dict[str, bool] = {}
 
@@ -109,9 +109,9 @@ class Baseline:
 def _judge(
     run: Run, selections: Mapping[str, Selection], gone: Callable[[str], bool]
 ) -> Callable[[Entry], bool]:
-    """Whether the run would have found what an entry stands for.
+    """Whether the run would have found the findings of an entry.
 
-    Nothing is judged if a file could not be checked: it may have made others hot.
+    No entry is judged if a file could not be checked: it may make code in other files hot.
     """
     every = set(selections.values()) or {Selection()}
 
@@ -132,7 +132,7 @@ def _judge(
 
 
 class Baselines:
-    """Those that hold for a plan: the one that was given, or what each file's configuration names.
+    """The baselines of a plan: the given one, or those that the configuration of each file names.
 
     Raises:
         click.ClickException: one of them cannot be used.

@@ -1,7 +1,7 @@
 """Commands with their own `--help` and `--color`.
 
-Click translates these words, and to find out that there is no translation it loads `locale` at each
-start: as long as a tenth of a check that has nothing new to look at.
+Click would translate these texts and load `locale` for it at each start, which takes a tenth of the
+time of a fully cached check.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Command(click.Command):
 
 
 class Choice(_Choice):
-    """One of some words; a typo is answered with the nearest one."""
+    """One of several words; an unknown word gets the most similar one as a suggestion."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
@@ -74,7 +74,7 @@ class Count(click.IntRange):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f'"{value}" is no whole number from {self.min} up; give one.', param, ctx)
+            self.fail(f'"{value}" is not a whole number from {self.min} up; give one.', param, ctx)
 
 
 def _set_colour(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:

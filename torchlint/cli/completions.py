@@ -1,7 +1,7 @@
-"""What may follow on a command line, for the scripts that `torchlint completion` prints.
+"""Completes command lines, for the scripts that `torchlint completion` prints.
 
-Commands, options and choices complete by themselves. Of the other values, the word in `--help`
-that stands for the value says what it is, so that a new option completes without being named here.
+Click completes commands, options and choices. For other values, the placeholder in `--help` tells
+the kind, so that a new option completes without being named here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def script(shell: str) -> str:
 
 
 def complete(instruction: str) -> int:
-    """Print what may follow; a shell that asks gets no error to show between its words."""
+    """Print the completions; errors are hidden, since a shell would show them in the line."""
     with contextlib.suppress(Exception):
         context = click.Context(torchlint)
         for name in torchlint.list_commands(context):
@@ -48,13 +48,12 @@ def complete(instruction: str) -> int:
 def _words_and_values(shell: str) -> type[ShellComplete]:
     """The completion class of a shell, corrected for `--option=value`.
 
-    bash hands over the sign as a word of its own; the others take what they get for all of the
-    word, option included.
+    bash passes the `=` as a separate word; others replace the whole word, option included.
     """
     known = get_completion_class(shell)
     assert known is not None
 
-    class Mended(known):  # type: ignore[valid-type, misc]
+    class Extended(known):  # type: ignore[valid-type, misc]
         def get_completion_args(self) -> tuple[list[str], str]:
             args, incomplete = super().get_completion_args()
             return [arg for arg in args if arg != "="], incomplete
@@ -67,7 +66,7 @@ def _words_and_values(shell: str) -> type[ShellComplete]:
                     item.value = option + sign + item.value
             return items
 
-    return Mended
+    return Extended
 
 
 def _teach(param: click.Parameter) -> None:

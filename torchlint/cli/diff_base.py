@@ -1,4 +1,4 @@
-"""`--diff-base`: only what a change touches."""
+"""`--diff-base`: only findings that a change touches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def changes_since(revision: str) -> Changes:
     """What changed here since the merge base of `revision` and HEAD.
 
     Raises:
-        click.ClickException: git cannot tell.
+        click.ClickException: git cannot answer.
     """
     from torchlint.changes.changed_lines import Changes
     from torchlint.changes.git import GitError
@@ -32,10 +32,10 @@ def changes_since(revision: str) -> Changes:
 def narrow(shown: Shown, targets: Sequence[Target], changes: Changes) -> tuple[Shown, list[str]]:
     """The findings that the changes touch, and a sentence about the others, if any.
 
-    Hints that nobody asked for are not counted: whether they are touched is not known.
+    Hidden hints are not counted: whether they are touched is not known.
 
     Raises:
-        click.ClickException: git cannot tell.
+        click.ClickException: git cannot answer.
     """
     from torchlint.changes.git import GitError
     from torchlint.changes.touched_findings import files_of, is_touched

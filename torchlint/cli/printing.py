@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def asked_colour() -> bool | None:
-    """What `--color` says; None if that is `auto`."""
+    """The value of `--color`; None if that is `auto`."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.color
 
@@ -33,12 +33,12 @@ def print_lines(lines: Iterable[str], *, err: bool = False) -> None:
     """Writes whole lines in one go."""
     text = "".join(f"{line}\n" for line in lines)
     if text:
-        # The lines are already plain or painted; click must not take the paint off again.
+        # The lines have the colours that they should have; click must not remove them.
         click.echo(text, nl=False, err=err, color=True)
 
 
 def must_be_writable(output_file: str) -> None:
-    """Said before work that takes a while and would be lost.
+    """Checked before work that takes a while and would be lost.
 
     Raises:
         click.ClickException: no report can be written there.
@@ -47,7 +47,7 @@ def must_be_writable(output_file: str) -> None:
     if folder and not os.path.isdir(folder):
         raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")
     if not os.path.basename(output_file) or os.path.isdir(output_file):
-        raise click.ClickException(f"`{output_file}` is no file; name one to write.")
+        raise click.ClickException(f"`{output_file}` is not a file; name one to write.")
 
 
 def write_report(output_file: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""In which form `check` reports, and where to. A format is imported when it is asked for."""
+"""The reports of a check: formats and destinations. A format is imported when it is used."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ def report_options(command: Function) -> Function:
 def destination(
     output_file: str | None, targets: Sequence[Target], chosen: str, *, statistics: bool = False
 ) -> str | None:
-    """The file to write, or None for standard output, once it is clear that it can be.
+    """The file to write, or None for standard output, once it is clear that it can be written.
 
     Raises:
-        click.ClickException: it cannot be, or the options contradict each other. Said before the
-            check, which may take a while.
+        click.ClickException: it cannot be written, or the options contradict each other; raised
+            before the check, which may take a while.
     """
     if statistics and chosen not in _COUNTED:
         raise click.UsageError(
@@ -138,7 +138,7 @@ def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
 
 
 def _text(checked: Checked, look: Look) -> Iterator[str]:
-    # Finding nothing is the common case and needs none of what renders findings.
+    # Without findings, the common case, no renderer is imported.
     if checked.findings or checked.shown.hidden_hints:
         from torchlint.report.formats import text
 

@@ -108,7 +108,7 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
 
 
 def run(request: Request, changes: Changes, *, yes: bool) -> Result | None:
-    """Say what will be executed, ask if somebody is there to answer, and verify.
+    """Say what will be executed, ask if the terminal is interactive, and verify.
 
     Returns:
         None if there is no fix to measure: then nothing is executed.

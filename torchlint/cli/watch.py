@@ -1,4 +1,4 @@
-"""`torchlint check --watch`: the same command again and again."""
+"""`torchlint check --watch`: the same command after each change."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 
 
-def again_and_again(paths: tuple[str, ...], options: Options) -> NoReturn:
+def check_on_changes(paths: tuple[str, ...], options: Options) -> NoReturn:
     """Run the command that is running, then once more after each change, until Ctrl-C.
 
     Raises:
-        click.exceptions.Exit: always, with 130, as whatever Ctrl-C ends.
-        click.ClickException: the words of the command cannot be used, or nothing can be watched.
+        click.exceptions.Exit: always, with 130, the exit code of a program that Ctrl-C ends.
+        click.ClickException: the options cannot be used, or nothing can be watched.
     """
     context = click.get_current_context()
     given = {**context.params, "watch": False}
     if "-" in paths:
         raise click.UsageError("--watch needs files or folders; standard input comes once.")
     if options.backend is not None:
-        raise click.UsageError("--watch works on this machine alone; leave out --backend.")
+        raise click.UsageError("--watch works on this machine alone; drop --backend.")
     # One for all checks: only what has changed is parsed.
     context.obj = store_from(options)
     try:

@@ -77,7 +77,7 @@ def _load_folder(folder: str) -> Settings | None:
     if os.path.lexists(path):
         return _settings(read_toml(path), Settings(folder, path))
     path = os.path.join(folder, "pyproject.toml")
-    # Nobody is told off for a broken pyproject.toml that has nothing to do with torchlint.
+    # A broken pyproject.toml without a word about torchlint is not reported.
     if not os.path.isfile(path) or b"torchlint" not in read_capped(path):
         return None
     table = tool_table(read_toml(path), path)
@@ -93,7 +93,7 @@ def _load_named(file: str, here: Settings) -> Settings:
 
 
 def _settings(table: Mapping[str, object], base: Settings) -> Settings:
-    # Where there is no configuration, nothing of its keys is needed.
+    # Imported late: without a configuration file no key is needed.
     from torchlint.config.keys import from_table
 
     return from_table(table, base)

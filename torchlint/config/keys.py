@@ -1,6 +1,6 @@
 """The keys of `[tool.torchlint]`: what each takes, what it means, and how it is read.
 
-There are these keys and no others, and the reference page is made from them.
+There are no other keys, and the reference page is generated from these.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ KEYS: Final[dict[str, tuple[str, str, str]]] = {
         "table from globs to lists of rules",
         "What is off in some files, whatever `select` says. A glob without a slash means that "
         "name in any folder; one with a slash starts at the folder of the configuration file. "
-        "`**` spans folders. A glob that matches a folder means all that lies in it.",
+        "`**` spans folders. A glob that matches a folder means everything in it.",
         'per-file-ignores = { "examples/*" = ["TL101"] }',
     ),
     "exclude": (
         "list of globs",
-        "Files and folders that a search of a folder leaves out. This takes the place of the "
-        "default, so prefer `extend-exclude`. A file that is named on the command line is checked "
+        "Files and folders that a search of a folder skips. This replaces the default, so prefer "
+        "`extend-exclude`. A file that is named on the command line is checked "
         "whatever excludes it.",
         'exclude = ["build", "third_party"]',
     ),
@@ -70,8 +70,8 @@ KEYS: Final[dict[str, tuple[str, str, str]]] = {
     "baseline": (
         "string",
         "A file with findings that are known, in the folder of the configuration file or below. "
-        "`torchlint check` leaves out what it covers, and `torchlint baseline` writes, checks and "
-        "prunes it. `--baseline` names another one, and `--no-baseline` shows everything.",
+        "`torchlint check` does not report what it covers, and `torchlint baseline` writes, checks "
+        "and prunes it. `--baseline` names another one, and `--no-baseline` shows everything.",
         'baseline = "torchlint-baseline.json"',
     ),
     "require-reason": (
@@ -85,10 +85,10 @@ KEYS: Final[dict[str, tuple[str, str, str]]] = {
 
 
 def from_table(table: Mapping[str, object], base: Settings) -> Settings:
-    """What a table says, over what holds without it.
+    """The settings of a table, with those of `base` where it says nothing.
 
     Raises:
-        ConfigError: a key that there is not, or a value that it does not take.
+        ConfigError: an unknown key, or a value that its key does not take.
     """
 
     def words(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ def _codes_for(pattern: str, value: object, path: str | None) -> tuple[str, ...]
 def _few(globs: tuple[_T, ...], key: str, path: str | None) -> tuple[_T, ...]:
     if len(globs) > MOST_GLOBS:
         raise ConfigError(
-            f"`{key}` has {len(globs):,} globs, and {MOST_GLOBS:,} at most are heeded; "
+            f"`{key}` has {len(globs):,} globs, and at most {MOST_GLOBS:,} are allowed; "
             "name folders instead of files.",
             path,
         )

@@ -19,7 +19,7 @@ NEWEST_TORCH: Final = (2, 13)
 MAX_BYTES: Final = 1 << 20
 """A configuration or requirements file larger than this is not read."""
 _MOST_DOTS: Final = 2_000
-"""Dots in a line of TOML: to read a name of so many parts takes the square of them."""
+"""Dots in a line of TOML; the time to read a name grows with the square of its parts."""
 
 # fmt: off
 DEFAULT_EXCLUDE: Final = (
@@ -31,13 +31,13 @@ DEFAULT_EXCLUDE: Final = (
 # fmt: on
 
 LISTED: Final = "; `torchlint rule` lists all"
-"""The rest of a sentence about a rule that does not exist and is like none."""
+"""Ends a sentence about an unknown rule that resembles no known one."""
 _EXACT: Final = 1_000
 _LONGEST_SHOWN: Final = 200
 
 
 class ConfigError(Exception):
-    """A setting that cannot be used; `path` is the file it stands in, if any."""
+    """A setting that cannot be used; `path` is its file, if any."""
 
     def __init__(self, message: str, path: str | None = None) -> None:
         super().__init__(message, path)
@@ -52,9 +52,9 @@ class Selection(NamedTuple):
     """Which rules are on for one file.
 
     Entries are codes (`TL201`), families as prefixes (`TL2`), names (`item-in-step-loop`) or
-    `ALL`. The closer one wins between `select` and `ignore`, and `ignore` wins a tie; what
-    `off` names is off whatever `select` says. With `require_reason`, a comment that silences
-    one has to say why.
+    `ALL`. The more specific one wins between `select` and `ignore`, and `ignore` wins a tie; the
+    rules in `off` are off whatever `select` says. With `require_reason`, a comment that
+    suppresses a rule has to say why.
     """
 
     select: tuple[str, ...] = ("ALL",)
@@ -162,7 +162,7 @@ def read_toml(path: str) -> dict[str, object]:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        message = f"This is not valid TOML: {shortened(str(error))}; mend it there."
+        message = f"This is not valid TOML: {shortened(str(error))}; fix it."
         raise ConfigError(message, path) from None
 
 
@@ -173,7 +173,7 @@ def parse_torch(text: str) -> tuple[int, int] | None:
 
 
 def normalised(entries: Iterable[str]) -> tuple[str, ...]:
-    """Codes in capitals, names in small letters, each once, without blanks and empty entries."""
+    """Codes in capitals, names in lower case, each once, without blanks and empty entries."""
     stripped = (entry.strip() for entry in entries)
     named = (
         entry.upper() if re.fullmatch(r"[A-Za-z]+[0-9]*", entry) else entry.lower()
@@ -184,7 +184,7 @@ def normalised(entries: Iterable[str]) -> tuple[str, ...]:
 
 
 def unknown_selector(entries: Iterable[str], known: Mapping[str, str]) -> str | None:
-    """What is wrong with the first entry that selects nothing, or None.
+    """A sentence about the first entry that selects no rule, or None.
 
     Args:
         known: the name of every rule by its code.
@@ -203,15 +203,15 @@ def unknown_selector(entries: Iterable[str], known: Mapping[str, str]) -> str | 
 
 
 def shortened(text: str) -> str:
-    """The text as a sentence can hold it."""
+    """The text, cut to what fits in a sentence."""
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
 
 
 def nearest(word: str, words: Iterable[str], otherwise: str = "") -> str:
-    """The rest of a sentence about an unknown word: the known one that is most like it.
+    """Ends a sentence about an unknown word with the known word that is most like it.
 
     Args:
-        otherwise: what to do if none is.
+        otherwise: what to return if none is.
     """
     import difflib
 

@@ -40,7 +40,7 @@ class TorchBounds:
     """Looks upward from a folder for the first one that states a bound on torch.
 
     The search ends at the root of a version control checkout, so that a folder of clones does
-    not lend its bounds to the clones.
+    not set a bound for the clones.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ def _bounds_of(path: str, name: str) -> Iterator[Version]:
         specs = _READERS.get(name, _lines)(path, data)
         found = [lower_bound(spec) for spec in specs]
     except ConfigError:
-        # Somebody else's file in a form we cannot read states nothing; it is not our error.
+        # The requirements of a project may be in a form that is not read; that is not an error.
         return
     yield from (bound for bound in found if bound is not None)
 
@@ -142,7 +142,7 @@ _READERS = {"pyproject.toml": _pyproject, "setup.cfg": _lines, "setup.py": _setu
 def lower_bound(spec: str) -> Version | None:
     """The oldest torch that a version specifier allows, such as (1, 13) for `>=1.13,<3`.
 
-    An upper bound alone gives the newest version it allows: the only one that is stated.
+    An upper bound alone gives the newest version that it allows.
     """
     lower: Version | None = None
     upper: Version | None = None

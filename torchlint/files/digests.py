@@ -1,4 +1,4 @@
-"""BLAKE2, without loading OpenSSL where Python has it alone: that takes 3 ms of each start."""
+"""BLAKE2 without loading OpenSSL, which takes 3 ms of each start."""
 
 try:
     from _blake2 import blake2b

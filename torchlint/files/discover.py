@@ -24,8 +24,8 @@ SUFFIXES: Final = (".py", NOTEBOOK)
 
 
 class Found:
-    """A file to check. `path` is relative to the working directory where it lies below it;
-    `named` tells a file that was asked for from one that was found in a folder."""
+    """A file to check. `path` is relative to the working directory if it is below it; `named` is
+    true if the user named the file, false if it was found in a folder."""
 
     __slots__ = ("absolute", "named", "path", "settings")
 
@@ -37,11 +37,11 @@ class Found:
 
 
 def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[Diagnostic]]:
-    """The files that `paths` mean, each once, in a stable order, and what stood in the way.
+    """The files that `paths` mean, each once, in a stable order, and what could not be read.
 
-    A named file is taken whatever it is called and whatever excludes it. In a folder, excluded
-    and git-ignored entries, virtual environments, links to folders and links that lead out of
-    the folder are left out.
+    A named file is checked whatever its name and whatever excludes it. In a folder, excluded and
+    git-ignored entries, virtual environments, links to folders and links that lead out of the
+    folder are skipped.
     """
     search = Search(paths, configs)
     return search.found, search.problems
@@ -80,7 +80,7 @@ class Search:
             if not os.path.islink(path.replace("\0", "")):
                 self.problems.append(Diagnostic(shown, _why(error), kind="unreadable"))
                 return
-            # Reading says better what is wrong with a dangling or looping link.
+            # Reading it gives a better message for a dangling or looping link.
             mode = stat.S_IFREG
         if stat.S_ISDIR(mode):
             self._walk(shown, absolute)
@@ -133,7 +133,7 @@ class Search:
                 else:
                     self._take(prefix + name, entry.path, os.path.join(real, name), settings)
             waiting.extend(reversed(folders))
-        # Links last: the file itself, if it was found, goes before another name for it.
+        # Links last: a file that was found under its own name is not taken again.
         for link in links:
             real = os.path.realpath(link.absolute)
             if real.startswith(root.rstrip(os.sep) + os.sep) and os.path.isfile(real):
@@ -239,7 +239,7 @@ def _ignore_file(path: str, folder: str) -> Ignores:
 
 
 def checkout_of(folder: str) -> str | None:
-    """The git checkout that an absolute folder lies in, or None."""
+    """The git checkout that contains an absolute folder, or None."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
@@ -249,7 +249,7 @@ def checkout_of(folder: str) -> str | None:
 
 
 def shown_path(absolute: str, named: str | None = None) -> str:
-    """How messages name a path: relative to the working directory if it lies below it."""
+    """How messages name a path: relative to the working directory if it is below it."""
     here = os.getcwd()
     if absolute == here:
         return "."

@@ -1,4 +1,4 @@
-"""Why a search for files passes a path over."""
+"""Why a search for files skips a path."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def why_left_out(absolute: str, settings: Settings, *, folder: bool) -> str | None:
-    """Which entry of `exclude`, or which ignore file, names this path or a folder above it.
+    """Which entry of `exclude`, or which ignore file, excludes this path or a folder above it.
 
-    None if nothing does. A path that is named on the command line is checked all the same.
+    None if nothing does. A file that is named on the command line is checked nevertheless.
     """
     parts, root = parts_of(absolute), parts_of(settings.root)
     if parts[: len(root)] != root:

@@ -1,8 +1,8 @@
 """Globs as `.gitignore` means them, for ignore files and for settings alike.
 
 Patterns come with the code that is checked. A pattern turned into one regular expression can
-take exponential time on a hostile name, so names are matched segment by segment, each step in
-time proportional to pattern times name.
+take exponential time on a hostile name, so names are matched segment by segment, each in time
+proportional to pattern times name.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MOST_PATTERNS = 4_000
-"""Lines of one ignore file that are heeded: each is tried on each file."""
+"""Lines of one ignore file that count; each is tried on each file."""
 _WILD = frozenset("*?[\\")
 _LONGEST = 1_000
-"""Characters of a pattern for one name, of which names have 255; a longer one means nothing."""
+"""Characters of a pattern for one name; a longer pattern matches nothing. Names have up to 255."""
 
 
 class Glob(NamedTuple):
@@ -29,7 +29,7 @@ class Glob(NamedTuple):
     folders_only: bool = False
 
     def matches(self, parts: Sequence[str], *, folder: bool = False) -> bool:
-        """Whether the pattern means this path itself, given relative to where it stands."""
+        """Whether the pattern matches this path itself, relative to the folder of the pattern."""
         if self.folders_only and not folder:
             return False
         if len(self.segments) == 2 and self.segments[0] == "**":
@@ -37,7 +37,7 @@ class Glob(NamedTuple):
         return _path_matches(self.segments, parts)
 
     def covers(self, parts: Sequence[str]) -> bool:
-        """Whether the pattern means this file or a folder that holds it."""
+        """Whether the pattern matches this file or a folder above it."""
         return self.matches(parts) or any(
             self.matches(parts[:depth], folder=True) for depth in range(1, len(parts))
         )
@@ -45,9 +45,9 @@ class Glob(NamedTuple):
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def parse(pattern: str) -> Glob | None:
-    """The glob for a pattern; None for one that means nothing.
+    """The glob for a pattern; None for a pattern that matches nothing.
 
-    A pattern without a slash before its end means that name at any depth.
+    A pattern without a slash before its end matches that name at any depth.
     """
     pattern = pattern.removeprefix("./")
     folders_only = pattern.endswith("/")
@@ -123,7 +123,7 @@ class IgnoreFile:
         self.lines = lines
 
     def verdict(self, parts: Sequence[str], *, folder: bool) -> bool | None:
-        """True: ignored. False: a `!` line keeps it. None: no line means this path."""
+        """True: ignored. False: a `!` line keeps it. None: no line matches this path."""
         for glob, ignored in reversed(self.lines):
             if glob.matches(parts, folder=folder):
                 return ignored
@@ -133,7 +133,7 @@ class IgnoreFile:
 def parse_ignore_file(lines: Iterable[str]) -> IgnoreFile:
     """Reads `.gitignore` lines: comments, `!`, escaped first characters and trailing blanks.
 
-    Lines after the first `MOST_PATTERNS` mean nothing.
+    Lines after the first `MOST_PATTERNS` are ignored.
     """
     parsed: list[tuple[Glob, bool]] = []
     for line in islice(lines, MOST_PATTERNS):

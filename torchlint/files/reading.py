@@ -1,4 +1,4 @@
-"""Files as bytes and as text: what is read is what is written, outside of edits."""
+"""Files as bytes and as text; outside of edits, writing gives back what was read."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _OTHER_UNICODE = {
     codecs.BOM_UTF16_BE: "UTF-16",
 }
 MAX_BYTES: Final = 4 << 20
-"""A file of more bytes than this is not checked: no program that somebody wrote is as long."""
+"""A file of more bytes is not checked: nobody writes programs of this length by hand."""
 NOTEBOOK: Final = ".ipynb"
 MAX_NOTEBOOK_BYTES: Final = 32 << 20
-"""The same of a notebook, in which plots and pictures lie."""
+"""The same for a notebook, which contains plots and pictures."""
 
 
 @cache
@@ -66,8 +66,8 @@ class SourceError(Exception):
 
 
 class UnconcernedError(SourceError):
-    """The same of a file that matters only if its content says so; `head` is that content, or
-    what it begins with."""
+    """The same for a file that may not concern torchlint; `head` is its content, or the beginning,
+    which decides that."""
 
     head: bytes
 
@@ -102,7 +102,7 @@ def read_bytes(path: str) -> bytes:
 
     Raises:
         SourceError: missing, a folder, unreadable, a symlink that dangles or loops, or neither
-            file nor folder (reading a fifo or a device could wait for ever).
+            file nor folder (reading a fifo or a device could wait forever).
         TooLargeError: it has more than `most_bytes`, which is all that was read.
     """
     most = most_bytes(path)
@@ -199,7 +199,7 @@ def _refuse_binary(path: str, data: bytes) -> None:
             message = f"The file is {name}, which Python does not read; save it as UTF-8."
             raise SourceError(path, message, Position(1, 1), kind="undecodable")
     if nul >= 0:
-        message = "There is a NUL byte here, so this is not Python text; mend or exclude the file."
+        message = "There is a NUL byte here, so this is not Python text; fix or exclude the file."
         raise SourceError(path, message, _place(data, nul, "utf-8"), kind="undecodable")
 
 
@@ -249,7 +249,7 @@ def _undecodable(
 
 
 def _place(body: bytes, offset: int, encoding: str) -> Position:
-    """The position of a byte; what stands before it in the file may not decode either."""
+    """The position of a byte; the bytes before it may not decode either."""
     before = body[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     line = before[before.rfind(b"\n") + 1 :]
     return Position(before.count(b"\n") + 1, len(line.decode(encoding, "replace")) + 1)

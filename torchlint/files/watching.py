@@ -1,7 +1,7 @@
-"""Waits until something changes that a check depends on.
+"""Waits for changes to what a check depends on.
 
-Each folder that a search for files goes through is watched by itself, and no other: what is
-excluded, links to folders and folders of data below them cost nothing.
+Only the folders that a search for files goes through are watched, each without its subfolders:
+excluded folders, links to folders and folders of data cost nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CONFIGURATION: Final = ("pyproject.toml", "torchlint.toml", ".gitignore", "setup.cfg", "setup.py")
 _TICK_MS: Final = 50
 _BURST_MS: Final = 1_000
-"""Changes without a pause, such as a checkout of another branch, count as one for so long."""
+"""Changes without a pause, such as a checkout of another branch, count as one for this long."""
 
 
 class WatchError(Exception):
@@ -27,7 +27,7 @@ class WatchError(Exception):
 
 
 class Watched:
-    """What decides the outcome of a check, as it lies there now.
+    """The files and folders that decide the outcome of a check, at one moment.
 
     Args:
         paths: as for `discover`.
@@ -47,7 +47,7 @@ class Watched:
         try:
             configs = Configs(file=file, isolated=isolated)
         except ConfigError:
-            # It may be whole again the next time.
+            # It may be valid again the next time.
             configs = Configs(isolated=True)
         search = Search(paths, configs)
         found = search.found
@@ -63,7 +63,7 @@ class Watched:
         self.folders = tuple(sorted(self._searched | around))
 
     def may_change_with(self, path: str) -> bool:
-        """Whether a new look is worth it after a change of this absolute path."""
+        """Whether to check again after a change of this absolute path."""
         folder, name = os.path.split(path)
         return (
             self.decided_by(path)
@@ -72,7 +72,7 @@ class Watched:
         )
 
     def decided_by(self, path: str) -> bool:
-        """Whether this absolute path is checked, or says how to check."""
+        """Whether this absolute path is checked, or configures the check."""
         name = os.path.basename(path)
         return (
             path in self.files
@@ -83,13 +83,12 @@ class Watched:
 
 
 def changes(look: Callable[[], Watched]) -> Iterator[list[str]]:
-    """Nothing at once, then the absolute paths that changed, whenever some did.
+    """Yields an empty list at once, then the absolute paths of each change.
 
-    What changes between two values is in the second one: nothing is lost while the caller is
-    busy.
+    Changes while the caller is busy are in the next list.
 
     Raises:
-        WatchError: the operating system does not watch.
+        WatchError: the operating system cannot watch files.
     """
     before: Watched | None = None
     changed: list[str] | None = []
@@ -122,12 +121,12 @@ def changes(look: Callable[[], Watched]) -> Iterator[list[str]]:
                 if changed:
                     yield changed
         except FileNotFoundError:
-            # A folder went between the look and the watch.
+            # A folder was removed before it was watched.
             continue
 
 
 def _batches(folders: Sequence[str]) -> Iterator[set[str]]:
-    """First nothing, once these folders are watched; then changes, and nothing now and then."""
+    """An empty set once these folders are watched; then sets of changed paths, some empty."""
     try:
         import watchfiles
     except ImportError:
@@ -164,7 +163,7 @@ def _existing(folder: str) -> str:
 
 
 def _up_to_checkout(folder: str) -> list[str]:
-    """The folders above, up to the root of the checkout: their files may say how to check."""
+    """The folders above, up to the root of the checkout: their files may configure the check."""
     chain = [folder]
     while not any(os.path.lexists(os.path.join(chain[-1], mark)) for mark in (".git", ".hg")):
         above = os.path.dirname(chain[-1])

@@ -28,7 +28,7 @@ def write_atomically(path: str, data: bytes) -> None:
     try:
         before = os.stat(target)
         # Replacing needs no right to write the file itself, and root needs none at all; a
-        # file that somebody made read-only stays as it is all the same.
+        # read-only file is left alone nevertheless.
         if not before.st_mode & 0o222 or not os.access(target, os.W_OK):
             raise SourceError(path, "The file is read-only; make it writable first.", kind="write")
         _put(target, data, before)
@@ -137,7 +137,7 @@ def _write_beside(target: str, data: bytes, like: os.stat_result | None) -> str:
 
 
 def _mode_of_new() -> int:
-    mask = os.umask(0o077)  # There is no way to ask for it without setting it.
+    mask = os.umask(0o077)  # It cannot be read without setting it.
     os.umask(mask)
     return 0o666 & ~mask
 

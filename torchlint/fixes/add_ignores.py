@@ -1,4 +1,4 @@
-"""Silences what is found by comments, so that a check of an old code base begins at nothing."""
+"""Suppresses findings by comments, so that a check of an old code base starts with none."""
 
 from __future__ import annotations
 
@@ -57,12 +57,11 @@ def add_ignores(
 ) -> Silenced:
     """Put `# torchlint: ignore[...]` where each finding that `check` shows begins.
 
-    A second look at what came of it tells whether everything is silent now; a file in which it
-    is not stays as it is.
+    The result is checked again; a file in which findings are left is not changed.
 
     Args:
         wanted: which tiers to silence.
-        reason: what to write behind ` -- `; `wrong_reason` has nothing against it.
+        reason: what to write after ` -- `; `wrong_reason` returns None for it.
     """
     return _Run(targets, wanted=wanted, reason=reason, pool=pool).silenced()
 

@@ -1,4 +1,4 @@
-"""Makes fixes until nothing is left to fix, and writes what came of it."""
+"""Makes fixes until nothing is left to fix, and writes the result."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _UNFIT: Final = "Text in {encoding} cannot be fixed; save the file as UTF-8."
 
 @dataclass(frozen=True, slots=True)
 class FixedFile:
-    """A file that fixes changed: its bytes before and after, and what was mended.
+    """A file that fixes changed: its bytes before and after, and the fixed findings.
 
-    `real` is where it lay, links resolved, when it was asked for.
+    `real` is its path, links resolved, when it was named.
     """
 
     path: str
@@ -95,8 +95,8 @@ def unified_diff(file: FixedFile) -> bytes:
 def apply(files: Sequence[FixedFile]) -> tuple[Diagnostic, ...]:
     """Write the fixed files, and say which could not be written; the others are.
 
-    A file that is no longer what it was when it was read is left alone, and so is one that has
-    become a link to another. Drafts that a killed run left beside these files are removed.
+    A file that has changed since it was read is left alone, and so is one that has become a link
+    to another. Drafts that a killed run left beside these files are removed.
     """
     failed: list[Diagnostic] = []
     remove_abandoned_drafts(file.path for file in files)
@@ -280,7 +280,7 @@ class _Run:
         self._hopeless[_essence(finding, file.now.text)] = reason
         message = (
             f"The fix of {finding.code} ({finding.name}) was dropped, since {reason.rstrip('.')}; "
-            "mend this place by hand and report the rule."
+            "fix this place by hand and report the rule."
         )
         self._diagnostics.append(Diagnostic(finding.path, message, finding.start, kind="fix"))
 

@@ -50,7 +50,7 @@ def that_fit(text: str, findings: Iterable[Finding]) -> list[Finding]:
     """The findings whose fixes can be made together, each whole, the first ones first.
 
     Edits that two fixes share are made once. A fix that overlaps one before it has to wait, and
-    so has one with no edit that the text could take.
+    so does one with an edit that does not fit the text.
     """
     lines = LineIndex(text)
     chosen: list[Finding] = []

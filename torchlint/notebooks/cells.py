@@ -1,8 +1,8 @@
 """The code cells of a notebook as one Python text, and back.
 
-The text is the cells in their order. A comment goes before each cell, and code that is Python goes
-in the place of lines that are not, so that rows tell the cell and the line, and so that what was
-left out can be put back.
+The text has the cells in their order, each below a comment that marks its border. Lines that are
+not Python are replaced by Python of one line each, so that a row gives the cell and its line, and
+so that the replaced lines can be restored.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _HEAD: Final = "# notebook "
-"""Starts the text. Two rows stand before the first cell, so that no line of a cell can be one that
-declares an encoding."""
+"""Starts the text. There are two rows before the first cell, so that no line of a cell can declare
+an encoding."""
 
 
 class SpreadError(ValueError):
-    """An edit that reaches over the border of a cell, or into what is no Python."""
+    """An edit that crosses the border of a cell, or changes a line that is not Python."""
 
 
 class Cells:
@@ -33,18 +33,18 @@ class Cells:
 
     Args:
         sources: the code of each cell.
-        trouble: says why Python cannot read a cell alone, and where; None if it can.
+        trouble: returns why Python cannot parse a cell by itself, and where; None if it can.
 
     Attributes:
-        text: the cells as Python. One that cannot be read is left out, and its border says why.
+        text: the cells as Python. A cell that cannot be parsed is blank, and its border says why.
     """
 
     def __init__(
         self, sources: Sequence[str], trouble: Callable[[str], tuple[Position, str] | None]
     ) -> None:
         self._token = _token(sources)
-        self._left_out: dict[str, tuple[str, str]] = {}
-        """Of each line that is not in the text: what stands there, and the line."""
+        self._replaced: dict[str, tuple[str, str]] = {}
+        """For each replaced line, by name: its replacement, and the line."""
         parts = [f"{_HEAD}{self._token}\n"]
         for number, source in enumerate(sources, 1):
             pieces = _pieces(source)
@@ -62,20 +62,20 @@ class Cells:
         """The code of each cell in a text that edits have made of this one.
 
         Raises:
-            SpreadError: a border of a cell, or a line that was left out, is not as it was.
+            SpreadError: the border of a cell, or a replaced line, has changed.
         """
         borders, before = (list(_borders(self._token).finditer(each)) for each in (text, self.text))
         if [each[0] for each in borders] != [each[0] for each in before]:
-            raise SpreadError("it reaches over the border of a cell")
+            raise SpreadError("it crosses the border of a cell")
         found: list[str] = []
         ends = [*(each.start() for each in borders[1:]), len(text)]
         for border, end in zip(borders, ends, strict=False):
             found.append(text[border.end() : end].removesuffix("\n"))
-        if borders:  # what was put before the first cell goes to its beginning
+        if borders:  # an insertion before the first cell goes to its beginning
             found[0] = text[text.index("\n") + 1 : borders[0].start()] + found[0]
         seen = [self._restored(source) for source in found]
-        if sum(count for _, count in seen) != len(self._left_out):
-            raise SpreadError("it changes a line that is no Python")
+        if sum(count for _, count in seen) != len(self._replaced):
+            raise SpreadError("it changes a line that is not Python")
         return [source for source, _ in seen]
 
     def _masked(
@@ -86,35 +86,35 @@ class Cells:
             if index in instead and line.strip():
                 name = f"{self._token} {number}:{index + 1}"
                 stand_in = f"{instead[index]}  # {name}" if instead[index] else f"# {name}"
-                self._left_out[name] = (stand_in, line)
+                self._replaced[name] = (stand_in, line)
                 line = stand_in
             masked += (line, end)
         return "".join(masked)
 
     def _restored(self, source: str) -> tuple[str, int]:
-        """A cell with the lines that were left out, and how many these are.
+        """A cell with the replaced lines restored, and their number.
 
         Raises:
-            SpreadError: one of them is not as it was.
+            SpreadError: the replacement of one of them has changed.
         """
 
         def put_back(found: re.Match[str]) -> str:
-            stand_in, line = self._left_out.get(found[1], ("", ""))
+            stand_in, line = self._replaced.get(found[1], ("", ""))
             if found[0] != stand_in:
-                raise SpreadError("it changes a line that is no Python")
+                raise SpreadError("it changes a line that is not Python")
             return line
 
         return re.subn(rf"[^\r\n]*# ({self._token} \d+:\d+)(?![^\r\n])", put_back, source)
 
 
 class Borders:
-    """Where the cells lie in a text that `Cells` has made.
+    """Where the cells are in a text that `Cells` has made.
 
     Args:
         text: that text.
 
     Attributes:
-        unread: where Python stopped reading the cells that are left out, and why.
+        unread: where and why Python stopped parsing each cell that it cannot parse.
     """
 
     __slots__ = ("_ends", "_starts", "unread")
@@ -133,9 +133,9 @@ class Borders:
         ]
 
     def located(self, place: Position) -> Position:
-        """A place of the text as a cell, from 1, and the row in it.
+        """A place in the text as a cell, counted from 1, and a row in it.
 
-        What lies between two cells belongs to the end of the first one.
+        A place between two cells belongs to the end of the first one.
         """
         cell = sum(start <= place.row for start in self._starts) or 1
         row = place.row - self._starts[cell - 1] + 1
@@ -153,7 +153,7 @@ class Borders:
 
 
 def _token(sources: Sequence[str]) -> str:
-    """A word that is in none of the cells, the same each time."""
+    """A word that no cell contains, the same for the same cells."""
     digest = blake2b(digest_size=6)
     for source in sources:
         digest.update(source.encode("utf-8", "surrogatepass"))
@@ -170,7 +170,7 @@ def _borders(token: str) -> re.Pattern[str]:
 
 
 def _pieces(source: str) -> list[tuple[str, str]]:
-    """The lines of a cell as Python has them, each with its end."""
+    """The lines of a cell by Python's definition, each with its end."""
     parts = _line_end().split(source)
     return [*zip(parts[::2], [*parts[1::2], ""], strict=True)]
 

@@ -1,5 +1,6 @@
-"""Jupyter notebooks as the bytes that they are: the code of each cell, and the same JSON with other
-code in it, every byte around it kept.
+"""Jupyter notebooks: the code of each cell, and the same file with other code in its cells.
+
+All other bytes stay unchanged.
 
 The format is https://nbformat.readthedocs.io/en/latest/format_description.html, version 4: the
 `source` of a cell is a string or a list of strings.
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MOST_VALUES: Final = 1_000_000
-"""Lists and objects in one notebook: to read them takes a hundred bytes of memory each."""
+"""Lists and objects in one notebook; each takes a hundred bytes of memory to read."""
 
 
 class NotebookError(UnconcernedError):
@@ -39,8 +40,8 @@ class CodeCell:
 
     Args:
         source: its code.
-        start, end: where the value of `source` stands in the JSON, in characters.
-        strings: the places of the strings in it, without their quotes.
+        start, end: where the value of `source` is in the JSON, in characters.
+        strings: where its strings are, without their quotes.
         listed: whether it is a list of strings.
     """
 
@@ -64,8 +65,8 @@ class Notebook:
         data: its bytes.
 
     Raises:
-        NotebookError: it is not UTF-8, not JSON, no notebook of version 4, or has more values
-            than a notebook can have.
+        NotebookError: it is not UTF-8, not JSON, not a notebook of version 4, or has too many
+            values.
     """
 
     def __init__(self, path: str, data: bytes) -> None:
@@ -84,8 +85,8 @@ class Notebook:
     def with_sources(self, sources: Sequence[str]) -> bytes:
         """The notebook with this code in its code cells.
 
-        A cell whose code is the same keeps its bytes, and so do the lines of other cells that are
-        the same, and what is the same of other lines.
+        Unchanged cells keep their bytes. In changed cells, so do unchanged lines, and the
+        unchanged beginnings and ends of changed lines.
         """
         pieces: list[str] = []
         done = 0
@@ -129,14 +130,14 @@ def _loaded(text: str) -> list[dict[str, Any]]:
     """The cells.
 
     Raises:
-        _UnfitError: the text is no notebook.
+        _UnfitError: the text is not a notebook.
     """
     if text.count("[") + text.count("{") > MOST_VALUES:
         raise _UnfitError("This notebook has over a million values, too many to check; exclude it.")
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        message = f"This notebook is not valid JSON ({error.msg}); mend or exclude it."
+        message = f"This notebook is not valid JSON ({error.msg}); fix or exclude it."
         raise _UnfitError(message, Position(error.lineno, error.colno)) from None
     except (ValueError, RecursionError):
         raise _UnfitError("This notebook's JSON cannot be read; exclude it.") from None
@@ -150,7 +151,7 @@ def _loaded(text: str) -> list[dict[str, Any]]:
 
 
 def _is_python(metadata: Any) -> bool:
-    """Whether the kernel is Python's, as far as the notebook says."""
+    """Whether the kernel runs Python; true if the notebook does not say."""
     for part, key in (("kernelspec", "language"), ("language_info", "name")):
         about = metadata.get(part) if isinstance(metadata, dict) else None
         language = about.get(key) if isinstance(about, dict) else None
@@ -162,7 +163,7 @@ def _is_python(metadata: Any) -> bool:
 def _code_cells(text: str, cells: Sequence[dict[str, Any]]) -> Iterator[CodeCell]:
     """
     Raises:
-        _UnfitError: a cell is not as the format wants it.
+        _UnfitError: a cell does not follow the format.
     """
     places = _cell_places(text) if cells else ()
     for number, (cell, place) in enumerate(zip(cells, places, strict=True), 1):
@@ -174,9 +175,9 @@ def _code_cells(text: str, cells: Sequence[dict[str, Any]]) -> Iterator[CodeCell
         listed = isinstance(source, list)
         strings = source if listed else [source]
         if not all(isinstance(each, str) for each in strings) or len(spans) != 1:
-            raise _UnfitError(f"Cell {number} of this notebook has no source; mend it.")
+            raise _UnfitError(f"Cell {number} of this notebook has no source; fix it.")
         if sum(key == "cell_type" for key, _, _ in members) != 1:
-            raise _UnfitError(f"Cell {number} of this notebook has two types; mend it.")
+            raise _UnfitError(f"Cell {number} of this notebook has two types; fix it.")
         ((start, end),) = spans
         inner = [(a + 1, b - 1) for a, b in (_items(text, start) if listed else spans)]
         yield CodeCell("".join(strings), start, end, inner, listed=listed)
@@ -238,11 +239,11 @@ def _blanks() -> re.Pattern[str]:
 def _spelled_again(
     raw: Sequence[str], old: Sequence[str], source: str, ascii_only: bool
 ) -> list[str]:
-    """The lines of `source` as JSON has them between quotes.
+    """The lines of `source` as JSON spells them between quotes.
 
     Args:
-        raw: how lines were spelled before.
-        old: these lines.
+        raw: the spelling of the lines before.
+        old: those lines.
     """
     new = _lines(source)
     spelled: list[str] = []
@@ -258,7 +259,7 @@ def _spelled_again(
 
 
 def _changed(raw: str, line: str, ascii_only: bool) -> str:
-    """Another line, with what it has in common with the old one spelled as it was."""
+    """A changed line; its unchanged beginning and end keep their spelling."""
     units = [unit[0] for unit in _unit().finditer(raw)]
     old = [_text_of(unit) for unit in units]
     head, tail = common_ends(old, line)
@@ -274,7 +275,7 @@ def _parts(raw: str, lines: Sequence[str]) -> list[str]:
 
 @cache
 def _unit() -> re.Pattern[str]:
-    """One character as it may be spelled between quotes."""
+    """The spelling of one character between quotes."""
     return re.compile(
         r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]"
     )

@@ -1,4 +1,4 @@
-"""What IPython reads in a cell that is no Python: magics, shell commands, questions for help.
+"""What IPython accepts in a cell that is not Python: magics, shell commands, questions for help.
 
 The forms are those of
 https://ipython.readthedocs.io/en/stable/interactive/tutorial.html#magic-functions and
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OF_PYTHON: Final = frozenset({"capture", "debug", "memit", "prun", "time", "timeit", "wandb"})
-"""Magics of whole cells that run the rest of the cell as Python, here and now."""
+"""Cell magics that run the rest of the cell as Python in the kernel."""
 
 
 def stand_ins(lines: Sequence[str]) -> dict[int, str]:
-    """The Python to put for the lines of a cell that are none, by their index.
+    """The Python that replaces the lines of a cell that are not Python, by their index.
 
     Args:
         lines: the cell, without line ends.
 
     Returns:
-        Code with the same indentation, which binds the same name to something unknown where the
-        line binds one; the empty string for a line that goes on from the one above, or that
-        another program reads.
+        Code with the same indentation, which binds the same name to an unknown value where the
+        line binds one; the empty string for a line that continues the one above, or that is meant
+        for another program.
     """
     found: dict[int, str] = {}
     at = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
@@ -86,7 +86,7 @@ def _statement_end(lines: Sequence[str], at: int) -> int:
             elif text == "\\":
                 goes_on = place == len(line)
         if len(inside) == 1 and not line.endswith("\\"):
-            inside = ""  # a string that nobody closes ends with its line
+            inside = ""  # an unclosed string ends with its line
         at += 1
         if not inside and not depth and not goes_on:
             break
@@ -110,7 +110,7 @@ def _assigned() -> re.Pattern[str]:
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    """A comment, the start of a string, a bracket, a backslash, or a run of anything else."""
+    """A comment, the start of a string, a bracket, a backslash, or other characters."""
     return re.compile(
         r"""\#.* | (?P<open>\"{3}|'{3}|"|') | [()\[\]{}] | \\ | [^\#"'()\[\]{}\\]+""", re.VERBOSE
     )
@@ -118,5 +118,5 @@ def _tokens() -> re.Pattern[str]:
 
 @cache
 def _until(quote: str) -> re.Pattern[str]:
-    """What stands in a string, a piece at a time, and its end."""
+    """The content of a string, a piece at a time, and its end."""
     return re.compile(rf"\\.|(?P<close>{quote})|[^\\{quote[0]}]+|{quote[0]}")

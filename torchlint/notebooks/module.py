@@ -37,7 +37,7 @@ class NotebookModule:
         """The bytes of the notebook with a module that edits have made of its own.
 
         Raises:
-            SourceError: of kind `fix`, if the edits do not keep to the code of single cells.
+            SourceError: of kind `fix`: an edit crosses the border of a cell.
         """
         try:
             return self._notebook.with_sources(self._cells.sources(text))
@@ -46,7 +46,7 @@ class NotebookModule:
 
 
 def cells_of(sources: Sequence[str]) -> Cells:
-    """Code cells as one text; those that Python cannot read are left out."""
+    """Code cells as one text, without the cells that Python cannot parse."""
     return Cells(sources, _trouble)
 
 
@@ -58,7 +58,7 @@ def unread_cells(path: str, borders: Borders) -> Iterator[Diagnostic]:
 
 
 def in_cells(finding: Finding, borders: Mapping[str, Borders]) -> Finding:
-    """The finding with its places given by cell and row, as far as it is about notebooks.
+    """The finding with its places in notebooks given by cell and row.
 
     Args:
         borders: those of each notebook, by its path.
@@ -91,19 +91,19 @@ def _related(related: Related, borders: Mapping[str, Borders]) -> Related:
 
 
 def _trouble(code: str) -> tuple[Position, str] | None:
-    """Why Python cannot read a cell, and where; nothing of one that IPython would unindent."""
+    """Why Python cannot parse a cell, and where; no reason for one that IPython would unindent."""
     source = Source("<cell>", b"", code, "utf-8", bom=False)
     if compiles(source):
         return None
     if "\0" in code or not _encodable(code):
-        return Position(1, 1), "This cell holds what no program can hold; it was left out."
+        return Position(1, 1), "This cell has characters that no program can have; it was skipped."
     if code.lstrip("\r\n")[:1].isspace() and compiles(source._replace(text=dedent(code))):
         return Position(1, 1), ""
     try:
         parsed(source)
     except SourceError as error:
         reason = " ".join(error.message.partition(";")[0].split())
-        return error.position or Position(1, 1), f"{reason}; this cell was left out."
+        return error.position or Position(1, 1), f"{reason}; this cell was skipped."
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a baseline covers, what of it is stale, and how it shrank."""
+"""Sentences about a baseline: what it covers, what is stale, and how it changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def notes(comparison: Comparison, name: str, prune: str) -> Iterator[str]:
-    """Sentences behind the summary of a check: what is known, expired, moved and stale."""
+    """Sentences after the summary of a check: what is known, expired, moved and stale."""
     known = len(comparison.known)
     if known:
         yield f"{plural(known, 'known finding')} {_is(known)} in {name}."
@@ -33,11 +33,11 @@ def expired(comparison: Comparison, name: str) -> Iterator[str]:
     count = len(comparison.expired)
     if count:
         have = "has" if count == 1 else "have"
-        yield f"{_entries(count)} of {name} {have} expired; mend the code, or set a new date."
+        yield f"{_entries(count)} of {name} {have} expired; fix the code, or set a new date."
 
 
 def stale(comparison: Comparison) -> Iterator[str]:
-    """A line for each function that has less of a rule than the entries claim."""
+    """A line for each function that has fewer findings of a rule than its entries cover."""
     claimed: Counter[str] = Counter()
     found: Counter[str] = Counter()
     gone: set[str] = set()
@@ -73,7 +73,7 @@ def made(name: str, entries: Sequence[Entry], *, configured: bool) -> Iterator[s
     if not configured:
         yield (
             f'Commit it. With `baseline = "{name}"` in [tool.torchlint], '
-            "`torchlint check` leaves out what it covers."
+            "`torchlint check` does not report what it covers."
         )
 
 
@@ -81,7 +81,7 @@ def refusal(name: str, count: int) -> str:
     them = "it" if count == 1 else "them"
     return (
         f"{plural(count, 'finding')} {_is(count)} not in {name}, and nothing was written; "
-        f"mend {them}, or accept {them} with --allow-growth."
+        f"fix {them}, or accept {them} with --allow-growth."
     )
 
 
@@ -90,7 +90,7 @@ def beyond(name: str, count: int) -> str:
 
 
 def total(entries: Iterable[Entry]) -> int:
-    """How many findings the entries stand for."""
+    """How many findings the entries cover."""
     return sum(entry.size for entry in entries)
 
 

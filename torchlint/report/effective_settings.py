@@ -1,4 +1,4 @@
-"""What is in force, for people and for programs."""
+"""The effective settings, for people and for programs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _values(values: Sequence[Value], paint: Paint) -> Iterator[str]:
 
 
 def _shown(value: object) -> list[str]:
-    """The lines of a value, whatever keys there will be."""
+    """The lines of a value of any key."""
     if value is None or value == ():
         return ["-"]
     if isinstance(value, bool):
@@ -55,9 +55,9 @@ def _shown(value: object) -> list[str]:
     if all(isinstance(each, tuple) for each in value):
         return [f"{visible(str(key))}: {', '.join(_shown(entry))}" for key, entry in value]
     # The last ones were added by the project.
-    left_out = len(value) - _MOST_SHOWN
+    hidden = len(value) - _MOST_SHOWN
     named = [visible(str(each)) for each in value[-_MOST_SHOWN:]]
-    return [(f"{left_out} more, " if left_out > 0 else "") + ", ".join(named)]
+    return [(f"{hidden} more, " if hidden > 0 else "") + ", ".join(named)]
 
 
 def _rules(rules: Sequence[RuleState], paint: Paint) -> Iterator[str]:

@@ -24,7 +24,7 @@ def withheld(findings: Iterable[Finding], paint: Paint) -> Iterator[str]:
 
 
 def made(files: Iterable[FixedFile], paint: Paint, *, apply: bool) -> Iterator[str]:
-    """Each file with how often which rule was heeded in it, and a blank line."""
+    """Each file with the number of fixes of each rule, and a blank line."""
     listed = [file for file in files if file.applied]
     if not listed:
         return

@@ -33,7 +33,7 @@ def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:
 
 
 def unchanged(findings: int) -> str:
-    """What `--diff-base` left out."""
+    """A sentence about the findings that `--diff-base` hides."""
     are = "is" if findings == 1 else "are"
     return f"{plural(findings, 'finding')} on lines that did not change {are} not shown."
 

@@ -18,7 +18,8 @@ mode says what the probe watches. A new mode is
    with a `type`, through the link;
 2. its options, if it has any, as fields of `Settings` with a default;
 3. a function on the parent's side that starts a `Run`, reads those messages with
-   `messages.Message`, and returns plain data. `survey.survey` is one to copy.
+   `messages.Message`, answers with `Run.send` where the mode asks, and returns plain data.
+   `survey.survey` is one to copy.
 
 In the mode `PLAIN` the script just runs.
 """

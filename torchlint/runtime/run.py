@@ -112,16 +112,16 @@ class Run:
         for peer in self.peers:
             self._channel.start(peer)
 
-    def turn(self, peer: Peer, *, settle: int, steps: int) -> None:
-        """Give a process its turn: how many steps to take first, and how many to measure."""
-        self._channel.send(peer, "turn", settle=settle, steps=steps)
+    def send(self, peer: Peer, word: str, **values: int) -> None:
+        """Send one process a message of its mode."""
+        self._channel.send(peer, word, **values)
 
     def receive(self, timeout_s: float, doing: str) -> tuple[Peer, Message]:
         """The next message of any process.
 
         Args:
             timeout_s: after so many seconds without one, the run has failed.
-            doing: what is waited for, for the message to the user.
+            doing: what is awaited, for the message to the user.
         """
         found = self.poll(timeout_s)
         if found is None:

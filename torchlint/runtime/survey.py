@@ -122,13 +122,13 @@ def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
 
 
 def _is_enough(run: Run, heard: Mapping[Peer, Message]) -> bool:
-    """Whether nobody is left to wait for: a script that leaves the training to its children has
-    nothing to say itself. One that has ended still has to say how."""
+    """Whether there is nothing left to wait for. A script that leaves the training to its children
+    sends no survey itself; one that has ended still has to say how."""
     if any(message.flag("finished") for message in heard.values()):
         return False
     trained = [peer for peer, said in heard.items() if not peer.main and _kind(said) in _TRAINING]
     if trained:
-        # Without a process group nobody knows how many there are; they speak about now.
+        # Without a process group their number is unknown; they all report at about this time.
         return max(peer.world for peer in trained) == len(trained) > 1
     return all(peer in heard or peer.gone for peer in run.peers)
 

@@ -1,4 +1,4 @@
-"""What an editor holds, and what is said about it."""
+"""The documents of an editor, and their findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Buffer(NamedTuple):
 
     Args:
         uri: the editor's name for it.
-        path: where it lies or would lie, absolute; None of one that was never saved.
+        path: its absolute path; None if it was never saved.
         text: what is checked; of a notebook, the module that its cells make.
         cells: those of a notebook.
     """
@@ -37,7 +37,7 @@ class Buffer(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How a check calls it: by its name, it tells notebooks from programs."""
+        """Its name in a check, which tells notebooks from programs by the suffix."""
         name = self.uri if self.path is None else self.path
         return name if self.cells is None or name.endswith(NOTEBOOK) else name + NOTEBOOK
 
@@ -52,8 +52,8 @@ class Outcome(NamedTuple):
 def data_of(buffer: Buffer) -> bytes:
     """The bytes that the editor would write.
 
-    The text need not be what its coding line says: then it is what UTF-8 makes of it, and whoever
-    decodes it says what is wrong.
+    If the text cannot be encoded as its coding line says, it is encoded as UTF-8, and decoding
+    reports the error.
     """
     if buffer.cells is not None:
         cells = [{"cell_type": "code", "source": cell.text} for cell in buffer.cells]

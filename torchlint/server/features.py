@@ -1,4 +1,4 @@
-"""Which messages of the protocol are answered, and how the server starts and ends."""
+"""The messages of the protocol that are answered, and the start and end of the server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def serve(given: Wishes, open_cache: Callable[[], Cache] | None) -> int:
     """
     if not debugging():
         logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    # Whatever prints must not end up between the messages.
+    # Printed text must not get between the messages.
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     server = server_for(given, open_cache)

@@ -1,4 +1,4 @@
-"""What files said, for as long as the server runs; what lies on disk outlives it."""
+"""Results of files: in memory while the server runs, and on disk for longer."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _MOST_OF_A_FILE: Final = 12
 """Results of one file: before and after an edit, to each depth, and a few steps to undo."""
 _MOST_PARTS: Final = 1_000
-"""Results after which the parts that they have in common are looked for anew: a session of many
-hours makes parts with every key that is pressed."""
+"""Results after which the shared parts are collected again: a session of many hours makes new parts
+with every key."""
 
 
 class Interrupted(BaseException):  # nothing went wrong, and no rule may catch it
@@ -68,7 +68,7 @@ class Memory(Store):
         return super().answers(known)
 
     def forget(self, path: str) -> None:
-        """Nothing about a file that is gone."""
+        """Removes the results of a file that is gone."""
         self._by_path.pop(path, None)
 
     def _give_way(self) -> None:

@@ -25,7 +25,7 @@ class OpenNotebook:
     """An open notebook; its code cells in Python make one module.
 
     Args:
-        path: where it lies, if it does.
+        path: its path, if it has one.
     """
 
     def __init__(self, params: types.DidOpenNotebookDocumentParams, path: str | None) -> None:
@@ -37,10 +37,10 @@ class OpenNotebook:
         self._open(params.cell_text_documents)
 
     def change(self, params: types.DidChangeNotebookDocumentParams, encoding: str) -> list[str]:
-        """Takes a change, and gives the cells that are gone.
+        """Applies a change, and returns the cells that are gone.
 
         Args:
-            encoding: in which columns are counted.
+            encoding: the unit in which columns are counted.
         """
         self._version = params.notebook_document.version
         cells = params.change.cells

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torchlint.server.memory import Memory
 
 QUICK_S: Final = 0.05
-"""A join that takes less than this is done with every key; others wait until nobody types."""
+"""A join that takes less than this is done after every key; others wait for a pause."""
 FEW_BYTES: Final = 60_000
 """What is parsed at once when a file is opened; more is looked at in the background."""
 _NOT_READ: Final = frozenset({"syntax", "undecodable", "unreadable", "worker"})
@@ -175,7 +175,7 @@ class Project:
         return Mapper(files, pool=Pool(), progress=progress, store=self._store)
 
     def _join_again(self) -> bool:
-        """Whether what was joined before still tells, since no file says anything new to others."""
+        """Whether the last join is still valid, since no file changed for the others."""
         files = self._all()
         if self._joined is None or self._shape != _shape(files):
             return False
@@ -187,7 +187,7 @@ class Project:
         return True
 
     def _is_quick(self) -> bool:
-        """Whether nobody notices that everything is joined with every key."""
+        """Whether everything can be joined after every key without a delay."""
         if self._join_s is not None:
             return self._join_s < QUICK_S
         return sum(known.size for known in self._all() if known.relevant) < FEW_BYTES

@@ -121,7 +121,7 @@ class Shown:
         ]
 
     def fix_all(self) -> list[types.CodeAction]:
-        """All safe fixes that fit together; those that overlap one of them come the next time."""
+        """All safe fixes that fit together; overlapping ones are offered the next time."""
         text = self._buffer.text.removeprefix("\ufeff")
         safe = that_fit(text, filter(_is_safe, self.outcome.findings))
         if not self._sound(safe):
@@ -212,7 +212,7 @@ class Shown:
             part = self._part(related.position)
             uri, place = part.uri, part.places.position(related.position)
         elif related.path.endswith(NOTEBOOK):
-            # Nobody can go to a row of the module that the cells of another notebook make.
+            # An editor cannot open a row of the module that the cells of another notebook make.
             uri, place = self._uri_of(related.path), types.Position(line=0, character=0)
         else:
             # A loop or function has nothing but blanks before it: all encodings count them alike.
@@ -247,8 +247,8 @@ def _said(finding: Finding) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text where Markdown is read: it quotes what is checked, which may try to be a link, a
-    picture or markup. What stands between back quotes is code and stays."""
+    """The text where Markdown is read: it quotes checked code, which may contain links, images
+    or other markup. Text between backticks is code and stays."""
     parts = visible(text).split("`")
     if len(parts) % 2 == 0:
         parts = ["'".join(parts)]

@@ -61,8 +61,8 @@ class Protocol(LanguageServerProtocol):
 class Server(LanguageServer):
     """Holds what editors sent, and publishes what the worker finds.
 
-    Text comes whole with each change: the ranges of the protocol and the lines of Python are told
-    apart by few, and what is checked has to be what the editor has.
+    The editor sends the whole text with each change: few get the difference between ranges of the
+    protocol and lines of Python right, and the checked text has to be that of the editor.
     """
 
     def __init__(self, given: Wishes, open_cache: Callable[[], Cache] | None) -> None:
@@ -110,7 +110,7 @@ class Server(LanguageServer):
         self.set_up()
 
     def configure(self, sent: object) -> None:
-        """Takes new settings; those that the editor leaves out are as they were at the start."""
+        """Takes new settings; those that the editor omits get their values from the start."""
         found = section(sent)
         settings = self.initial if found is None else self._read(found, self.initial)
         if settings != self.settings:
@@ -200,7 +200,7 @@ class Server(LanguageServer):
     def _take(self, outcome: Outcome) -> None:
         document = self.documents.get(outcome.buffer.uri)
         if document is None or document.buffer is not outcome.buffer:
-            return  # about a text that is gone
+            return  # the text has changed since
         before = document.shown
         workspace = self.client_capabilities.workspace
         edits = workspace and workspace.workspace_edit

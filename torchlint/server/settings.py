@@ -1,4 +1,4 @@
-"""What the editor's settings say."""
+"""The settings of an editor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEYS: Final = (*_LISTS, *_SWITCHES, "targetTorch")
 
 
 class ClientSettings(NamedTuple):
-    """The settings of an editor; what it does not set is as `torchlint check` has it."""
+    """The settings of an editor; the defaults are those of `torchlint check`."""
 
     enable: bool = True
     select: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def read(
     """The settings after a change, and a sentence for each that cannot be used.
 
     Args:
-        base: holds where nothing usable is said.
+        base: has the values of the others.
     """
     values: dict[str, Any] = {}
     wrong: list[str] = []
@@ -67,13 +67,13 @@ def read(
         if isinstance(value, bool):
             values[key] = value
         elif value is not None:
-            wrong.append(f"The setting torchlint.{key} is no switch; write true or false.")
+            wrong.append(f"The setting torchlint.{key} must be true or false.")
     for key in _LISTS:
         value = sent.get(key)
         if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
             values[key] = normalised(value)
         elif value is not None:
-            wrong.append(f'The setting torchlint.{key} is no list; write one such as ["TL201"].')
+            wrong.append(f'The setting torchlint.{key} must be a list, such as ["TL201"].')
     torch = sent.get("targetTorch")
     if torch == "":
         values["target_torch"] = None

@@ -105,10 +105,10 @@ def _key(position: types.Position) -> tuple[int, int]:
 
 
 def moved_along(findings: Iterable[Finding], before: str, after: str) -> tuple[Finding, ...]:
-    """The findings of a text, in the same text after an edit that nobody could parse.
+    """The findings of a text, moved to the same text after an edit that cannot be parsed.
 
-    Those above the edited lines stay, those below move with their lines, and what the edit touches
-    is left out. They have no fixes: nobody knows what these would do to code that is half typed.
+    Findings above the edited lines stay, those below move with their lines, and those that the edit
+    touches are dropped. They have no fixes, which could break code that is half typed.
     """
     old, new = _LINE_END.split(before), _LINE_END.split(after)
     head, tail = common_ends(old, new)

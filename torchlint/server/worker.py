@@ -1,4 +1,4 @@
-"""The thread that checks, so that the server answers meanwhile."""
+"""The thread that checks, so that the server can answer at any time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torchlint.server.buffers import Buffer
 
     class Listener(Protocol):
-        """Told what the worker finds, in the worker's thread."""
+        """Gets the results of the worker, in its thread."""
 
         def found(self, outcome: Outcome) -> None: ...
         def warn(self, sentence: str) -> None: ...
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 IDLE_S: Final = 0.3
-"""How long nobody types before a large project is joined anew."""
+"""How long the user must pause before a large project is joined again."""
 
 
 class Worker:
@@ -59,7 +59,7 @@ class Worker:
         # Of the thread alone:
         self._settings = ClientSettings()
         self._projects: dict[str, Project] = {}
-        """By folder, and by the name of what lies in none."""
+        """By folder; a file outside of all folders by its URI."""
         self._busy_with: str | None = None
         self._warned: set[str] = set()
         self._warned_before: set[str] = set()
@@ -79,7 +79,7 @@ class Worker:
             self._thread.join()
 
     def set_up(self, folders: Iterable[str], settings: ClientSettings) -> None:
-        """Which folders there are and how to check them; everything is looked at anew."""
+        """Which folders there are and how to check them; everything is checked again."""
         with self._news:
             self._new_setup = (tuple(folders), settings)
             self._edited = dict.fromkeys(self._buffers)
@@ -154,7 +154,7 @@ class Worker:
         return None
 
     def _pause(self) -> float | None:
-        """How long there is nothing to do, unless somebody says so."""
+        """How long to wait for the next job, unless there is a notification."""
         if all(each.settled for each in self._projects.values()):
             return None
         return max(self._last_edit + IDLE_S - time.monotonic(), 0.0)
@@ -199,7 +199,7 @@ class Worker:
                         self._edited.setdefault(uri)
 
     def _folder(self, buffer: Buffer) -> str | None:
-        """The innermost folder of the workspace that a buffer lies in."""
+        """The innermost folder of the workspace that contains a buffer."""
         path = buffer.path
         inside = [
             folder
@@ -219,7 +219,7 @@ class Worker:
                 self._projects[key] = project
                 outcomes = project.check_buffer(buffer)
         except Exception:
-            self._listener.found(Outcome(buffer, ()))  # somebody may wait for it
+            self._listener.found(Outcome(buffer, ()))  # a request may wait for it
             raise
         finally:
             self._busy_with = None

@@ -20,8 +20,8 @@ _here = threading.local()
 def with_deep_stack(function: Callable[[], _T]) -> _T:
     """Call `function` where recursion may go 100,000 frames deep; costs about 0.1 ms.
 
-    It runs in a thread with a large stack, of which only what is used takes memory. Where no
-    such thread can be had it runs right here. Nested calls share the stack.
+    It runs in a thread with a large stack; only the used part takes memory. If no such thread
+    can be started, it runs in this one. Nested calls share the stack.
 
     Raises:
         BaseException: whatever `function` raises.
@@ -50,7 +50,7 @@ def _started(call: _Call[_T], size: int) -> bool:
 
 
 class _Call(Generic[_T]):
-    """One call in a thread of its own, and what came of it."""
+    """One call in its own thread, and its outcome."""
 
     def __init__(self, function: Callable[[], _T], frames: int) -> None:
         self._function = function

@@ -1,4 +1,4 @@
-"""A look at the text before it is parsed: some shapes take LibCST's parser down.
+"""A scan of the text before it is parsed: some shapes crash LibCST's parser.
 
 Its native parser overflows the stack on thousands of nested brackets, needs gigabytes for a
 few hundred more than Python allows, and takes quadratic time on chains such as `x[0][0][0]…`.
@@ -77,7 +77,7 @@ def _may_chain(text: str) -> bool:
 
 
 class _Scan:
-    """Counts open brackets, and the operations of the expression at hand in each of them."""
+    """Counts open brackets, and the operations of the current expression in each of them."""
 
     def __init__(self) -> None:
         self._chains = [0]

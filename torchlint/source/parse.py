@@ -1,4 +1,4 @@
-"""From a file's text to its LibCST tree, with a clear word where there is none."""
+"""From a file's text to its LibCST tree, or a clear error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse(source: Source) -> cst.Module:
     """The tree of a file, at about 1 MB/s.
 
     `tree.code` equals `source.text`, except that LibCST loses form feeds, blanks and
-    comments in a few places, or repeats form feeds; `Positions` makes up for those.
+    comments in a few places, or repeats form feeds; `Positions` corrects for that.
 
     Raises:
         SourceError: of kind `syntax`, with the place: not Python 3, or nested too deep.
@@ -56,7 +56,7 @@ def parse(source: Source) -> cst.Module:
     except (cst.ParserSyntaxError, cst.CSTValidationError) as error:
         raise _explain(source, error) from error
     except UnicodeError as error:
-        message = "The text holds characters that no file can hold (lone surrogates); mend it."
+        message = "The text holds characters that no file can hold (lone surrogates); fix it."
         raise SourceError(source.path, message, Position(1, 1), kind="syntax") from error
     except Exception as error:  # one file that LibCST fails on must not end the whole check
         message = f"LibCST cannot parse this ({type(error).__name__}); exclude the file."
@@ -83,16 +83,16 @@ def _parse_without_gc(source: Source) -> cst.Module:
 
 
 def _explain(source: Source, error: cst.ParserSyntaxError | cst.CSTValidationError) -> SourceError:
-    """CPython's words and place, which are better; LibCST's own if CPython is content."""
+    """CPython's message and place, which are better; LibCST's own if CPython accepts the text."""
     python = _what_python_says(source.text)
     if python is None:
-        # Of a name with signs that no name has, LibCST does not say where it stands.
+        # LibCST gives no place for a name with characters that no name can have.
         place = None if isinstance(error, cst.CSTValidationError) else _PLACE.search(error.message)
         row, column = map(int, place.groups()) if place else (1, 1)
-        message = "LibCST cannot parse this; mend the syntax or exclude the file."
+        message = "LibCST cannot parse this; fix the syntax or exclude the file."
     else:
         row, column = python.lineno or 1, python.offset or 1
-        message = f"This is not valid Python: {python.msg}; mend or exclude the file."
+        message = f"This is not valid Python: {python.msg}; fix or exclude the file."
     lines = re.split(r"\r\n|\r|\n", source.text)
     row = min(max(row, 1), len(lines))
     line = lines[row - 1]

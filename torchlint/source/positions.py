@@ -1,4 +1,4 @@
-"""Where each node stands in the text, from one pass of LibCST's own code generator."""
+"""Where each node is in the text, from one pass of LibCST's own code generator."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Positions:
 
 
 class Part:
-    """A statement of a module by itself: its length, and where its nodes stand in it."""
+    """A statement of a module by itself: its length, and where its nodes are."""
 
     __slots__ = ("_recorder", "_spans", "_starts", "length")
 
@@ -94,7 +94,7 @@ class PositionsInParts(Positions):
             if found is not None:
                 self._last = (offset, part)
                 return found[0] + offset, found[1] + offset
-        return Positions(*self._whole).span(node)  # of the module itself, which nobody asks for
+        return Positions(*self._whole).span(node)  # of the module itself, which is not asked for
 
 
 def code_of(node: cst.CSTNode, tree: cst.Module, *, indent: str = "") -> str:
@@ -168,8 +168,8 @@ class _Syntactic:
 
 
 class _Drift:
-    """What LibCST does not give back as it was: form feeds in front of statements are lost, or
-    stand before every line of a block; the space in `except E :`, and comments behind a block.
+    """What LibCST does not give back as it was: form feeds before statements are lost, or
+    repeated before every line of a block; the space in `except E :`, and comments after a block.
 
     See https://github.com/Instagram/LibCST; seen in webbrowser.py of the standard library.
     """
@@ -213,7 +213,7 @@ def _first_difference(code: str, text: str, here: int, missing: int) -> int:
 
 
 def _next_in_both(code: str, text: str, here: int, there: int) -> tuple[int, int]:
-    """The offsets of the next sign that is no blank, past comments that the code does not have.
+    """The offsets of the next character that is not blank, past comments that the code lacks.
 
     Raises:
         ValueError: it is not the same in both.

@@ -1,7 +1,7 @@
-"""The tree of a text after an edit, made of the last one: statements that the edit does not touch
-are the same nodes, and only those around it are parsed.
+"""The tree of a text after an edit, made from the last one: statements that the edit does not touch
+keep their nodes, and only those around it are parsed.
 
-While somebody types in a script, parsing all of it with every key is what takes longest.
+While a user types, parsing the whole script after every key takes longest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 TREES: ContextVar[Trees | None] = ContextVar("trees", default=None)
-"""Where trees are kept, if anybody keeps them; `parse` asks."""
+"""The kept trees, or None if none are kept; `parse` uses it."""
 _FEWEST: Final = 3
 """Statements of a module below which nothing is saved."""
 _MOST_TREES: Final = 4
@@ -52,7 +52,7 @@ class Trees:
         return parsed.tree
 
     def positions(self, path: str, tree: cst.Module) -> Positions | None:
-        """Where the nodes of such a tree stand; None if nothing is known that would help."""
+        """The positions of the nodes of such a tree; None if they are not known."""
         last = self._last.get(path)
         return None if last is None or last.tree is not tree else last.positions()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _N = TypeVar("_N", bound=cst.CSTNode)
 
-# Nodes below these hold only whitespace, comments and punctuation.
+# Nodes below these contain only whitespace, comments and punctuation.
 _PUNCTUATION = (
     "whitespace",
     "leading_lines",
@@ -86,7 +86,7 @@ def _children(node: cst.CSTNode, names: tuple[str, ...]) -> list[cst.CSTNode]:
 
 
 def within(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """`node` and all that it is made of, without whitespace, in no order to rely on."""
+    """`node` and everything below it, without whitespace, in no particular order."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -106,10 +106,10 @@ def _concrete(kind: type[cst.CSTNode]) -> tuple[type[cst.CSTNode], ...]:
 
 
 class Tree:
-    """A parsed file with its nodes at hand.
+    """A parsed file with its nodes indexed.
 
-    Whitespace, comments and punctuation are not walked: they hold nothing that a rule asks
-    about, and skipping them makes the walk as cheap as a tenth of the parse.
+    Whitespace, comments and punctuation are not walked: rules do not ask about
+    them, and without them the walk takes a tenth of the time of the parse.
     """
 
     __slots__ = ("_all", "_by_type", "_last", "_nearest", "_order", "_parents", "root")
@@ -196,7 +196,7 @@ class Tree:
         return found  # type: ignore[return-value]
 
     def within(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """`node` and all that it is made of, without whitespace, in source order.
+        """`node` and everything below it, without whitespace, in source order.
 
         Raises:
             KeyError: the node is not in the tree.

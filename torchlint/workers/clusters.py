@@ -49,10 +49,10 @@ def connected(backend: str, address: str | None) -> Iterator[Cluster]:
     Args:
         backend: one of `workers.BACKENDS`.
         address: of Dask's scheduler or Ray's head; None: what DASK_SCHEDULER_ADDRESS or
-            RAY_ADDRESS says, else a small cluster on this machine for the while.
+            RAY_ADDRESS says, else a temporary cluster on this machine.
 
     Raises:
-        ClusterError: the packages are not installed, or nobody answers there.
+        ClusterError: the packages are not installed, or nothing answers at the address.
     """
     package, open_ = {"dask": ("distributed", _dask), "ray": ("ray", _ray)}[backend]
     try:

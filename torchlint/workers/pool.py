@@ -31,10 +31,10 @@ class Pool:
 
     Args:
         jobs: how many processes on this machine; 1 means this one.
-        cluster: other machines that do it instead; these finish what a cluster leaves undone.
+        cluster: other machines that do the work instead; this machine does what they leave undone.
 
     Attributes:
-        troubles: sentences about what went wrong and was made good.
+        troubles: sentences about failures that were recovered from.
     """
 
     def __init__(self, jobs: int = 1, cluster: Cluster | None = None) -> None:
@@ -53,7 +53,7 @@ class Pool:
     ) -> Iterator[tuple[_T, _R | None]]:
         """Each item with what `work` makes of it, share by share; None if its process died.
 
-        A process that dies takes only the item with it that it was busy with.
+        If a process dies, only the item that it was working on is lost.
 
         Args:
             work: gives a result for each item of a list; a function that can be pickled, which
@@ -81,7 +81,7 @@ class Pool:
         shares: list[list[_T]],
         pack: Callable[[_T], _T],
     ) -> Generator[tuple[_T, _R], None, list[list[_T]]]:
-        """What comes of the shares on a cluster; returns those that it leaves undone."""
+        """The results of the shares on a cluster; returns the shares that it does not complete."""
         for _ in range(2):
             shares, error = yield from _together(
                 work, shares, cluster.backend, pack=pack, slots=cluster.processes
@@ -104,7 +104,7 @@ class Pool:
         with safe_path():
             while shares:
                 shares, _error = yield from _together(work, shares, loky, slots=self.jobs)
-                # Of the shares that nobody answered, these were already with some process.
+                # These of the remaining shares were already sent to a process.
                 for share in shares[: 2 * self.jobs]:
                     yield from _apart(work, share)
                 del shares[: 2 * self.jobs]
@@ -125,7 +125,7 @@ def _together(
     slots: int,
     pack: Callable[[_T], _T] = lambda item: item,
 ) -> Generator[tuple[_T, _R], None, tuple[list[list[_T]], Exception | None]]:
-    """What comes of the shares until a process or a whole cluster dies.
+    """The results of the shares until a process or a whole cluster dies.
 
     Args:
         backend: arguments of joblib's `parallel_config`.
@@ -146,11 +146,11 @@ def _together(
             parallel = Parallel(
                 return_as="generator_unordered", batch_size=1, pre_dispatch=2 * slots
             )
-        except ValueError:  # Ray hands results out all at once
+        except ValueError:  # Ray returns results all at once
             parallel = Parallel(batch_size=1, pre_dispatch=2 * slots)
         local = backend.get("backend") == "loky"
         try:
-            with _deaf_processes() if local else nullcontext():
+            with _without_interrupts() if local else nullcontext():
                 done = iter(parallel(tasks()))
                 first = next(done)  # by now all processes run
             for number, results in chain([first], done):
@@ -174,7 +174,7 @@ def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tu
 
     with ProcessPoolExecutor(1, initializer=_ignore_interrupts) as executor:
         try:
-            with _deaf_processes():
+            with _without_interrupts():
                 results = executor.submit(work, share)
             yield from zip(share, results.result(), strict=True)
             return
@@ -188,9 +188,9 @@ def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tu
 
 
 @contextmanager
-def _deaf_processes() -> Iterator[None]:
-    """Processes that are started meanwhile do not hear Ctrl-C, not even while they import what they
-    need: they inherit what this thread blocks. This process hears it through another thread."""
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started here ignore Ctrl-C, even during their imports: they inherit the
+    signals that this thread blocks. This process gets the signal in another thread."""
     import signal
 
     if not hasattr(signal, "pthread_sigmask"):
@@ -211,7 +211,7 @@ def _deaf_processes() -> Iterator[None]:
 
 
 def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal; the one that was started ends the others."""
+    """Ctrl-C reaches every process of the terminal; the main process ends the others."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

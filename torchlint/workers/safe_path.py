@@ -1,5 +1,5 @@
-"""Keeps new Python processes from importing what lies in the working folder: it is checked, and
-nothing of it may run."""
+"""Keeps new Python processes from importing modules of the working folder, which are checked and
+must not run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _VARIABLE: Final = "PYTHONSAFEPATH"
-_HEEDED: Final = sys.version_info >= (3, 11)
+_SUPPORTED: Final = sys.version_info >= (3, 11)
 _MODULES: Final = (".py", ".pyc", ".so", ".pyd")
 
 
@@ -36,9 +36,9 @@ def safe_path() -> Iterator[None]:
 def is_safe_to_start() -> bool:
     """Whether a process started under `safe_path` imports nothing from the working folder.
 
-    Python 3.10 does not know the variable: there it is only safe where no module lies.
+    Python 3.10 does not know the variable: there it is only safe if the folder has no module.
     """
-    return _HEEDED or not _holds_modules(os.curdir)
+    return _SUPPORTED or not _holds_modules(os.curdir)
 
 
 def _holds_modules(folder: str) -> bool:

@@ -224,7 +224,7 @@ def test_no_more_results_than_github_takes_and_problems_before_hints(
     assert [result["level"] for result in run["results"]] == ["error", "error", "warning"]
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
     assert note["level"] == "warning"
-    assert note["message"]["text"].startswith("2 results left out")
+    assert note["message"]["text"].startswith("2 results omitted")
     assert run["invocations"][0]["executionSuccessful"] is True
 
 

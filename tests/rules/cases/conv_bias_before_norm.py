@@ -176,10 +176,6 @@ class Net(nn.Module):
             self.conv = nn.Conv2d(c, c, 5, bias=False)
         self.bn = nn.BatchNorm2d(c)
 
-        # case: norm or Identity
-        self.conv = nn.Conv2d(c, c, 3)  # TL304
-        self.bn = nn.BatchNorm2d(c) if bn else nn.Identity()
-
         # case: the fix: norm or Identity
         self.conv = nn.Conv2d(c, c, 3)  # TL304 unsafe
         # becomes: self.conv = nn.Conv2d(c, c, 3, bias=not bn)
@@ -339,9 +335,23 @@ def make(c, batch_norm, bn, config, deep, depth, dim, first, g, i, kinds, n, nor
 
     # case: no fix: a condition that is computed later
     layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
-    bn = depth > 3
-    if bn:
+    wide = depth > 3
+    if wide:
         layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: no fix: a condition with another operator than `not`
+    layers = [nn.Conv2d(3, c, 3)]  # TL304 | no fix: only under a condition
+    if ~bn:
+        layers.append(nn.BatchNorm2d(c))
+    return nn.Sequential(*layers)
+
+    # case: the fix: norm made before the condition
+    layers = [nn.Conv2d(3, c, 3)]  # TL304 unsafe
+    # becomes: layers = [nn.Conv2d(3, c, 3, bias=not bn)]
+    norm = nn.BatchNorm2d(c)
+    if bn:
+        layers.append(norm)
     return nn.Sequential(*layers)
 
     # case: no fix: two conditions
@@ -454,11 +464,27 @@ old = torch.hub.load('repo', 'model')
 
 # head: none
 
+# case: subclass overrides something else
+class Net(nn.Module):
+    def __init__(self, c=8):
+        self.net = nn.Sequential(nn.Conv2d(c, c, 3), nn.BatchNorm2d(c))  # TL304
+class Other(Net):
+    def __init__(self):
+        super().__init__(16)
+
+# case: layer without its number of features
+net = nn.Sequential(nn.Linear(3), nn.BatchNorm1d(8))
+
+# case: norm or dropout
+class Net(nn.Module):
+    def __init__(self, c=8, bn=True):
+        self.conv = nn.Conv2d(c, c, 3)  # TL304 unsafe
+        # becomes: self.conv = nn.Conv2d(c, c, 3, bias=not bn)
+        self.bn = nn.BatchNorm2d(c) if bn else nn.Dropout()
+    def forward(self, x): return self.bn(self.conv(x))
+
 # case: Conv1d
 net = nn.Sequential(nn.Conv1d(3, 8, 3), nn.BatchNorm1d(8))  # TL304
-
-# case: Conv2d
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304
 
 # case: Conv3d
 net = nn.Sequential(nn.Conv3d(3, 8, 3), nn.BatchNorm3d(8))  # TL304
@@ -921,6 +947,16 @@ net = nn.Sequential(nn.Linear(3, 8), bn(8))  # TL304
 # case: a name with an annotation
 conv: type = nn.Conv2d
 net = nn.Sequential(conv(3, 8, 3), nn.BatchNorm2d(8))  # TL304
+
+# case: `**` of something inside the call
+net = nn.Sequential(nn.Linear(f(**sizes), 8), nn.BatchNorm1d(8))  # TL304
+
+# case: not parsed: `bias` behind a string [bare, unread]
+nn.Conv2d(3, 8, 3, padding_mode="zeros", bias=False)
+nn.BatchNorm2d(8)
+
+# case: a number that is called bias
+net = nn.Sequential(nn.Conv2d(3, bias, 3), nn.BatchNorm2d(bias))  # TL304
 
 # case: not parsed: norm is only a default on its own line [bare, unread]
 def f(

@@ -7,9 +7,6 @@ from torch import nn
 # head: a program that trains
 loss.backward()
 
-# case: the class
-model = nn.DataParallel(model)  # TL601
-
 # case: the class by its long name
 model = torch.nn.parallel.DataParallel(model).cuda()  # TL601
 

@@ -13,19 +13,12 @@ loader = DataLoader(datasets.ImageFolder('train', transforms.ToTensor()), batch_
 # case: a literal 0
 loader = DataLoader(datasets.MNIST('.'), batch_size=8, num_workers=0)  # TL101
 
-# case: a literal 0 by position
-loader = DataLoader(datasets.MNIST('.'), 8, True, None, None, 0)  # TL101
-
 # case: an alias of the class
 import torch.utils.data as data
 loader = data.DataLoader(datasets.MNIST('.'))  # TL101
 
 # case: a sample is read from a file
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
     def __getitem__(self, index):
         return Image.open(self.files[index])
 
@@ -180,10 +173,6 @@ train(iter(loader))
 # case: the next of something else
 loader = DataLoader(datasets.MNIST('.'))  # TL101
 x = next(cycle(loader))
-
-# case: the arguments of a Hugging Face trainer
-from transformers import TrainingArguments
-arguments = TrainingArguments('out', dataloader_num_workers=0)  # TL101 hint
 
 # case: keyword arguments of the caller
 def load(**kwargs):
@@ -508,9 +497,8 @@ def load():
 
 # case: no fix: an open file
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
+    def __init__(self, files):
         self.files = open(files)
-        self.transform = transform
 
     def __getitem__(self, index):
         return Image.open(self.files[index])
@@ -520,9 +508,8 @@ loader = DataLoader(Photos(files))  # TL101 | no fix: open file
 # case: no fix: a database
 import sqlite3
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
+    def __init__(self, files):
         self.files = sqlite3.connect(files)
-        self.transform = transform
 
     def __getitem__(self, index):
         return Image.open(self.files[index])
@@ -531,9 +518,8 @@ loader = DataLoader(Photos(files))  # TL101 | no fix: database
 
 # case: no fix: a random generator
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
+    def __init__(self, files):
         self.files = np.random.default_rng(0)
-        self.transform = transform
 
     def __getitem__(self, index):
         return Image.open(self.files[index])
@@ -594,9 +580,6 @@ def train(rounds):
         print(batch)
     train(rounds - 1)
 
-# case: a fix: the loader is only made on import
-loader = DataLoader(datasets.MNIST('.'))  # TL101 unsafe
-
 # case: a fix: a function of the module collates
 def collate(batch):
     return batch
@@ -636,10 +619,6 @@ from torch.utils.data import *
 from PIL import Image
 
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
     def __getitem__(self, index):
         return Image.open(self.files[index])
 
@@ -652,10 +631,6 @@ from torch.utils.data import *
 from PIL import Image
 
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
     def __getitem__(self, index):
         return Image.open(self.files[index])
 
@@ -669,10 +644,6 @@ from torch.utils.data import *
 from PIL import Image
 
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
     def __getitem__(self, index):
         return self.compute(self.files[index])
 
@@ -693,9 +664,8 @@ from torch.utils.data import *
 from PIL import Image
 
 class Photos(Dataset):
-    def __init__(self, files, transform=None):
+    def __init__(self, files):
         self.files = h5py.File(files)
-        self.transform = transform
 
     def __getitem__(self, index):
         return Image.open(self.files[index])

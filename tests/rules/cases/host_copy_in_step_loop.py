@@ -213,7 +213,7 @@ for step, (images, labels) in enumerate(loader):
     x = output.to('cpu')  # TL202 | says: `.to("cpu")` copies a tensor to the host
 
     # case: the message of x = np.asarray(output)
-    x = np.asarray(output)  # TL202 | says: `np.asarray()` copies a tensor to the host
+    x = np.asarray(output)  # TL202 | says: `np.asarray()` copies a tensor to the host on every step
 
     # case: findings of one loop are a group
     x = output.cpu()  # TL202 | group: loop

@@ -20,11 +20,8 @@ for step, (images, labels) in enumerate(loader):
     loss.backward()
     optimizer.step()
 
-    # case: a loss
-    print(loss.item())  # TL201
-
     # case: a detached loss
-    losses.append(loss.detach().item())  # TL201
+    losses.append(loss.detach().item())  # TL201 | see
 
     # case: `.data`
     print(loss.data.item())  # TL201
@@ -261,6 +258,9 @@ def train():
     again = 0
     count, both = 0, 0.0
     first = second = 0
+    sizes = 3, 4
+    mean, deviation = measure()
+    (low, high), width = (0, 1), 2
     started = best
     from_one = 1
     hidden = 0
@@ -325,11 +325,6 @@ def train():
         # becomes: right += (output > 0).float().sum().detach().float()
     # added: right = float(right)
 
-        # case: no count: output.sum()
-        right += output.sum().item()  # TL201 unsafe
-        # becomes: right += output.sum().detach().float()
-    # added: right = float(right)
-
         # case: no count: output[output > 0].sum()
         right += output[output > 0].sum().item()  # TL201 unsafe
         # becomes: right += output[output > 0].sum().detach().float()
@@ -367,6 +362,34 @@ def train():
         # becomes: total += loss.detach().float()
         if step > 9: break
     # added: total = float(total)
+
+        # case: a count beside a length
+        right += (output > 0).sum().item()  # TL201 unsafe
+        # becomes: right += (output > 0).sum().detach().float()
+        right += len(images)
+    # added: right = float(right)
+
+        # case: a count beside one that is read otherwise
+        right += (output > 0).sum().item()  # TL201 unsafe
+        # becomes: right += (output > 0).sum().detach().float()
+        right += (output > 1).sum().tolist()
+    # added: right = float(right)
+
+        # case: a count by a function
+        right += torch.eq(output.argmax(1), labels).sum().item()  # TL201 safe
+        # becomes: right += torch.eq(output.argmax(1), labels).sum()
+    # added: right = int(right)
+
+        # case: a count over several lines without parentheses of its own
+        right += (output.argmax(1) == labels).sum(  # TL201 safe
+        ).item()
+        # becomes: )
+    # added: right = int(right)
+
+        # case: a count in needless parentheses
+        right += ((output > 0).sum()).item()  # TL201 safe
+        # becomes: right += (output > 0).sum()
+    # added: right = int(right)
 
         # case: no fix for a print
         print(loss.item())  # TL201 | no fix: goes elsewhere than into a sum
@@ -434,6 +457,29 @@ def train():
         total += loss.item()  # TL201 | no fix: must be a number
         if step % 100 == 0:
             print('%(t)5s' % {'t': total})
+
+        # case: no fix for a sum that is printed by an unknown format
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print(line % total)
+
+        # case: no fix for a sum that an unknown text formats
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print(line.format(total))
+
+        # case: no fix for a sum that another method of a text takes
+        total += loss.item()  # TL201 | no fix: must be a number
+        if step % 100 == 0:
+            print('loss'.ljust(total))
+
+        # case: no fix for a sum that has an attribute read
+        total += loss.item()  # TL201 | no fix: read on every step
+        print(total.real)
+
+        # case: no fix for a sum that goes into another
+        total += loss.item()  # TL201 | no fix: read on every step
+        everything += total
 
         # case: no fix for a sum whose `repr` is printed
         total += loss.item()  # TL201 | no fix: must be a number
@@ -540,7 +586,7 @@ for images in loader:
 
 # case: a helper
 def note(value):
-    print(value.item())  # TL201
+    print(value.item())  # TL201 | see: for images in loader:
 
 # case: a function that only sounds like acting
 def contact(value):
@@ -753,6 +799,68 @@ def f():
     while busy: loss = model(x.cuda()); loss.backward(); total += loss.item()  # TL201 unsafe
     # becomes: while busy: loss = model(x.cuda()); loss.backward(); total += loss.detach().float()
     # added: total = float(total)
+
+# case: a count that a fraction is added to after the loop
+right = 0
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    right += (loss > 0).sum().item()  # TL201 safe
+    # becomes: right += (loss > 0).sum()
+# added: right = int(right)
+right += 0.5
+
+# case: no count: a comparison by a function under its own name
+from torch import eq
+right = 0
+for images, labels in loader:
+    output = model(images.to(device))
+    output.mean().backward()
+    right += eq(output, labels.to(device)).sum().item()  # TL201 unsafe
+    # becomes: right += eq(output, labels.to(device)).sum().detach().float()
+# added: right = float(right)
+
+# case: no count: what a function of the file gives
+def draw():
+    return torch.zeros(3, device="cuda").sum()
+right = 0
+for images in loader:
+    model(images.to(device)).mean().backward()
+    right += draw().item()  # TL201 unsafe
+    # becomes: right += draw().detach().float()
+# added: right = float(right)
+
+# case: an evaluation that runs on each step
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    evaluate(loss)
+def evaluate(value):
+    print(value.item())
+
+# case: a loop that a helper runs every so many steps
+for step, images in enumerate(loader):
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    note([loss, loss], step)
+def note(values, step):
+    if step % 100 == 0:
+        for value in values:
+            print(value.item())
+
+# case: a training loop that runs every so many epochs, its step in another file
+from steps import train_step
+def train(epoch):
+    if epoch % 10 == 0:
+        for images in loader:
+            loss = train_step(model, images.to(device))
+            print(loss.item())  # TL201
+# file: steps.py
+import torch
+def train_step(model, images):
+    loss = model(images.cuda()).mean()
+    loss.backward()
+    return loss
 
 # case: findings of one loop are a group
 for images in loader:

@@ -57,9 +57,6 @@ for p in model.parameters():
 # head: a loop over the parameters that only zeroes gradients
 for p in model.parameters():  # TL402
 
-    # case: zero_
-    p.grad.zero_()
-
     # case: zero_ of the data
     p.grad.data.zero_()
 
@@ -115,10 +112,6 @@ for p in model.parameters(): p.grad.zero_()  # TL402
 
 # case: with names
 for name, p in model.named_parameters():  # TL402
-    p.grad.zero_()
-
-# case: a list of parameters
-for p in params:  # TL402
     p.grad.zero_()
 
 # case: the parameters of one group

@@ -15,7 +15,7 @@ class Photos(torch.utils.data.Dataset):
         return torch.tensor(image)  # TL105
 
         # case: moved right away
-        return torch.tensor(image).cuda()  # TL105
+        return torch.tensor(image).cuda()  # TL105 | says: copies the whole array
 
         # case: converted right away
         return torch.tensor(image).float()  # TL105
@@ -33,7 +33,7 @@ class Photos(torch.utils.data.Dataset):
         return torch.tensor(image, dtype=None, requires_grad=False)  # TL105
 
         # case: a dtype, where the array's is unknown
-        return torch.tensor(np.load('x.npy'), dtype=torch.float32)  # TL105 hint
+        return torch.tensor(np.load('x.npy'), dtype=torch.float32)  # TL105 hint | says: copies only if it must
 
         # case: a dtype that is unknown
         return torch.tensor(image, dtype=dtype)  # TL105 hint
@@ -204,9 +204,6 @@ envs = gym.vector.SyncVectorEnv(makers)
 # case: the observation of an environment, moved away
 obs, _ = envs.reset()
 x = torch.tensor(obs).to(device)  # TL105 hint
-
-# case: the observation of an environment, by its index
-x = torch.tensor(envs.reset(seed=0)[0], device=device)  # TL105 hint
 
 # case: the observation of an environment, under another name
 next_obs, reward, done, _, _ = envs.step(action)
@@ -581,3 +578,27 @@ from torch import tensor, FloatTensor
 
 x = tensor(np.ones(3))  # TL105 hint | no fix: not imported
 y = FloatTensor(np.ones(3))  # TL105 hint | no fix: not imported
+
+# case: a parameter that nothing is known of
+def collate(batch):
+    return torch.tensor(batch)
+
+# case: a parameter that is an array or a tensor
+def collate(batch: np.ndarray | torch.Tensor):
+    return torch.tensor(batch)
+
+# case: no fix: an environment fills its rewards again, on each step
+envs = gym.vector.SyncVectorEnv(makers)
+while not done:
+    obs, reward, done, _, _ = envs.step(policy(obs))
+    rewards = torch.tensor(reward).to(device)  # TL105 hint | no fix: environment
+
+# case: torch is imported in the function alone [bare]
+import numpy as np
+def load():
+    import torch
+    return torch.tensor(np.stack(xs))  # TL105 hint safe
+    # becomes: return torch.as_tensor(np.stack(xs))
+
+# case: the fix of a typed constructor, where a whole number would be a size
+x = torch.LongTensor(np.array(x, dtype=np.int64))  # TL105 hint unsafe

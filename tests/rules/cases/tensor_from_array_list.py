@@ -4,9 +4,6 @@
 import numpy as np
 import torch
 
-# case: a list that is written out
-x = torch.tensor([np.zeros(3), np.ones(3)])  # TL106
-
 # case: a tuple
 x = torch.tensor((np.zeros(3), np.ones(3)))  # TL106
 
@@ -24,22 +21,9 @@ def load(names):
         rows.append(np.load(name))
     return torch.tensor(rows)  # TL106
 
-# case: as_tensor, which reads a list in the same way
-x = torch.as_tensor([np.zeros(3)])  # TL106
-
-# case: a typed constructor
-x = torch.FloatTensor([np.zeros(3), np.ones(3)])  # TL106
-
 # case: an alias of typed constructors
 Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
 x = Tensor([np.zeros(3), np.ones(3)])  # TL106
-
-# case: the rows of an array as a list
-x = torch.tensor(np.zeros((3, 4)).tolist())  # TL106
-
-# case: the numbers of an array, with a type
-a = np.zeros((3, 4))
-x = torch.tensor(a.tolist(), dtype=torch.float32)  # TL106
 
 # case: numbers read from tensors
 losses = [torch.zeros(()), torch.ones(())]

@@ -95,9 +95,6 @@ for x in loader:
 x = 1
 # torchlint: enable[TL201]
 
-# case: unused: all rules
-x = 1  # torchlint: ignore  # TL001
-
 # case: unused: a rule that is off in tests
 x = 1  # torchlint: ignore[TL101]  # TL001
 

@@ -133,9 +133,6 @@ optimizer = optim.SGD(model.parameters(), lr=0.1)
 # case: an optimizer, by keyword
 optimizer.zero_grad(set_to_none=False)  # TL401 unsafe
 
-# case: an optimizer, by position
-optimizer.zero_grad(False)  # TL401 unsafe
-
 # case: gradients are read behind a test for None
 def norm(model):
     return sum(p.grad.norm() for p in model.parameters() if p.grad is not None)

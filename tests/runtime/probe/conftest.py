@@ -75,7 +75,7 @@ def run_probe(
         until: Sequence[str] = FINAL,
         python: Sequence[str] = (sys.executable,),
         fresh: bool = False,
-        timeout: float = 120.0,
+        timeout: float = 600.0,
         **overrides: Any,
     ) -> Outcome:
         outcome = Outcome(scratches())
@@ -207,7 +207,7 @@ def run_served(tmp_path: Path, scratches: Callable[[], Path]) -> RunServed:
             stderr=subprocess.PIPE,
             text=True,
         )
-        watchdog = threading.Timer(60, kill_tree, (str(path), child))
+        watchdog = threading.Timer(600, kill_tree, (str(path), child))
         watchdog.start()
         try:
             out, err = child.communicate()

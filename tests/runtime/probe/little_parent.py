@@ -108,7 +108,7 @@ class Parent:
 
 def kill_tree(settings: str, child: subprocess.Popen[bytes]) -> None:
     """Kill every process of the run, and wait until all are gone."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 200
     while True:
         if child.poll() is None:
             child.kill()

@@ -175,7 +175,7 @@ finally:
     if "ask" in how:
         wire.read()
     wire.close()
-    assert child.communicate(timeout=60)[0] == ""
+    assert child.communicate(timeout=600)[0] == ""
     assert child.returncode == 70
 
 
@@ -201,7 +201,7 @@ print("started", flush=True)
 def test_a_parent_that_is_gone_from_the_start_ends_the_process(side: Side) -> None:
     side.listener.close()
     child = side.start("link.hello(); print('on')")
-    assert child.communicate(timeout=60)[0] == ""
+    assert child.communicate(timeout=600)[0] == ""
     assert child.returncode == 70
 
 
@@ -217,7 +217,7 @@ while True:
     wire.read()
     wire.say(type="start")
     wire.close()
-    child.communicate(timeout=60)
+    child.communicate(timeout=600)
     assert child.returncode == 70
 
 

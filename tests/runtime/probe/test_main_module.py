@@ -41,7 +41,7 @@ def python(arguments: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[s
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
 
 

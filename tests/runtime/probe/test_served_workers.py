@@ -26,7 +26,7 @@ def python(arguments: list[str], cwd: Path) -> list[str]:
         check=True,
         stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     return done.stdout.splitlines()
 

@@ -54,7 +54,7 @@ class Recorder:
 
     def _run(self, requests: Sequence[RunRequest]) -> list[tuple[RunRequest, Trace]]:
         jobs = [Job(self._settings(each), cwd=str(self._pair)) for each in requests]
-        found = record_all(jobs, self._workspace, timeout_s=120, at_once=2)
+        found = record_all(jobs, self._workspace, timeout_s=600, at_once=2)
         traces = []
         for each in found:
             assert not isinstance(each, Failed), f"{each.message}\n{each.tail}"

@@ -1,4 +1,4 @@
-"""Arrays that only the way they are used gives away."""
+"""Arrays that are recognised only by how they are used."""
 
 from __future__ import annotations
 

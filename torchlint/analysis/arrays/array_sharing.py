@@ -118,7 +118,7 @@ def root_of(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
 
 
 def comes_from_environment(node: cst.BaseExpression, module: Module) -> bool:
-    """Whether an array is what `env.step(…)` returned: many environments fill it anew."""
+    """Whether an array is what `env.step(…)` returned: many environments fill it again."""
     root = root_of(node, module)
     if not isinstance(root, cst.Name):
         return observed(root, 0, module.values) is not None
@@ -155,7 +155,7 @@ def _comes_after(write: cst.CSTNode, read: cst.CSTNode, module: Module) -> bool:
 
 
 def _bound_in_loop(read: cst.CSTNode, module: Module) -> bool:
-    """Whether the array is made anew on each round, so that an earlier write does no harm."""
+    """Whether each round makes a new array, so that an earlier write does no harm."""
     root = root_of(read, module) if isinstance(read, cst.BaseExpression) else None
     loop = next(iter(module.loops.loops_around(read)), None)
     if not isinstance(root, cst.Name) or loop is None:

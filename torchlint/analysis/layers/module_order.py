@@ -37,7 +37,7 @@ class ModuleOrder:
         self._read_calls()
 
     def steps(self, layer: cst.Call) -> list[Step]:
-        """Where the output of a layer goes, in source order; [] if nobody sees it go anywhere."""
+        """Where the output of a layer goes, in source order; [] if that is not known."""
         found = self.layers.steps.get(layer, ())
         return sorted(found, key=lambda step: self.module.order(step.place))
 
@@ -119,7 +119,7 @@ class ModuleOrder:
     # how often a layer runs --------------------------------------------------------------------
 
     def runs_once(self, layer: cst.Call) -> bool:
-        """Whether a layer has one place in the model, or one per branch, and nobody rewrites it."""
+        """Whether a layer has one place in the model, or one per branch, and is not rewritten."""
         held = self._holders(layer)
         if held is None:
             return False

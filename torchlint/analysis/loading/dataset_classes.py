@@ -32,7 +32,7 @@ class Cost(Enum):
     TABLE = "table"
     """It reads a row of a Hugging Face dataset; what that costs is up to the collate function."""
     STREAM = "stream"
-    """An iterable dataset: each worker would hand out every sample."""
+    """An iterable dataset: each worker would yield every sample."""
     DEVICE = "device"
     """It touches the GPU, which worker processes cannot share."""
     UNKNOWN = "unknown"

@@ -27,7 +27,7 @@ def spelled_out(call: cst.Call, module: Module) -> Spelled | None:
 
 
 def _add(found: Spelled, node: cst.BaseExpression, module: Module, depth: int) -> bool:
-    """Collects what a dict expression holds; False if somebody else may have filled it."""
+    """Collects what a dict expression holds; False if other code may have filled it."""
     if depth > _DEEPEST:
         return False
     if isinstance(node, cst.Dict):
@@ -101,7 +101,7 @@ def _add_item(found: Spelled, node: cst.CSTNode) -> bool:
 
 
 def _add_use(found: Spelled, use: cst.Name, module: Module, depth: int) -> bool:
-    """Follows `kwargs.update(…)`; False where the dict is handed to somebody else."""
+    """Follows `kwargs.update(…)`; False where the dict is passed to other code."""
     parent = module.parent(use)
     if isinstance(parent, cst.Attribute) and parent.value is use:
         call = module.parent(parent)

@@ -73,7 +73,7 @@ def _is_zero(node: cst.BaseExpression) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A class whose objects are loaders: DataLoader, or one of the project that hands its
+    """A class whose objects are loaders: DataLoader, or one of the project that passes its
     arguments on. `position` is where it takes `num_workers`, None if only by keyword."""
 
     position: int | None
@@ -192,7 +192,7 @@ def _has_reason(loader: Loader, module: Module) -> bool:
 
 
 def runs_when_imported(loader: Loader, module: Module) -> bool:
-    """Whether a worker process that imports this file anew would come upon the loop over the
+    """Whether a worker process that imports this file again would reach the loop over the
     loader: there is no `if __name__ == "__main__"` before it."""
     if module.has_main_guard:
         return False

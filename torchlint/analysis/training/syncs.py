@@ -74,7 +74,7 @@ class Operand:
 
 
 def operand_of(sync: Sync, module: Module) -> Operand | None:
-    """What the sync reads, or None if that lives on the host or nobody knows what it is."""
+    """What the sync reads, or None if that lives on the host or is unknown."""
     value = module.value(sync.operand)
     if value.has(Kind.MODULE) and not value.has(TENSORS):
         return None

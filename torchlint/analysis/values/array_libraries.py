@@ -1,4 +1,4 @@
-"""Libraries that hand out NumPy arrays: OpenCV, SciPy, librosa and their like."""
+"""Libraries that return NumPy arrays: OpenCV, SciPy, librosa and others."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def array_method(name: str, node: cst.Call, owner: Value) -> Value:
         kept = literal(argument(node, "copy")) is False
         surely = owner.has(ARRAYS) and not kept
         dtype = dtype_name(argument(node, "dtype", 0))
-        if not owner.kind:  # nobody knows the owner: NumPy's numbers have the method too
+        if not owner.kind:  # unknown owner: NumPy's numbers have the method too
             return Value(Kind.ARRAY | Kind.SCALAR, dtype=dtype)
         return Value(Kind.FRESH if surely else Kind.ARRAY, dtype=dtype)
     if name == "dot":

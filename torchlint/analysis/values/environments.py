@@ -1,4 +1,4 @@
-"""Gym environments: what they hand out, and which loops play them."""
+"""Gym environments: what they return, and which loops step them."""
 
 from __future__ import annotations
 

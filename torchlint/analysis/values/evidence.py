@@ -21,14 +21,14 @@ _MODULE_ONLY = frozenset(
 
 
 class Evidence:
-    """The names of one file that calls of methods give away."""
+    """The names of one file whose kind is shown by the methods called on them."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
 
     @cached_property
     def backward_names(self) -> frozenset[str]:
-        """Names and `self.` attributes that somebody calls backward on: losses."""
+        """Names and `self.` attributes that `backward` is called on: losses."""
         found: set[str] = set()
         for call in self._tree.nodes(cst.Call):
             if not isinstance(call.func, cst.Attribute):
@@ -46,7 +46,7 @@ class Evidence:
 
     @cached_property
     def module_names(self) -> frozenset[str]:
-        """Names on which somebody calls what only modules have: `parameters`, `eval`."""
+        """Names on which methods are called that only modules have: `parameters`, `eval`."""
         found: set[str] = set()
         for call in self._tree.nodes(cst.Call):
             if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MODULE_ONLY:

@@ -1,4 +1,4 @@
-"""What loops hand out: batches of a loader, seen through progress bars and wrappers."""
+"""What loops iterate over: batches of a loader, seen through progress bars and wrappers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def iterated_call(source: cst.Call, values: Inference) -> Value | None:
-    """What a loop over a call hands out, where the callee is an iteration helper."""
+    """What a loop over a call gets on each round, if the callee is an iteration helper."""
     names = values.names.resolve(source.func)
     if not source.args:
         if isinstance(source.func, cst.Attribute) and source.func.attr.value in (

@@ -16,7 +16,7 @@ class Kind(Flag):
     CPU = auto()
     """A tensor that lies in host memory: `x.cpu()`, a batch that was not moved."""
     TENSOR = auto()
-    """A tensor; nobody knows where."""
+    """A tensor on an unknown device."""
     LIKELY = auto()
     """What an unknown function made of device tensors."""
     ARRAY = auto()

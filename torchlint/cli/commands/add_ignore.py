@@ -1,4 +1,4 @@
-"""`torchlint check --add-ignore`: silences what is found, so that only new findings show."""
+"""`torchlint check --add-ignore`: suppresses the findings of today, so that only new ones show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 ALL_OR_NOTHING: Final = (
-    "--add-ignore silences all that is found; leave out --watch, --baseline and --diff-base."
+    "--add-ignore silences all that is found; drop --watch, --baseline and --diff-base."
 )
 
 

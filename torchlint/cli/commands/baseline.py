@@ -224,7 +224,7 @@ def prune(
     if compared.diagnostics:
         print_diagnostics(compared.diagnostics)
         raise click.ClickException(
-            "Nothing was pruned, since not every file could be checked; mend or exclude the others."
+            "Nothing was pruned, since not every file could be checked; fix or exclude the others."
         )
     _replace(compared.baseline, compared.comparison.entries)
     _say_change(compared, compared.comparison.entries)

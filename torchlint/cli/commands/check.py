@@ -118,11 +118,11 @@ def command(
     if baseline is not None and no_baseline:
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
     if show_fixes and (output_format != "text" or statistics):
-        raise click.UsageError("--show-fixes is for text; leave out --output-format, --statistics.")
+        raise click.UsageError("--show-fixes is for text; drop --output-format and --statistics.")
     if watch:
-        from torchlint.cli.watch import again_and_again
+        from torchlint.cli.watch import check_on_changes
 
-        again_and_again(paths, options)
+        check_on_changes(paths, options)
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
     place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)

@@ -62,7 +62,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", value.strip())
     seconds = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
     if not seconds > 0:
-        raise click.BadParameter(f'"{value}" is no time; write one such as 90s, 5m or 1h.')
+        raise click.BadParameter(f'"{value}" is not a time; write one such as 90s, 5m or 1h.')
     return seconds
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Tier
-from torchlint.report.formats.locations import told
+from torchlint.report.formats.locations import with_cell
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ def render(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic]) -> It
     for finding in findings:
         place = {"file": finding.path, **_place(finding.start, finding.end)}
         place["title"] = f"{finding.code} {finding.name}"
-        yield _command(_LEVELS[finding.tier], place, told(finding.message, finding.start))
+        yield _command(_LEVELS[finding.tier], place, with_cell(finding.message, finding.start))
     for diagnostic in diagnostics:
         place = {"file": diagnostic.path}
         if diagnostic.position is not None:
             place |= _place(diagnostic.position)
-        message = told(diagnostic.message, diagnostic.position)
+        message = with_cell(diagnostic.message, diagnostic.position)
         yield _command("error", {**place, "title": "torchlint"}, message)
 
 

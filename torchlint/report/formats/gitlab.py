@@ -14,8 +14,8 @@ from torchlint.report.formats.locations import (
     identities,
     identity,
     line_of,
-    told,
     well_formed,
+    with_cell,
 )
 from torchlint.report.terminal.safe_text import visible
 
@@ -48,7 +48,7 @@ def render(
 
 def _finding(finding: Finding, fingerprint: str, root: str) -> Json:
     return {
-        "description": f"{told(visible(finding.message), finding.start)} ({finding.code})",
+        "description": f"{with_cell(visible(finding.message), finding.start)} ({finding.code})",
         "check_name": finding.name,
         "fingerprint": fingerprint,
         "severity": _SEVERITIES[finding.tier],
@@ -63,7 +63,7 @@ def _diagnostic(diagnostic: Diagnostic, root: str) -> Json:
     path = from_root(diagnostic.path, root)
     position = diagnostic.position
     return {
-        "description": told(visible(diagnostic.message), position),
+        "description": with_cell(visible(diagnostic.message), position),
         "check_name": f"torchlint-{diagnostic.kind}",
         "fingerprint": identity(path, diagnostic.kind, repr(position), diagnostic.message),
         "severity": "critical",

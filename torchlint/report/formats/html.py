@@ -1,6 +1,6 @@
-"""Findings as one page for people: no network, no script, for a telephone and a desk.
+"""Findings as one page for people: no network, no script, for phones and desktops.
 
-All that comes from checked files goes through `markup`.
+All text from checked files goes through `markup`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WIDTH: Final = 160
 _WIDEST: Final = 500
 """Characters of other lines: a file can be one line of megabytes, with a finding at every word."""
 _FEW: Final = 12
-"""No more files are listed unasked."""
+"""The list of more files than this starts folded."""
 _POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
@@ -203,5 +203,5 @@ _KINDS: Final = {"+": "added", "-": "removed", "@": "hunk", " ": "same"}
 
 
 def _prose(text: str) -> str:
-    """Markup of a sentence; what stands between backticks is code."""
+    """Markup of a sentence; text between backticks is code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", markup(text))

@@ -21,7 +21,7 @@ def render(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def rows(entries: Iterable[object]) -> Iterator[str]:
-    """What stands between the brackets of a list: one entry on a line, in ASCII."""
+    """The lines between the brackets of a list: one entry each, in ASCII."""
     texts = [json.dumps(entry) for entry in entries]
     for left, text in enumerate(texts, start=1 - len(texts)):
         yield f"  {text}{',' if left else ''}"

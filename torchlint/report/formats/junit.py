@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.finding import Tier
-from torchlint.report.formats.locations import told
+from torchlint.report.formats.locations import with_cell
 from torchlint.report.formats.text import fix_tag
 from torchlint.report.markup import markup
 from torchlint.report.terminal.safe_text import visible_path
@@ -71,7 +71,7 @@ def _finding(finding: Finding) -> _Case:
         name=f"{finding.code} {finding.name}{' in ' + finding.scope if finding.scope else ''}",
         outcome="skipped" if finding.tier is Tier.HINT else "failure",
         kind=finding.code,
-        message=told(message, finding.start),
+        message=with_cell(message, finding.start),
         text=lines,
     )
 
@@ -89,7 +89,7 @@ def _diagnostic(diagnostic: Diagnostic) -> _Case:
 
 
 def _lines(case: _Case, seen: dict[tuple[str, str], int]) -> Iterator[str]:
-    # Without its suffix, since Jenkins takes what stands before the last dot for a package.
+    # Without its suffix, since Jenkins takes the part before the last dot for a package.
     file = visible_path(os.path.splitext(case.file)[0].replace(os.sep, "/"))
     count = seen[file, case.name] = seen.get((file, case.name), 0) + 1
     name = f"{case.name} ({count})" if count > 1 else case.name

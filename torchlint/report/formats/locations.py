@@ -1,4 +1,4 @@
-"""Places and names in the form in which the services that read a report take them."""
+"""Places and names in the forms that the readers of a report accept."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from torchlint.finding import Finding, Position
 
 
-def told(message: str, position: Position | None) -> str:
-    """The message for a reader who maps rows to lines of the file, as no row of a cell is one."""
+def with_cell(message: str, position: Position | None) -> str:
+    """The message with the cell and row of a notebook, for formats that only know lines."""
     if position is None or position.cell is None:
         return message
     return f"cell {position.cell}, line {position.row}: {message}"
@@ -33,23 +33,23 @@ def repository_root() -> str:
 
 
 def from_root(path: str, root: str) -> str:
-    """The path relative to `root`, or absolute if it lies elsewhere; `/` between its parts."""
+    """The path relative to `root`, or absolute if it is elsewhere; `/` between its parts."""
     absolute = os.path.abspath(path)
     inside = absolute.startswith(os.path.join(root, ""))
     return (os.path.relpath(absolute, root) if inside else absolute).replace(os.sep, "/")
 
 
 def well_formed(text: str) -> str:
-    """The text without lone surrogates, which stand for bytes of a file name that are not UTF-8.
+    """The text without lone surrogates, which represent bytes of a file name that are not UTF-8.
 
-    JSON can spell them, but most parsers then refuse the whole report.
+    JSON can spell them, but most parsers then reject the whole report.
     """
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def identities(findings: Iterable[Finding], root: str) -> list[str]:
-    """32 hexadecimal digits for each finding that no other in the report has, and that stay when
-    lines move: of rule, path, scope and code, and counted where all of these are equal."""
+    """32 hexadecimal digits for each finding, unique in the report and stable when lines move: a
+    digest of rule, path, scope and code, and of a count where these are equal."""
     seen: dict[str, int] = {}
     found = []
     for finding in findings:
@@ -61,6 +61,6 @@ def identities(findings: Iterable[Finding], root: str) -> list[str]:
 
 
 def identity(*parts: str) -> str:
-    """32 hexadecimal digits of some texts, whatever signs they hold."""
+    """32 hexadecimal digits for some texts, whatever characters they have."""
     essence = "\0".join(parts).encode("utf-8", "surrogatepass")
     return blake2b(essence, digest_size=16).hexdigest()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Tier, rule_url
 from torchlint.report.formats.json import rows
-from torchlint.report.formats.locations import line_of, told, well_formed
+from torchlint.report.formats.locations import line_of, well_formed, with_cell
 from torchlint.report.formats.text import fix_tag
 from torchlint.report.terminal.hunks import hunks
 from torchlint.report.terminal.safe_text import visible
@@ -43,7 +43,7 @@ def _finding(finding: Finding, excerpts: Excerpts) -> Json:
     tag = fix_tag(finding)
     message = f"{visible(finding.message)}{' ' + tag if tag else ''}"
     entry: Json = {
-        "message": told(message, finding.start),
+        "message": with_cell(message, finding.start),
         "location": {
             "path": well_formed(finding.path),
             "range": {
@@ -67,7 +67,7 @@ def _diagnostic(diagnostic: Diagnostic) -> Json:
     if diagnostic.position is not None:
         location["range"] = {"start": {"line": line_of(diagnostic.position)}}
     return {
-        "message": told(visible(diagnostic.message), diagnostic.position),
+        "message": with_cell(visible(diagnostic.message), diagnostic.position),
         "location": location,
         "severity": "ERROR",
     }
@@ -75,7 +75,7 @@ def _diagnostic(diagnostic: Diagnostic) -> Json:
 
 def _related(related: Related) -> Json:
     return {
-        "message": told(visible(related.message), related.position),
+        "message": with_cell(visible(related.message), related.position),
         "location": {
             "path": well_formed(related.path),
             "range": {"start": {"line": line_of(related.position)}},

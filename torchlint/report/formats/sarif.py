@@ -13,7 +13,13 @@ from urllib.parse import quote
 
 from torchlint.finding import Applicability, Tier, rule_url
 from torchlint.report.formats.json import rows
-from torchlint.report.formats.locations import from_root, identities, line_of, told, well_formed
+from torchlint.report.formats.locations import (
+    from_root,
+    identities,
+    line_of,
+    well_formed,
+    with_cell,
+)
 from torchlint.report.terminal.safe_text import plural, visible
 from torchlint.version import __version__
 
@@ -57,7 +63,7 @@ def render(
     where = {_ROOT: {"description": {"text": "The root of the repository."}}}
     notes = [_notification(diagnostic, root) for diagnostic in diagnostics]
     if len(kept) < len(findings):
-        notes.append(_left_out(len(findings) - len(kept)))
+        notes.append(_omitted(len(findings) - len(kept)))
     succeeded = json.dumps(not diagnostics)
     yield f'{{"$schema": "{_SCHEMA}", "version": "2.1.0", "runs": [{{'
     yield f'"tool": {{"driver": {json.dumps(_driver())[:-1]}, "rules": ['
@@ -88,7 +94,7 @@ def _driver() -> Json:
 def _rule(rule: Rule | None, code: str, name: str) -> Json:
     entry: Json = {"id": code, "name": name, "helpUri": rule_url(name)}
     if rule is None:
-        # Of a plugin that is no longer there: the finding was remembered.
+        # The rule's plugin is no longer installed; the finding comes from the cache.
         text = {"text": f"{code} {name}"}
         return {**entry, "shortDescription": text, "fullDescription": text, "help": text}
     from torchlint.report.rules import page
@@ -117,7 +123,7 @@ def _result(finding: Finding, rule: int, identity: str, root: str) -> Json:
         location["logicalLocations"] = [
             {"name": scope.rpartition(".")[2], "fullyQualifiedName": scope}
         ]
-    message = told(_plain(finding.message), finding.start)
+    message = with_cell(_plain(finding.message), finding.start)
     links = [
         f"See [{_linked(each.message)}]({number})." for number, each in enumerate(related, start=1)
     ]
@@ -139,12 +145,12 @@ def _result(finding: Finding, rule: int, identity: str, root: str) -> Json:
 
 def _related(related: Related, number: int, root: str) -> Json:
     location = _location(related.path, related.position, None, root)
-    text = told(_plain(related.message), related.position)
+    text = with_cell(_plain(related.message), related.position)
     return {"id": number, **location, "message": {"text": text}}
 
 
 def _fix(fix: Fix, path: str, root: str) -> Json | None:
-    """None where the places are not those of a file, or the text is not Unicode."""
+    """None if the places are in a notebook, or the text is not Unicode."""
     if not fix.edits or any(
         edit.start.cell is not None or edit.content != well_formed(edit.content)
         for edit in fix.edits
@@ -163,13 +169,14 @@ def _fix(fix: Fix, path: str, root: str) -> Json | None:
 
 
 def _notification(diagnostic: Diagnostic, root: str) -> Json:
-    message = told(_plain(diagnostic.message), diagnostic.position)
+    message = with_cell(_plain(diagnostic.message), diagnostic.position)
     location = _location(diagnostic.path, diagnostic.position, None, root)
     return {"level": "error", "message": {"text": message}, "locations": [location]}
 
 
-def _left_out(count: int) -> Json:
-    text = f"{plural(count, 'result')} left out, since GitHub takes {MOST_RESULTS}; check less."
+def _omitted(count: int) -> Json:
+    results = plural(count, "result")
+    text = f"{results} omitted, since GitHub takes at most {MOST_RESULTS}; check fewer files."
     return {"level": "warning", "message": {"text": text}}
 
 

@@ -27,7 +27,7 @@ def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
 
 
 def hidden_hints(shown: Shown) -> Iterator[str]:
-    """A line for each file with hints that nobody asked for, and an empty one behind them."""
+    """A line for each file with hidden hints, and an empty line after them."""
     for path, count in shown.hidden_hints:
         them = "it" if count == 1 else "them"
         yield f"{visible_path(path)}: {plural(count, 'hint')} (--hints shows {them})"

@@ -81,13 +81,13 @@ def excerpt(line: str, start: Position, end: Position, width: int | None = None)
 
 
 def parts(line: str, start: Position, end: Position, width: int) -> tuple[str, str, str]:
-    """The line as it is shown: what stands before the place, the place itself, and the rest."""
+    """The line as it is shown: the text before the place, the place itself, and the rest."""
     line = line.rstrip()
     first = start.column - 1
     last = end.column - 1 if end.row == start.row else len(line)
     left, right = 0, len(line)
     if right > width:
-        # The signs that something is missing take two columns.
+        # The two `…` take two columns.
         width = width if width >= _WIDTH else width - 2
         left = max(0, first - width * _BEFORE // _WIDTH)
         right = min(right, left + width)

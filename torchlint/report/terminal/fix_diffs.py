@@ -32,13 +32,13 @@ def fix_diff(findings: Sequence[Finding], excerpts: Excerpts, paint: Paint) -> I
         after = with_fixes(text, that_fit(text, [_within(each, cell) for each in findings]))
         both = (part.encode("utf-8", "surrogateescape") for part in (text, after))
         lines = list(diff.render(unified("_", *both, context=1), paint))
-        # Without the names of the file, which stands above.
+        # Without the names of the file, which is named above.
         shown = (line.rstrip() for line in lines[3:])
         yield from ([f"cell {cell}:", *shown] if cell else shown)
 
 
 def _within(finding: Finding, cell: int) -> Finding:
-    """The finding with only those edits that lie in this cell of a notebook, or in the file."""
+    """The finding with only the edits in this cell of a notebook, or in the file."""
     if finding.fix is None:
         return finding
     edits = tuple(edit for edit in finding.fix.edits if (edit.start.cell or 0) == cell)

@@ -16,14 +16,14 @@ _PAUSE: Final = 0.1
 
 
 class Progress:
-    """Call it with (done, total); it stays silent off a terminal and for the first two seconds."""
+    """Call it with (done, total); it prints on terminals only, and only after two seconds."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._clock = clock
         self._next = clock() + _PATIENCE
         self._drawn = 0
-        self._silent = not moves(stream)
+        self._hidden = not moves(stream)
 
     def __enter__(self) -> Progress:
         return self
@@ -32,7 +32,7 @@ class Progress:
         self.clear()
 
     def __call__(self, done: int, total: int) -> None:
-        if self._silent or self._clock() < self._next:
+        if self._hidden or self._clock() < self._next:
             return
         self._next = self._clock() + _PAUSE
         line = f"Checking: {done} of {total} files"
@@ -41,7 +41,7 @@ class Progress:
         self._drawn = len(line)
 
     def clear(self) -> None:
-        """Takes the counter off the terminal again."""
+        """Removes the counter from the terminal."""
         if self._drawn:
             # Blanks, which every console understands.
             self._stream.write("\r" + " " * self._drawn + "\r")

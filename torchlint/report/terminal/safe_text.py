@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _NARROWEST = 30
-"""Columns; a terminal that claims fewer gets lines that it breaks itself."""
+"""Columns; a narrower terminal wraps lines itself."""
 
 
 @cache
@@ -25,7 +25,7 @@ def _unsafe() -> re.Pattern[str]:
 
 
 def visible(text: str) -> str:
-    """The text with every character that a terminal obeys, or hides, written out: `\\x1b`."""
+    """The text with every control or invisible character written out: `\\x1b`."""
     return text if text.isascii() and text.isprintable() else _unsafe().sub(_written_out, text)
 
 
@@ -49,10 +49,10 @@ def visible_path(path: str) -> str:
 
 
 def wants_colour(stream: TextIO, asked: bool | None = None) -> bool:
-    """Colour on a terminal that can, unless somebody says otherwise.
+    """Colour on a terminal that can, unless the user says otherwise.
 
     Args:
-        asked: what the user said, which goes before the environment: `NO_COLOR`, then
+        asked: what the user said, which overrides the environment: `NO_COLOR`, then
             `FORCE_COLOR` or `CLICOLOR_FORCE`, then `CLICOLOR=0`.
     """
     if asked is not None:
@@ -65,13 +65,13 @@ def wants_colour(stream: TextIO, asked: bool | None = None) -> bool:
 
 
 def moves(stream: TextIO) -> bool:
-    """Whether this is a terminal that obeys more than the end of a line."""
+    """Whether this is a terminal that supports more than line ends."""
     return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def width_of(stream: TextIO) -> int | None:
-    """The columns of a terminal, of which `COLUMNS` can tell another number; None for a file or
-    a pipe, where a line is a line however long it is."""
+    """The columns of a terminal, or the number in `COLUMNS`; None for a file or a pipe, where lines
+    are not wrapped."""
     if not stream.isatty():
         return None
     import shutil

@@ -47,7 +47,7 @@ class Interrupts:
                 signal.signal(number, self._handle)
 
     def begin_closing(self) -> None:
-        """From here on nothing interrupts."""
+        """From here on, signals wait."""
         self._closing = True
 
     def restore(self) -> None:

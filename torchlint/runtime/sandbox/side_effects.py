@@ -25,7 +25,7 @@ _OPAQUE: Final = ("user.overlay.opaque", "trusted.overlay.opaque")
 
 @dataclass(frozen=True, slots=True)
 class SideEffect:
-    """Something that the script did to the world outside its process.
+    """Something that the script did outside its process.
 
     `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `connect` or `upload`; `kept` says
     whether it reached the real world.

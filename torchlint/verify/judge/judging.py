@@ -30,7 +30,7 @@ _LANES = {
 
 
 class Judge:
-    """Says at each look what is known so far.
+    """Judges what is known at each look.
 
     Args:
         ids: the fixes that are measured, in order.

@@ -184,13 +184,13 @@ class _Runner:
         """Let it take some steps; the blocks of all its processes."""
         self.run.thaw()
         for peer in self._steppers:
-            self.run.turn(peer, settle=settle, steps=steps)
+            self.run.send(peer, "turn", settle=settle, steps=steps)
         measured: dict[Peer, Block] = {}
         while len(measured) < len(self._steppers):
             peer, message = self._next("end its turn")
             if message.type == "ready":  # a process that takes its first step only now
                 self._steppers.append(peer)
-                self.run.turn(peer, settle=settle, steps=steps)
+                self.run.send(peer, "turn", settle=settle, steps=steps)
             elif message.type == "block":
                 measured[peer] = self._block(message, least=min(steps, 1))
         self.run.freeze()

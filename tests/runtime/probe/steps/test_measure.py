@@ -151,19 +151,19 @@ def test_a_second_thread_that_trains_waits_for_the_turn_too() -> None:
 
     def slow(message: dict[str, Any]) -> dict[str, object]:
         asked.set()
-        assert go_on.wait(20)
+        assert go_on.wait(200)
         return ask(message)
 
     link.ask = slow  # type: ignore[method-assign]
     threads = [threading.Thread(target=made.boundary, daemon=True) for _ in range(2)]
     threads[0].start()
-    assert asked.wait(20)
+    assert asked.wait(200)
     threads[1].start()
     threads[1].join(0.2)
     assert threads[1].is_alive()
     go_on.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(200)
     assert [message["type"] for _, message in link.asked] == ["ready"]
 
 

@@ -78,7 +78,7 @@ def test_a_process_that_would_become_an_uploader_is_refused(tmp_path: Path) -> N
     """
     run, calls = run_with_programs(tmp_path, script, "git")
     assert calls == []
-    assert run.lines[0] == "torchlint verify lets nothing be uploaded, and refused: git push"
+    assert run.lines[0] == "torchlint refuses uploads while it runs a script, and refused: git push"
     assert run.lines[2] == "127"
 
 
@@ -102,7 +102,9 @@ def test_requests_that_change_another_machine_are_refused(tmp_path: Path) -> Non
     """
     project = write_files(tmp_path / "project", {"train.py": script})
     run = run_shielded(project, "train.py")
-    refused = "torchlint verify lets nothing be uploaded, and refused: HTTP {} to example.invalid"
+    refused = (
+        "torchlint refuses uploads while it runs a script, and refused: HTTP {} to example.invalid"
+    )
     assert run.lines == [
         *(refused.format(method) for method in ("PUT", "PATCH", "DELETE")),
         "b'GET'",

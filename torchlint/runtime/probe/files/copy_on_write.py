@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CopyOnWrite(View):
-    """Makes room for what is written, and keeps account of what is removed.
+    """Provides paths for what is written, and records what is removed.
 
     Methods raise what the system would, with the path as it was given.
     """
@@ -114,7 +114,7 @@ class CopyOnWrite(View):
             self.changed()
 
     def changed(self) -> None:
-        """Tell all processes that links or folders are others now."""
+        """Let all processes know that links or folders have changed."""
         self._stamp.renew()
 
     def unlink(self, spot: Spot, path: str) -> None:
@@ -202,7 +202,7 @@ class CopyOnWrite(View):
             self._drop(source, lambda path: system.rename(path, goal))
 
     def _drop(self, spot: Spot, remove: Callable[[str], None]) -> None:
-        """Hide what is below before what is above goes: nobody sees the old file in between."""
+        """Hide what is below before what is above goes: no process sees the old file in between."""
         if not spot.covered:
             remove(spot.path)
             return
@@ -237,7 +237,7 @@ class CopyOnWrite(View):
             system.unlink(path)
 
     def _copy(self, source: str, goal: str, *, empty: bool = False, over: bool = True) -> None:
-        """Copy a file or a link, with its permissions and times; nobody sees half of it.
+        """Copy a file or a link, with its permissions and times; no process sees half of it.
 
         Args:
             over: replace what is there by now; otherwise that stays.

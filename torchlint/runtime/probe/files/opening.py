@@ -36,7 +36,7 @@ def text_of(path: Any, descriptor: int | None = None) -> str | None:
 
 
 def at(place: str, real: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call the real function with another path, and have it complain of the given one."""
+    """Call the real function with another path; an error names the given one."""
     for name in ("dir_fd", "src_dir_fd", "dst_dir_fd"):
         kwargs.pop(name, None)
     path = os.fsencode(place) if isinstance(given, bytes) else place

@@ -176,7 +176,7 @@ def _linking_softly(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
 
 @contextmanager
 def _naming_both(src: Any, dst: Any) -> Iterator[None]:
-    """An error complains of both paths, as they were given."""
+    """An error names both paths, as they were given."""
     try:
         yield
     except OSError as error:

@@ -30,7 +30,7 @@ class Stamp:
         return self._bytes[:]
 
     def renew(self) -> None:
-        """Make it one that it never was before."""
+        """Set a value that it never had before."""
         self._bytes[:] = b"%4b%4b" % (
             (os.getpid() & 0xFFFFFFFF).to_bytes(4, "little"),
             (next(self._count) & 0xFFFFFFFF).to_bytes(4, "little"),

@@ -38,7 +38,7 @@ class Territory:
     """Tells a path that must stay as it is from one that may be written.
 
     Args:
-        own: the folder of the verification, with those of its runs.
+        own: the folder of the workspace, with those of its runs.
         project: the tree that is never to change.
         guarded: whether the project's files are to be kept here; otherwise the kernel does it.
         free: folders that anyone may write to, unless they lie in the project.

@@ -50,7 +50,7 @@ class Spot(NamedTuple):
 
 
 class View:
-    """Finds out where files lie.
+    """Finds out where files are.
 
     Methods raise what the system would, with the path as it was given.
     """

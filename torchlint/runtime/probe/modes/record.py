@@ -64,7 +64,7 @@ def _choose_repeatable_kernels() -> None:
 
 
 class Recorder:
-    """Notes what passes by; waits for no device before the last step has ended.
+    """Notes what the script computes; waits for no device before the last step has ended.
 
     Args:
         settings: of the run.

@@ -20,7 +20,7 @@ _DEEPEST = 8
 
 
 def watch_losses(heard: Callable[[list[Tensor]], None]) -> None:
-    """Be given the tensors that gradients are taken of, one by one, before each backward pass.
+    """Pass on the tensors that gradients are taken of, one by one, before each backward pass.
 
     Passes inside others are not heard, nor gradients that get a graph of their own: those are
     terms of a loss.
@@ -44,7 +44,7 @@ def watch_losses(heard: Callable[[list[Tensor]], None]) -> None:
 def watch_models(
     met: Callable[[torch.nn.Module], None], answered: Callable[[list[Tensor]], None]
 ) -> None:
-    """Hear of modules that have parameters and are called by no other module.
+    """Pass on modules that have parameters and are called by no other module.
 
     Args:
         met: gets the module before each of its calls.
@@ -64,7 +64,7 @@ def watch_models(
 
 
 def watch_parameters(changed: Callable[[list[Tensor]], None]) -> None:
-    """Be given an optimizer's parameters before each of its steps."""
+    """Pass on an optimizer's parameters before each of its steps."""
     from torch.optim.optimizer import register_optimizer_step_pre_hook
 
     def before_step(optimizer: Any, *_: object) -> None:

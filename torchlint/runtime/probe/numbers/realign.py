@@ -27,7 +27,7 @@ initialization draws apart; samplers and samples draw apart."""
 
 
 def seed_all(seed: int) -> None:
-    """Seed Python's, torch's and, as soon as somebody imports it, NumPy's global generator."""
+    """Seed Python's, torch's and, as soon as it is imported, NumPy's global generator."""
     seed_devices(seed)
     on_import.call("numpy.random", NUMPY.arrive)
 

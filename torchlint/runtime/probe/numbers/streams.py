@@ -51,7 +51,7 @@ class Stream:
 
 
 class _Numpy:
-    """NumPy's global generator, which may be seeded long before somebody imports it."""
+    """NumPy's global generator, which may be seeded long before it is imported."""
 
     def __init__(self) -> None:
         self._seed = 0
@@ -85,7 +85,7 @@ NUMPY = _Numpy()
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the global generators of the processor stand."""
+    """The state of the processor's global generators."""
 
     python: Any
     torch: torch.Tensor

@@ -71,7 +71,7 @@ class FirstWeights:
         return list(named)
 
     def met_precision(self, dtype: torch.dtype) -> list[str]:
-        """The script computes in `dtype`; the names of the parameters that change on hearing it.
+        """The script computes in `dtype`; the names of the parameters that change with it.
 
         A weight that is rounded to bfloat16 before it is used has to be shaken by a last place of
         bfloat16.

@@ -31,10 +31,10 @@ _SENDS = (b"PUT ", b"PATCH ", b"DELETE ")
 
 
 class RefusedError(ConnectionRefusedError):
-    """`torchlint verify` lets nothing be uploaded."""
+    """torchlint refuses uploads while it runs a script."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"torchlint verify lets nothing be uploaded, and refused: {what}")
+        super().__init__(f"torchlint refuses uploads while it runs a script, and refused: {what}")
 
 
 class Journal:

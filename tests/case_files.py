@@ -1,6 +1,6 @@
 """Reads case files: small programs with the findings that a rule must make as comments.
 
-`cases/<rule_name>.py` holds the cases of one rule. A new case is a title and a few lines:
+`tests/rules/cases/<rule_name>.py` holds the cases of one rule. A new case is a title and a few lines:
 
     # case: a loss in an f-string
     print(f"{loss.item():.3f}")  # TL201
@@ -38,6 +38,7 @@ say is not checked, but for the tier. Several findings of one line stand one aft
     # TL201 | fix says: no bias  these words are in the message of the fix
     # TL201 | marks: f(x)        the text that it stands on
     # TL201 | see: for x in y    the text that the first related place starts with
+    # TL201 | see                it has no related place
     # TL201 | group: first       findings with the same word are one group, others are not
 
 What the fix does to a line stands below that line, and is checked if there is any of it:
@@ -110,6 +111,10 @@ class Case:
 
     def texts(self) -> dict[str, str]:
         return {path: _text(line.text for line in lines) for path, lines in self.files.items()}
+
+    def expects(self) -> int:
+        """How many findings."""
+        return sum(len(line.expected) for lines in self.files.values() for line in lines)
 
     def fixed(self) -> dict[str, str] | None:
         """The files once they are fixed, if the case says what the fix does."""
@@ -244,7 +249,7 @@ class _Parser:
         details: dict[str, str] = {}
         for part in rest:
             key, _, value = part.partition(": ")
-            if key not in DETAILS or not (value or key == "no fix"):
+            if key not in DETAILS or not (value or key in ("no fix", "see")):
                 raise self._wrong(f"`{part}` is not one of {', '.join(DETAILS)} with its words")
             details[key] = value
         tiers = [word for word in words if word in TIERS]

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from tests.rules.case_files import MalformedCaseError, parse_cases
-from tests.rules.case_judge import problems_of
+from tests import case_judge
+from tests.case_files import MalformedCaseError, parse_cases
+from tests.case_judge import problems_of
+from torchlint.engine.check import Report, check
 from torchlint.ruleapi.registry import all_rules
+
+if TYPE_CHECKING:
+    from torchlint.project.target import Target
 
 HEAD = """\
 # every program:
@@ -51,6 +58,16 @@ def test_lines_of_the_fix_become_the_fixed_file() -> None:
     text = "# case: a\nx\n# becomes: y\n# added: z\nw\n# removed\nv\n"
     (case,) = parse_cases(text, "cases.py")
     assert case.fixed() == {"train.py": "y\nz\nv\n"}
+
+
+def test_a_finding_without_fix_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(targets: list[Target]) -> Report:
+        report = check(targets)
+        return report._replace(findings=[each._replace(withheld=None) for each in report.findings])
+
+    monkeypatch.setattr(case_judge, "check", silent)
+    found = problems("# case: a\n    print(loss.item())  # TL201\n")
+    assert found == ["cases.py:10: nothing says why there is no fix"]
 
 
 FAILING = {

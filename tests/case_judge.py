@@ -13,11 +13,12 @@ from torchlint.files.lines import LineIndex
 from torchlint.finding import Applicability
 from torchlint.fixes.fixer import fix_targets
 from torchlint.project.target import Target
+from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from tests.rules.case_files import Case, Expected
+    from tests.case_files import Case, Expected
     from torchlint.finding import Finding, Position
     from torchlint.ruleapi.rule import Rule
 
@@ -90,6 +91,8 @@ def _details(expected: Expected, finding: Finding, texts: dict[str, str]) -> Ite
         yield f"the fix is not {expected.applicability} but {applicability}{reason}"
     if "no fix" in details and fix is not None:
         yield f"there is a fix: {fix.message}"
+    if fix is None and not finding.withheld and all_rules()[finding.code].fix:
+        yield "nothing says why there is no fix"
     said = {
         "no fix": finding.withheld or "",
         "says": finding.message,
@@ -99,7 +102,8 @@ def _details(expected: Expected, finding: Finding, texts: dict[str, str]) -> Ite
     }
     for key, words in said.items():
         wanted = details.get(key, "")
-        fits = {"marks": words == wanted, "see": words.startswith(wanted)}
+        starts = words.startswith(wanted) and bool(words) == bool(wanted)
+        fits = {"marks": words == wanted, "see": starts}
         parts = re.search(".*".join(map(re.escape, wanted.split(" … "))), words)
         if key in details and not fits.get(key, parts):
             yield f"{key}: `{words}`, not `{wanted}`"
@@ -129,11 +133,11 @@ def _misfixed(case: Case, targets: list[Target], findings: list[Finding]) -> Ite
         expected = after if kinds == {Applicability.SAFE} else before
         if expected != {**before, **(yield from _fix(case, targets, unsafe=False))}:
             yield f"{case.where}: `fix` without `--unsafe` does not make the safe fixes alone"
+    fixable = sum(each.fix is not None and each.fix.applicability in kinds for each in findings)
     again = [each._replace(data=after[each.path].encode()) for each in targets]
     if (yield from _fix(case, again, unsafe=True)):
         yield f"{case.where}: fixing again changes the files once more"
-    left = sum(each.fix is None or each.fix.applicability not in kinds for each in findings)
-    if len(check(again).findings) != left:
+    if len(check(again).findings) != len(findings) - fixable:
         yield f"{case.where}: fixing leaves or adds a finding"
 
 
@@ -145,6 +149,8 @@ def _fix(
     report = fix_targets(targets, unsafe=unsafe, wanted=EVERYTHING)
     for each in report.diagnostics:
         yield f"{case.where}: {each.path}: {each.message}"
+    if sum(len(file.applied) for file in report.files) > case.expects():
+        yield f"{case.where}: a fix needs another one after it"
     return {file.path: file.after.decode() for file in report.files}
 
 
