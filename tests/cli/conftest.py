@@ -76,6 +76,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def linter(monkeypatch: pytest.MonkeyPatch) -> Linter:
     fake = Linter()
     monkeypatch.setattr(engine, "check", fake.check)
+    monkeypatch.setattr("torchlint.library.check", fake.check)
     return fake
 
 

@@ -73,7 +73,6 @@ class Pattern:
     tier: Tier | None = None
     hint_if: tuple[Predicate, ...] = ()
     until: Version | None = None
-    change: Callable[[Match], Change | str] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -184,7 +183,6 @@ def calls(
     tier: Tier | None = None,
     hint_if: tuple[Predicate, ...] = (),
     until: Version | None = None,
-    change: Callable[[Match], Change | str] | None = None,
 ) -> Pattern:
     """Calls of functions or classes by their dotted names, resolved through imports and aliases.
 
@@ -195,10 +193,9 @@ def calls(
         tier: the tier of its findings, if not that of the rule.
         hint_if: conditions that make the finding a hint.
         until: the first torch version in which the call is no longer bad.
-        change: the fix, if not that of the rule.
     """
     names, arguments = _split(what)
-    return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until, change)
+    return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until)
 
 
 def method(*what: str | Argument, until: Version | None = None) -> Pattern:
