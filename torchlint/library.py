@@ -11,7 +11,7 @@ import tokenize
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.config.settings import ConfigError
-from torchlint.engine import check as engine
+from torchlint.engine.check import check
 from torchlint.engine.targets import Wishes, plan, plan_text
 from torchlint.engine.tiers import Wanted, choose
 from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
@@ -190,7 +190,7 @@ def check_plan(
         wanted: the tiers to return.
         pool, progress, store: as for `torchlint.engine.check.check`.
     """
-    report = engine.check(planned.targets, pool=pool, progress=progress, store=store)
+    report = check(planned.targets, pool=pool, progress=progress, store=store)
     shown = choose(report.findings, planned.targets, wanted)
     findings, diagnostics = shown.findings, report.diagnostics
     if report.borders:
