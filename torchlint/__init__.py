@@ -4,10 +4,8 @@ From Python, `check_source`, `check_paths` and `fix_source` do what the commands
 written with `torchlint.rule`. Everything else may change without notice.
 """
 
-# No other import: `python -m torchlint` runs this while the folder that it checks is still on the
-# path. mypy takes the name for the one of typing.
-from torchlint.version import __version__
-
+# Imports nothing: `python -m torchlint` runs this while the folder that it checks is still on the
+# path, and so does the user's process in a verification. mypy takes the name for that of typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
         check_source,
         fix_source,
     )
+    from torchlint.version import __version__
 
 __all__ = [
     "Applicability",

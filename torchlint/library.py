@@ -15,6 +15,7 @@ from torchlint.engine.check import check
 from torchlint.engine.targets import Wishes, plan, plan_text
 from torchlint.engine.tiers import Wanted, choose
 from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
+from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ __all__ = [
     "FixResult",
     "Position",
     "Tier",
+    "__version__",
     "check_paths",
     "check_plan",
     "check_source",
