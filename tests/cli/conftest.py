@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import torchlint.fixes.fixer  # Or it would keep the `check` that a test puts in place.
+from torchlint import library
 from torchlint.__main__ import run
-from torchlint.engine import check as engine
 from torchlint.engine.check import Report
 from torchlint.finding import Applicability, Diagnostic, Finding
 from torchlint.ruleapi import registry
@@ -75,7 +74,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def linter(monkeypatch: pytest.MonkeyPatch) -> Linter:
     fake = Linter()
-    monkeypatch.setattr(engine, "check", fake.check)
+    monkeypatch.setattr(library, "check", fake.check)
     return fake
 
 

@@ -230,7 +230,7 @@ def test_colour_is_forced_by_the_environment(
 def test_the_counter_is_cleared_before_an_error_is_shown(
     torchlint: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from torchlint.engine import check as engine
+    from torchlint import library
     from torchlint.report.terminal.progress import Progress
 
     cleared: list[bool] = []
@@ -239,7 +239,7 @@ def test_the_counter_is_cleared_before_an_error_is_shown(
     def crash(*_args: object, **_options: object) -> None:
         raise ZeroDivisionError("x")
 
-    monkeypatch.setattr(engine, "check", crash)
+    monkeypatch.setattr(library, "check", crash)
     assert torchlint("check").code == 2
     assert cleared == [True]
 

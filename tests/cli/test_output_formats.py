@@ -210,12 +210,12 @@ def test_a_report_that_cannot_be_written_is_an_error(
 def test_a_check_that_fails_leaves_the_last_report(
     torchlint: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from torchlint.engine import check as engine
+    from torchlint import library
 
     def crash(*_args: object, **_options: object) -> None:
         raise ZeroDivisionError("x")
 
-    monkeypatch.setattr(engine, "check", crash)
+    monkeypatch.setattr(library, "check", crash)
     (here / "report").write_text("old")
     assert torchlint("check", "--output-file", "report").code == 2
     assert (here / "report").read_text() == "old"

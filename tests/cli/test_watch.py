@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.engine import check as engine
+from torchlint import library
 from torchlint.files import watching
 
 if TYPE_CHECKING:
@@ -138,13 +138,13 @@ def test_all_checks_share_what_files_said(
     torchlint: Run, linter: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores: list[object] = []
-    check = engine.check
+    check = library.check
 
     def noted(*words: Any, store: object, **options: Any) -> Any:
         stores.append(store)
         return check(*words, store=store, **options)
 
-    monkeypatch.setattr(engine, "check", noted)
+    monkeypatch.setattr(library, "check", noted)
     monkeypatch.setattr(watching, "changes", lambda look: iter([[], ["a.py"]]))
     assert torchlint("check", "--watch", "--no-cache").code == 130
     assert len(stores) == 2
