@@ -114,7 +114,10 @@ def passes(copy: Path, rule: str) -> bool:
         signal.alarm(LONGEST_S)
         sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         os.chdir(copy)
-        os._exit(_failed(copy, rule))
+        try:
+            os._exit(_failed(copy, rule))
+        finally:
+            os._exit(1)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status) == 0
 

@@ -27,8 +27,8 @@ Options, in brackets behind the title of a case or a head:
     bare                         the program, or the head, begins with nothing
     unread                       its words show already that it is not worth parsing
 
-A finding, at the end of the line that it starts on, may say more than its code; what it does not
-say is not checked, but for the tier. Several findings of one line stand one after the other.
+A finding stands at the end of the line that it starts on, and several of one line one after the
+other. Its code and tier are always checked, and what else it says:
 
     # TL201 hint                 its tier, if it is not the default one: `hint`, `pedantic`
     # TL201 safe                 who may apply its fix: `safe`, `unsafe`, `suggest`
@@ -48,7 +48,9 @@ What the fix does to a line stands below that line, and is checked if there is a
     # added: total = float(total)
     # removed
 
-Without these lines the fix is still made: it must parse, and fixing again must change nothing.
+Without these lines the fix is still made. In every case it must parse, remove its finding, need no
+other fix after it, and change nothing when it is made again; `fix` without `--unsafe` must make the
+safe fixes alone; and a finding without a fix must give a reason if its rule has fixes.
 """
 
 from __future__ import annotations

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
+import torchlint
+import torchlint.rule
 from tests.markdown_blocks import Block, Shell, agrees, blocks, commands, reader, replay
 from torchlint.config.keys import KEYS, from_table
 from torchlint.config.settings import ConfigError, Settings
+from torchlint.ruleapi.contexts import Context
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
@@ -110,6 +119,49 @@ def test_each_documented_key_is_read(key: str) -> None:
 def test_no_setting_lacks_a_key() -> None:
     settings = set(Settings._fields) - {"root", "source"}
     assert settings - {key.replace("-", "_") for key in KEYS} == set()
+
+
+# the library and the rule API --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", [torchlint, torchlint.rule], ids=lambda each: each.__name__)
+def test_each_public_name_is_on_the_page_of_the_library(module: ModuleType) -> None:
+    starts = re.findall(r"^(?:\| )?((?:`[\w.]+`(?:, )?)+)", page("docs/library.md"), re.MULTILINE)
+    named = set(re.findall(r"\w+(?=`)", "".join(starts)))
+    assert set(module.__all__) - named - set(signatures(library_blocks())) == set()
+
+
+def test_the_signatures_on_the_page_of_the_library_are_those_of_the_code() -> None:
+    shown = signatures(library_blocks())
+    code = signatures(page("torchlint/finding.py")) | signatures(page("torchlint/library.py"))
+    assert {"Finding", "CheckResult", "check_source", "check_paths", "fix_source"} <= set(shown)
+    assert shown == {name: code[name] for name in shown}
+
+
+def library_blocks() -> str:
+    """The code on the page of the library, without its programs."""
+    found = blocks(page("docs/library.md"))
+    return "\n".join(
+        each.text for each in found if each.language == "python" and each.title is None
+    )
+
+
+def signatures(text: str) -> dict[str, list[str]]:
+    """The parameters of each function, and the fields of each class, by its name."""
+    found = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            assert node.returns is not None
+            found[node.name] = [ast.unparse(node.args), ast.unparse(node.returns)]
+        elif isinstance(node, ast.ClassDef):
+            fields = [each for each in node.body if isinstance(each, (ast.Assign, ast.AnnAssign))]
+            found[node.name] = [ast.unparse(each) for each in fields]
+    return found
+
+
+def test_each_context_has_its_row() -> None:
+    rows = re.findall(r"^\| `Context\.(\w+)` \|", page("docs/contexts.md"), re.MULTILINE)
+    assert rows == [each.name for each in Context]
 
 
 # the pieces of this test -------------------------------------------------------------------

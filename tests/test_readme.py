@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 from torchlint.ruleapi.registry import all_rules
 
 ROOT = Path(__file__).parents[1]
@@ -70,6 +75,17 @@ def test_the_first_command_finds_all_seven_patterns() -> None:
 def test_the_table_lists_exactly_the_rules() -> None:
     rows = re.findall(r"^\| (TL\d+) \| \[([a-z0-9-]+)\]\((\S+)\) \|", RULES, re.MULTILINE)
     assert [row[:2] for row in rows] == [(code, rule.name) for code, rule in all_rules().items()]
+
+
+def test_the_rooms_of_contributing_are_the_layers_of_the_code() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (declared,) = (each["layers"] for each in contracts if each["type"] == "layers")
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| room | what it knows |\n|---|---|\n")[2].partition("\n\n")[0]
+    rows = [set(re.findall(r"`(\w+)", row.split("|")[1])) for row in table.split("\n")]
+    layers = [set(re.findall(r"torchlint\.(\w+)", layer)) for layer in declared]
+    assert rows == [layer for layer in layers if layer != {"__main__"}]
 
 
 def options(*commands: str) -> set[str]:

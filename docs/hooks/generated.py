@@ -24,6 +24,7 @@ FAMILIES: Final = {
     "model": "Models",
     "optimizer": "Optimizers and gradients",
     "distributed": "Several GPUs",
+    "evaluation": "Evaluation and debugging",
     "suppressions": "Suppression comments",
 }
 """Headings of the families of rules; the default is the name of the family."""

@@ -64,7 +64,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a declared rule looks for; made by `calls`, `method` and `sets`."""
+    """What a declared rule looks for; made by `calls`, `method`, `sets` and `configures`."""
 
     kind: _Kind
     names: tuple[str, ...]
@@ -73,7 +73,6 @@ class Pattern:
     tier: Tier | None = None
     hint_if: tuple[Predicate, ...] = ()
     until: Version | None = None
-    change: Callable[[Match], Change | str] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -184,7 +183,6 @@ def calls(
     tier: Tier | None = None,
     hint_if: tuple[Predicate, ...] = (),
     until: Version | None = None,
-    change: Callable[[Match], Change | str] | None = None,
 ) -> Pattern:
     """Calls of functions or classes by their dotted names, seen through imports and aliases.
 
@@ -195,10 +193,9 @@ def calls(
         tier: of its findings, if not that of the rule.
         hint_if: reasons to make it a hint.
         until: the first torch in which it is no longer bad.
-        change: its fix, if not that of the rule.
     """
     names, arguments = _split(what)
-    return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until, change)
+    return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until)
 
 
 def method(*what: str | Argument, until: Version | None = None) -> Pattern:

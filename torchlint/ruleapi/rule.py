@@ -213,8 +213,7 @@ class Rule:
             for match in pattern.matches(module):
                 if any(excuse(match) for excuse in self.unless):
                     continue
-                offered = pattern.change or self.change
-                change = offered(match) if callable(offered) else offered
+                change = self.change(match) if callable(self.change) else self.change
                 fix = None
                 if self.fix is not None and isinstance(change, tuple):
                     fix = Fix(self.fix, change[0], (change[1],))

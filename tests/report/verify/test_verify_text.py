@@ -21,12 +21,12 @@ from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
 from torchlint.report.verify.figures import TIMES
 from torchlint.report.verify.text import LINES, render
+from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
     FixPlace,
     Noise,
     Result,
-    SideEffect,
     Verdict,
 )
 

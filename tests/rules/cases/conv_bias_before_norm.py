@@ -955,6 +955,11 @@ net = nn.Sequential(nn.Linear(f(**sizes), 8), nn.BatchNorm1d(8))  # TL304
 nn.Conv2d(3, 8, 3, padding_mode="zeros", bias=False)
 nn.BatchNorm2d(8)
 
+# case: a switch called bias behind the layer
+layer = nn.Linear(3, 8)  # TL304
+bias = False
+net = nn.Sequential(layer, nn.BatchNorm1d(8))
+
 # case: a number that is called bias
 net = nn.Sequential(nn.Conv2d(3, bias, 3), nn.BatchNorm2d(bias))  # TL304
 

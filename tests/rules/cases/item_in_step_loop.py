@@ -854,7 +854,7 @@ def train(epoch):
     if epoch % 10 == 0:
         for images in loader:
             loss = train_step(model, images.to(device))
-            print(loss.item())  # TL201
+            print(loss.item())  # TL201 | see
 # file: steps.py
 import torch
 def train_step(model, images):
