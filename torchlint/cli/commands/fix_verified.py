@@ -58,6 +58,6 @@ def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool, show_fixes: boo
     if not apply:
         return 1
     print_diagnostics(failed)
-    made = f"Made {plural(len(chosen), 'verified fix')} in {plural(len(done), 'file')}."
-    print_lines([made], err=True)
+    verified = plural(len(chosen), "verified fix", "verified fixes")
+    print_lines([f"Made {verified} in {plural(len(done), 'file')}."], err=True)
     return 2 if failed else 0

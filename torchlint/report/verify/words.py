@@ -164,7 +164,7 @@ def _file(fix: FixResult) -> str:
 
 
 def _fixes(number: int) -> str:
-    return "1 fix" if number == 1 else f"{number} fixes"
+    return plural(number, "fix", "fixes")
 
 
 def agreement(numerics: Numerics | None) -> Agreement:
@@ -189,7 +189,7 @@ def effects(found: Sequence[SideEffect]) -> str:
         number = effect.count if effect.what.endswith("/") else 1
         kinds[_EFFECTS.get(effect.kind, effect.kind)] += number
     return ", ".join(
-        f"{number} processes" if kind == "process" and number > 1 else plural(number, kind)
+        plural(number, kind, "processes" if kind == "process" else "")
         for kind, number in kinds.items()
     )
 
