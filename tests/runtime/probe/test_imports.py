@@ -63,4 +63,6 @@ def test_a_stranger_is_found(text: str, found: set[str]) -> None:
 def test_the_packages_above_import_the_standard_library_at_most() -> None:
     for folder in (FOLDER, FOLDER.parent, FOLDER.parents[1]):
         tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
-        assert imported(tree) <= sys.stdlib_module_names, folder
+        # Of what a package loads on demand, or for a type checker, the probe's process sees nothing.
+        tree.body = [each for each in tree.body if isinstance(each, (ast.Import, ast.ImportFrom))]
+        assert imported(tree) <= {*sys.stdlib_module_names, "torchlint.version"}, folder
