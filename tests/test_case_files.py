@@ -100,7 +100,7 @@ FAILING = {
     "a fix where none is expected": (f"{SUM}  # TL201 | no fix\n", "cases.py:10: there is a fix"),
     "another reason to withhold the fix": (
         "# case: a\n    print(loss.item())  # TL201 | no fix: it rains\n",
-        "cases.py:10: no fix: `the number goes elsewhere",
+        "cases.py:10: no fix: `the number is not only added",
     ),
     "another message": (
         "# case: a\n    print(loss.item())  # TL201 | says: a word\n",

@@ -214,7 +214,11 @@ def _patterns() -> Iterator[tuple[str, str, int]]:
         ):
             yield from _compiled_in(info.name)
     for rule in all_rules().values():
-        patterns = (*rule.triggers, *rule.wakes, *(word for gate in rule.gates for word in gate))
+        patterns = (
+            *rule.triggers,
+            *rule.triggers_on_demand,
+            *(word for gate in rule.gates for word in gate),
+        )
         for number, text in enumerate(patterns):
             yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED), 0
         for name, text in rule.clues.items():

@@ -4,12 +4,11 @@ From Python, `check_source`, `check_paths` and `fix_source` do what the commands
 written with `torchlint.rule`. Everything else may change without notice.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+# No other import: `python -m torchlint` runs this while the folder that it checks is still on the
+# path. mypy takes the name for the one of typing.
 from torchlint.version import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
     from torchlint.library import (

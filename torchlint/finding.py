@@ -1,6 +1,6 @@
-"""What the linter says: findings, the text edits that fix them, and what waits for the project."""
+"""What the linter reports: findings, the edits that fix them, and what the project decides."""
 
-# Without postponed annotations: named tuples would compile each of them at every start.
+# No postponed annotations here: named tuples would compile each one at start-up.
 
 from collections.abc import Mapping
 from enum import Enum
@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 
 class Tier(str, Enum):
-    """How sure a rule is of its cost, which decides who gets to see it."""
+    """How certain a rule is of the cost, which decides when a finding is shown."""
 
     DEFAULT = "default"
-    """Shown, and makes `check` exit with 1."""
+    """Always shown; makes `check` exit with 1."""
     HINT = "hint"
-    """Shown with `--hints`; never changes the exit code."""
+    """Shown with `--hints`; does not change the exit code."""
     PEDANTIC = "pedantic"
     """Shown only with `--pedantic` or when the rule is selected by its code."""
 
 
 class Applicability(str, Enum):
-    """Who may apply a fix."""
+    """When a fix may be applied."""
 
     SAFE = "safe"
-    """Same values for every program that the rule matches; `fix` applies it."""
+    """Computes the same values in every program that the rule matches; `fix` applies it."""
     UNSAFE = "unsafe"
     """May change results, memory or checkpoints; applied only with `fix --unsafe`."""
     SUGGEST = "suggest"
@@ -32,7 +32,8 @@ class Applicability(str, Enum):
 class Position(NamedTuple):
     """A place in a file: 1-based row, 1-based column in characters.
 
-    In what is reported of a notebook, `cell` is the code cell, from 1, and the row counts in it.
+    In reports about a notebook, `cell` is the number of the code cell, from 1, and `row` counts
+    within that cell.
     """
 
     row: int
@@ -51,8 +52,8 @@ class Position(NamedTuple):
 class Edit(NamedTuple):
     """Replace the text from `start` up to `end` (exclusive) by `content`.
 
-    An insertion has `start == end`. Places count in characters of the decoded file.
-    `content` uses the newline style of the file it goes into.
+    An insertion has `start == end`. Positions count characters of the decoded file.
+    `content` uses the newline style of that file.
     """
 
     start: Position
@@ -61,7 +62,7 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """Edits that mend one finding; applied whole or not at all."""
+    """Edits that fix one finding; applied all together or not at all."""
 
     applicability: Applicability
     message: str
@@ -69,7 +70,7 @@ class Fix(NamedTuple):
 
 
 class Related(NamedTuple):
-    """Another place that explains a finding, such as the loop that makes a helper hot."""
+    """Another place that explains a finding, such as the loop that calls a helper on each step."""
 
     path: str
     position: Position
@@ -77,12 +78,12 @@ class Related(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that a rule says about one place in one file.
+    """What a rule reports at one place in one file.
 
-    `withheld` says why there is no fix where the rule usually has one. `group` is equal for
-    findings that belong to one loop, so that a report for people can fold them together.
-    `scope` is the class and function around the place, such as `Trainer.step`, and `fingerprint`
-    stands for the code there, however it is laid out: both stay when lines move.
+    `withheld` is the reason why there is no fix where the rule usually has one. Findings of one
+    loop have the same `group`, so that a report can fold them together. `scope` is the class and
+    function around the place, such as `Trainer.step`; `fingerprint` is a hash of the code there
+    without its formatting. Neither changes when lines move.
     """
 
     code: str
@@ -105,23 +106,23 @@ class Finding(NamedTuple):
 
     @property
     def url(self) -> str:
-        """The page of its rule."""
+        """The documentation page of its rule."""
         return rule_url(self.name)
 
 
 Value = str | int | bool | None | tuple[str, ...]
-"""What travels between processes and into the cache beside a finding."""
+"""Plain data that is sent between processes and cached with a finding."""
 
 
 class HotPlace(NamedTuple):
-    """A place that is hot if the project says so.
+    """A place that may run on each training step, as the whole project decides.
 
     Args:
-        function: the qualified name of the function that it is in; empty at the top level.
-        loops: the loops around it in that function, by their number in the file, innermost first.
-        parameters: of the function, those that the value comes from that is read there.
-        tensor: the value is a tensor whatever is passed for them.
-        rare: it lies in a loop that its function runs only now and then.
+        function: the qualified name of the function around it; empty at the top level.
+        loops: the loops around it in that function, by their index in the file, innermost first.
+        parameters: the function's parameters that the value read there comes from.
+        tensor: the value is a tensor whatever is passed for these parameters.
+        rare: it is in a loop that its function runs only occasionally.
     """
 
     function: str
@@ -132,13 +133,13 @@ class HotPlace(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A finding that holds only if the project says so.
+    """A finding that holds only if the whole project confirms it.
 
     Args:
         contexts: the names of the contexts that must hold; see `torchlint.ruleapi.contexts`.
-        hints: contexts without which it is a hint.
-        place: where it must be hot, if that is one of the contexts.
-        needs: what the rule's own settler goes by.
+        hints: contexts without which the finding is a hint.
+        place: the place that must be hot, if that is one of the contexts.
+        needs: the values that the rule's own settler takes.
     """
 
     finding: Finding
@@ -149,19 +150,20 @@ class Waiting(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """Something that one file tells the project, such as "cudnn.benchmark is set here"."""
+    """Something about one file that other files need, such as "sets cudnn.benchmark"."""
 
     name: str
     path: str
     value: Value = None
 
 
-Said = Finding | Waiting | Fact
+Reported = Finding | Waiting | Fact
+"""What a rule may return for a file."""
 
 
 class Diagnostic(NamedTuple):
-    """Something that could not be done: a file that cannot be read or parsed, a rule that
-    crashed, a fix that was dropped. Makes the command exit with 2."""
+    """A problem that is not a finding: a file that cannot be read or parsed, a rule that
+    crashed, a fix that was dropped. The command then exits with 2."""
 
     path: str
     message: str
@@ -176,5 +178,5 @@ class Diagnostic(NamedTuple):
 
 
 def rule_url(name: str) -> str:
-    """The page of the rule with this name."""
+    """The documentation page of a rule."""
     return f"https://torchlint.readthedocs.io/rules/{name}/"

@@ -1,6 +1,6 @@
-"""What rules are written with: the public interface for rule authors.
+"""The public interface for rule authors.
 
-A rule imports from here, and from `torchlint.analysis` what only a few rules ask for.
+A rule imports from here, and what only a few rules need from `torchlint.analysis`.
 """
 
 from torchlint.analysis import edits
@@ -13,7 +13,7 @@ from torchlint.finding import (
     Fix,
     Position,
     Related,
-    Said,
+    Reported,
     Tier,
     Waiting,
 )
@@ -49,8 +49,8 @@ __all__ = [
     "Position",
     "Project",
     "Related",
+    "Reported",
     "Rule",
-    "Said",
     "Tier",
     "Waiting",
     "calls",

@@ -27,16 +27,16 @@ _ASKS_FOR_GPU = re.compile(
 
 
 class Choice(str, Enum):
-    """What somebody decided about cuDNN's search for the fastest algorithm."""
+    """What the code sets for cuDNN's search for the fastest algorithm."""
 
     ON = "on"
     OFF = "off"
     OFF_SOMETIMES = "off sometimes"
-    """Off only for some runs, such as those with `--seed`."""
+    """Off only in some runs, such as those with `--seed`."""
 
 
 def choices(module: Module) -> Iterator[Choice]:
-    """Every place in the file that decides about it."""
+    """The choice at every place in the file that makes one."""
     for assign in module.nodes(cst.Assign):
         for target in assign.targets:
             flag = _flag(target.target, module)
@@ -96,7 +96,7 @@ def _decided(
 
 
 def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
-    """Whether an `if` tests a parameter that is False unless a caller asks: the call decides."""
+    """Whether an `if` tests a parameter that is False by default, so that the caller decides."""
     function = module.function(node)
     if function is None:
         return False
@@ -110,7 +110,7 @@ def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
 
 
 def _sometimes(node: cst.CSTNode, module: Module) -> bool:
-    """Whether an `if` stands before `node`, or before every call of its function."""
+    """Whether `node` is under an `if`, or every call of its function is."""
     if _under_condition(node, module):
         return True
     function = module.function(node)

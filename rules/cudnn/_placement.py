@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from torchlint.rule import Module
 
 _CUDNN = "torch.backends.cudnn"
-_GOES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")
+_ITERATES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")
 _NEW_PROCESSES = frozenset({"spawn", "Process", "start_processes", "notebook_launcher"})
 
 
 def start_of(module: Module) -> cst.CSTNode | None:
-    """The node that shows where the script starts: the test of its main guard, or the head of
-    the loop or call at the top level that sets it going. None for a file that only defines."""
+    """The node where the script starts: the test of its main guard, or the head of the loop or
+    call at the top level that runs it. None for a file with definitions only."""
     if module.main_guard is not None:
         return module.main_guard.test
     if not module.is_entry and not any(_trains_here(each, module) for each in module.tree.body):
@@ -38,14 +38,14 @@ def start_of(module: Module) -> cst.CSTNode | None:
 
 
 def _trains_here(statement: cst.CSTNode, module: Module) -> bool:
-    """Whether a loop at the top level goes over epochs or batches, or runs a function of the
-    file that trains."""
+    """Whether a loop at the top level iterates over epochs or batches, or calls a function of
+    the file that trains."""
     if not isinstance(statement, cst.For | cst.While):
         return False
     head = module.source(statement.iter if isinstance(statement, cst.For) else statement.test)
     if isinstance(statement, cst.For):
         head += " " + module.source(statement.target)
-    if _GOES_OVER_DATA.search(head.lower()):
+    if _ITERATES_OVER_DATA.search(head.lower()):
         return True
     training = {module.function(loop) for loop in module.loops.step_loops}
     training |= set(module.loops.stepping_functions)
@@ -72,7 +72,7 @@ def _of_project(call: cst.Call, module: Module) -> bool:
 
 
 def switch_on(module: Module) -> Fix | None:
-    """The fix that sets `cudnn.benchmark` when the script starts; None if it has no place."""
+    """The fix that sets `cudnn.benchmark` when the script starts; None without a place for it."""
     first = None if _starts_processes(module) else _first_statement(module)
     namespace = _bound(_CUDNN, module)
     torch = _bound("torch", module)
@@ -90,7 +90,7 @@ def switch_on(module: Module) -> Fix | None:
 
 
 def _starts_processes(module: Module) -> bool:
-    """Whether other processes train: they import the script and run none of its main block."""
+    """Whether other processes train: they import the script and do not run its main block."""
     return any(
         dotted_text(call.func).rpartition(".")[2] in _NEW_PROCESSES
         for call in module.nodes(cst.Call)
@@ -120,7 +120,7 @@ def _main_function(module: Module) -> cst.FunctionDef | None:
 
 
 def _bound(dotted: str, module: Module) -> str | None:
-    """What the file calls a module at its top level, if nothing else has that name."""
+    """The name of an imported module at the top level, if it is bound to nothing else."""
     for name, bindings in module.names.module.bindings.items():
         if all(
             binding.how is How.IMPORT
@@ -138,7 +138,7 @@ def _unconditional(node: cst.CSTNode, module: Module) -> bool:
 
 
 def _last_import(module: Module) -> cst.BaseStatement | None:
-    """The last import that stands at the top level before anything is defined."""
+    """The last import at the top level before any definition."""
     last: cst.BaseStatement | None = None
     for statement in module.tree.body:
         if isinstance(statement, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):

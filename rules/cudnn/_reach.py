@@ -19,8 +19,12 @@ _Definition = cst.FunctionDef | cst.ClassDef
 
 
 class Reach(NamedTuple):
-    """`trains`: a training step of the file itself can run; `names`: every name that the code
-    mentions; `uses`: the dotted names of the imports among them."""
+    """What a script can run.
+
+    Args:
+        trains: a training step of the file itself can run.
+        names: every name that the running code mentions.
+        uses: the dotted names of the imports among them."""
 
     trains: bool
     names: tuple[str, ...]
@@ -28,9 +32,9 @@ class Reach(NamedTuple):
 
 
 def reach_of(module: Module) -> Reach:
-    """Follows names from the code at the top level through the file's own definitions.
+    """Follow names from the code at the top level through the file's own definitions.
 
-    A name that is mentioned counts as used, so the answer errs on the side of too much.
+    A name that is mentioned counts as used, so the result may contain too much.
     """
     names: set[str] = set()
     seen: set[cst.CSTNode] = set()
@@ -52,8 +56,7 @@ def reach_of(module: Module) -> Reach:
 
 
 def training_functions(module: Module) -> set[cst.FunctionDef | None]:
-    """The functions that hold a training step, with those around them; None stands for the top
-    level."""
+    """The functions with a training step, and the functions around them; None is the top level."""
     found: set[cst.FunctionDef | None] = set()
     training = {module.function(loop) for loop in module.loops.step_loops}
     for function in training | set(module.loops.stepping_functions):
@@ -114,7 +117,7 @@ def _can_run(
 
 
 def _parts(definition: _Definition) -> list[cst.CSTNode]:
-    """What names a definition mentions when it is used: of a class, all but its methods."""
+    """The parts of a definition that are used with it: for a class, all but its methods."""
     if isinstance(definition, cst.FunctionDef):
         return [definition.body, definition.params, *definition.decorators]
     body = [each for each in definition.body.body if not isinstance(each, _Definition)]

@@ -67,7 +67,7 @@ from ._reach import Reach, leads_to_training, reach_of, training_functions
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.rule import Finding, Module, Project, Said
+    from torchlint.rule import Finding, Module, Project, Reported
 
 _CODE = r"(?m)^[^#\n\"']*"
 _DECIDES = (
@@ -82,7 +82,7 @@ rule = Rule(
     summary="training with convolutions never sets `cudnn.benchmark`",
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
-    wakes=(
+    triggers_on_demand=(
         r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b|"
         r"^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
@@ -112,8 +112,8 @@ _MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diff
 
 
 @rule.on_module
-def tells_the_project(module: Module) -> Iterable[Said]:
-    """Facts about this file, and a finding that waits for those of the files it imports."""
+def records_facts(module: Module) -> Iterable[Reported]:
+    """Facts about this file, and a finding that waits for the facts of the files it imports."""
     for choice in choices(module):
         yield Fact("cudnn", module.path, choice.value)
     yield Fact("convolutions", module.path, _builds_convolutions(module))
@@ -123,7 +123,9 @@ def tells_the_project(module: Module) -> Iterable[Said]:
     if start is None:
         return
     fix = switch_on(module)
-    withheld = None if fix else "there is no plain place at the start of the script for the line"
+    withheld = (
+        None if fix else "no suitable place for the line was found at the start of the script"
+    )
     message = (
         "This program trains a convolutional network and never sets "
         "`torch.backends.cudnn.benchmark`; set it to True when the program starts."
@@ -133,7 +135,7 @@ def tells_the_project(module: Module) -> Iterable[Said]:
 
 
 def _builds_convolutions(module: Module) -> bool:
-    """Whether the file makes a convolution, or a network of a model zoo that has them."""
+    """Whether the file creates a convolution, or a network with convolutions from a model zoo."""
     named = (call.func for call in module.nodes(cst.Call))
     picked = module.nodes(cst.Attribute)  # `models.__dict__[arch]`, `getattr(models, arch)`
     if any(
@@ -161,14 +163,14 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
     if Choice.ON.value in decided or Choice.OFF.value in decided:
         return None
     if Choice.OFF_SOMETIMES.value in decided:
-        return _hint(finding, "some runs ask for determinism: set it where they do not")
+        return _hint(finding, "some runs request determinism; set it only for the others")
     if not project.has_clue("one size", files):
-        return _hint(finding, "nothing here shows that all inputs have one size")
+        return _hint(finding, "nothing shows that all inputs have the same size")
     return finding
 
 
 def _files_of(path: str, reach: Reach, project: Project) -> set[str]:
-    """The script and the files that starting it leads to."""
+    """The script and the files that it runs."""
     files = {path}
     for name in reach.uses:
         located = project.index.locate(path, name)
@@ -188,7 +190,7 @@ def _trains(path: str, reach: Reach, files: set[str], project: Project) -> bool:
 
 
 def _has_convolutions(files: set[str], project: Project) -> bool:
-    """Files that this rule has read say so for certain; of the others their text does."""
+    """Whether one of the files creates convolutions: by its facts, or by its text if not parsed."""
     read = {fact.path: fact.value for fact in project.facts("convolutions", files)}
     return any(read.values()) or project.has_clue("convolutions", files - set(read))
 

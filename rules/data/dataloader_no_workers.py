@@ -74,11 +74,11 @@ from torchlint.rule import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from torchlint.rule import Module, Project, Said
+    from torchlint.rule import Module, Project, Reported
 
-_SILENT = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
+_NOT_REPORTED = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
 _FIXED = "Load with four workers; random numbers drawn in the dataset will differ"
-_UNSURE = "nothing is known of the dataset, and the workers of an iterable one repeat its samples"
+_UNSURE = "the dataset is unknown, and the workers of an iterable dataset repeat its samples"
 
 rule = Rule(
     code="TL101",
@@ -96,12 +96,12 @@ rule = Rule(
 
 
 @rule.on(cst.Call)
-def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Said]:
+def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Reported]:
     loader = loader_without_workers(call, module)
     if loader is None or is_left_alone(loader, module):
         return
     dataset = dataset_of(loader.dataset, module)
-    if dataset.cost in _SILENT or (dataset.cost is Cost.TABLE and loader.collate is None):
+    if dataset.cost in _NOT_REPORTED or (dataset.cost is Cost.TABLE and loader.collate is None):
         return
     held = _held_at_the_call(loader, module) or dataset.held
     finding = _finding(loader, dataset, held, module)
@@ -161,11 +161,11 @@ def _four_workers(loader: Loader, module: Module) -> Fix:
     return Fix(Applicability.UNSAFE, _FIXED, (edit,))
 
 
-# what other files say ----------------------------------------------------------------------
+# facts of other files ----------------------------------------------------------------------
 
 
 @rule.on(cst.ClassDef)
-def tells_what_a_sample_costs(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
+def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
     name = module.qualified_name(class_)
     if forwarding_loader(class_, module):
         yield Fact("loader", module.path, (name,))
@@ -185,15 +185,15 @@ class _Elsewhere(NamedTuple):
 
 @rule.settle(_Elsewhere)
 def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | None:
-    if needs.loader and _said("loader", needs.loader, finding.path, project) is None:
+    if needs.loader and _fact_about("loader", needs.loader, finding.path, project) is None:
         return None
     if not needs.dataset:
         return finding
-    said = _said("dataset", needs.dataset, finding.path, project)
-    if said is None:
+    fact = _fact_about("dataset", needs.dataset, finding.path, project)
+    if fact is None:
         return _as_hint(finding)
-    _, cost, reason, held = said
-    if Cost(cost) in _SILENT:
+    _, cost, reason, held = fact
+    if Cost(cost) in _NOT_REPORTED:
         return None
     if Cost(cost) is not Cost.WORK:
         return _as_hint(finding)
@@ -201,9 +201,9 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
     return without_fix(finding, held) if held and not finding.withheld else finding
 
 
-def _said(fact: str, dotted: str, path: str, project: Project) -> tuple[str, ...] | None:
-    """What the class behind a dotted name says of itself, in the file where it is defined or
-    in one that re-exports it."""
+def _fact_about(kind: str, dotted: str, path: str, project: Project) -> tuple[str, ...] | None:
+    """The fact about the class with a dotted name, from the file that defines it or one that it
+    imports."""
     located = project.index.locate(path, dotted)
     if located is None or not located[1]:
         return None
@@ -211,7 +211,7 @@ def _said(fact: str, dotted: str, path: str, project: Project) -> tuple[str, ...
     for files in ([file], project.imported(file)):
         found = {
             each.value
-            for each in project.facts(fact, files)
+            for each in project.facts(kind, files)
             if isinstance(each.value, tuple) and each.value[0] == rest[-1]
         }
         if len(found) == 1:

@@ -119,7 +119,7 @@ def copies_an_array(call: cst.Call, module: Module) -> Iterator[Finding]:
 
 
 def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
-    """Whether it can be nothing else, by what it is computed from or by its annotation."""
+    """Whether the value is certainly an array, by how it is computed or by its annotation."""
     if value.is_array:
         return True
     return value.has(ARRAYS) and value.only(ARRAYS | Kind.PARAMETER) and is_parameter(node, module)
@@ -150,8 +150,8 @@ def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Finding
 def _sharing_message(copy: Copy) -> str:
     if copy is Copy.PERHAPS:
         return (
-            "`torch.tensor` copies the array even if its type and device are right; use "
-            "`torch.as_tensor`, which copies only if it must."
+            "`torch.tensor` copies the array even if its type and device match; use "
+            "`torch.as_tensor`, which copies only if needed."
         )
     return "`torch.tensor` copies the whole array; use `torch.as_tensor`, which shares its memory."
 
@@ -194,14 +194,14 @@ def _shared(made: Constructor, module: Module) -> Fix:
     return Fix(Applicability.UNSAFE, message, (edit,))
 
 
-# torch.FloatTensor and its kin -------------------------------------------------------------
+# torch.FloatTensor and others --------------------------------------------------------------
 
 
 def _typed(made: Constructor, array: Value, module: Module) -> Finding:
     message = (
         f"`{made.typed.removesuffix('Tensor')}Tensor(…)` copies every array that is not "
-        f"{made.dtype} already, without saying so; make the array {made.dtype} where it comes "
-        "from and share it with `torch.from_numpy`."
+        f"{made.dtype} already, without a visible conversion; create the array as {made.dtype} "
+        "and share it with `torch.from_numpy`."
     )
     spelled = torch_module(made, module)
     withheld = ""
@@ -225,21 +225,21 @@ def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) ->
             Edit(here, here, f".{made.method}()"),
         )
         safety = Applicability.SAFE if _same_values(made, array, module) else Applicability.UNSAFE
-        return Fix(safety, "Say which conversion is made", changes)
+        return Fix(safety, "Make the conversion explicit", changes)
     device = ', device="cuda"' if made.place is Place.DEVICE else ""
     keyword = f"dtype={torch}.{made.dtype}{device}"
     changes = (
         edits.replace(module, call.func, f"{torch}.as_tensor"),
         edits.add_argument(module, call, keyword),
     )
-    return Fix(Applicability.UNSAFE, "Say which conversion is made", changes)
+    return Fix(Applicability.UNSAFE, "Make the conversion explicit", changes)
 
 
 def _same_values(made: Constructor, array: Value, module: Module) -> bool:
-    """Whether `torch.from_numpy(…).float()` gives the same for certain.
+    """Whether `torch.from_numpy(…).float()` certainly gives the same values.
 
-    `torch.Tensor` follows the default dtype; an integer array without dimensions is taken for a
-    size by the typed constructors.
+    `torch.Tensor` follows the default dtype; the typed constructors take an integer
+    array without dimensions as a size.
     """
     node = made.data.value
     floating = array.dtype is not None and array.dtype.startswith("float")

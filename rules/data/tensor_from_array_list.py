@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from torchlint.rule import Module
 
 
-# What a pattern begins with as it stands is looked for far quicker than a choice.
+# Patterns that start with a literal are found much faster than alternatives.
 _CALL = re.compile(
     rb"ensor\((?:(?<=\btensor\()|(?<=\bas_tensor\()|(?<=Tensor\()(?<!ToTensor\()(?<!is_Tensor\())\s*"
 )
@@ -92,7 +92,7 @@ rule = Rule(
 
 @rule.narrow
 def may_build_number_by_number(text: bytes) -> bool:
-    """Whether some constructor is given a list, the name of one, or what was read from tensors."""
+    """Whether a constructor gets a list, the name of a list, or numbers read from tensors."""
     given = [call.end() for call in _CALL.finditer(text)]
     if any(_NUMBERS.match(text, at) for at in given):
         return True
@@ -134,8 +134,8 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterator[Findin
 
 def _arrays(made: Constructor, module: Module) -> Finding:
     message = (
-        "A tensor made of a list of arrays is read number by number; join them with `np.stack` "
-        "first."
+        "A tensor made from a list of arrays is read number by number; join the arrays with "
+        "`np.stack` first."
     )
     numpy = _numpy_name(module)
     if numpy is None:
@@ -155,7 +155,7 @@ def _arrays(made: Constructor, module: Module) -> Finding:
 
 
 def _renamed(made: Constructor, module: Module) -> Edit | None:
-    """`torch.tensor` becomes `torch.as_tensor`, which need not copy once more."""
+    """`torch.tensor` becomes `torch.as_tensor`, which does not copy again."""
     func = made.call.func
     if made.typed or made.shares or not isinstance(func, cst.Attribute) or _has_options(made.call):
         return None
@@ -168,7 +168,7 @@ def _has_options(call: cst.Call) -> bool:
 
 
 def _of_one_type(made: Constructor, module: Module) -> bool:
-    """Whether the list is written out, not empty, and of arrays of one known type."""
+    """Whether the list is a non-empty literal of arrays with the same known type."""
     node = made.data.value
     if not isinstance(node, (cst.List, cst.Tuple)) or not node.elements:
         return False
@@ -200,8 +200,8 @@ def _tolist(made: Constructor, node: cst.Call, module: Module) -> Iterator[Findi
     if not array.only(ARRAYS):
         return
     message = (
-        "`.tolist()` turns the array into Python numbers that the tensor reads one by one; give "
-        "it the array."
+        "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass "
+        "the array."
     )
     fix = _without_list(made, node.func, module)
     if fix is None:
@@ -212,7 +212,7 @@ def _tolist(made: Constructor, node: cst.Call, module: Module) -> Iterator[Findi
 
 
 def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> Fix | None:
-    """The call without `.tolist()`; suggested only where the list made the type."""
+    """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
     _, start = module.offsets(tolist.value)
     _, end = module.offsets(made.data.value)
     changes = [Edit(module.position(start), module.position(end), "")]
@@ -224,7 +224,7 @@ def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> F
     if renamed is not None:
         changes.insert(0, renamed)
     safety = Applicability.UNSAFE if kept else Applicability.SUGGEST
-    return Fix(safety, "Take the array as it is; the tensor may share its memory", tuple(changes))
+    return Fix(safety, "Pass the array; the tensor may share its memory", tuple(changes))
 
 
 # a list of numbers read from tensors -------------------------------------------------------
@@ -245,8 +245,8 @@ def _comprehension_of_items(node: cst.BaseExpression, module: Module) -> cst.Att
 
 def _items(made: Constructor, item: cst.Attribute, module: Module) -> Iterator[Finding]:
     message = (
-        "Each `.item()` reads one number from its tensor, and waits for the GPU if it lies "
-        "there; join the tensors with `torch.stack`."
+        "Each `.item()` reads one number from its tensor, and waits if that is on the "
+        "GPU; join the tensors with `torch.stack`."
     )
     torch = torch_module(made, module)
     only_data = len(made.call.args) == 1
@@ -258,5 +258,5 @@ def _items(made: Constructor, item: cst.Attribute, module: Module) -> Iterator[F
         edits.replace(module, made.call.func, f"{torch}.stack"),
         edits.replace(module, item.attr, "detach"),
     )
-    fix = Fix(Applicability.UNSAFE, "Stack the tensors; type and device stay theirs", changes)
+    fix = Fix(Applicability.UNSAFE, "Stack the tensors; dtype and device stay the same", changes)
     yield rule.finding(module, made.call, message, fix=fix)

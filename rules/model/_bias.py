@@ -39,10 +39,10 @@ def _is_lazy(call: cst.Call, layers: Layers) -> bool:
 
 
 def same_features(layer: cst.Call, norm: cst.Call, layers: Layers) -> bool | None:
-    """Whether a norm is made for as many features as a layer gives; None if nobody can tell.
+    """Whether a norm is made for as many features as a layer gives; None if unknown.
 
-    The same text counts as the same number. For `nn.Linear` it says that the input is 2-D:
-    with (batch, length, features) a BatchNorm1d would be made for the length.
+    The same text counts as the same number. For `nn.Linear` this implies a 2-D input: with
+    (batch, length, features) a BatchNorm1d would be created for the length.
     """
     module = layers.module
     given_at = 1 - _is_lazy(layer, layers)

@@ -26,7 +26,7 @@ _LONGEST_LINE = 400
 
 
 def may_have_biased_layer(data: bytes) -> bool:
-    """False if the file makes no norm, or if it tells every layer about its bias.
+    """False if the file creates no norm, or passes `bias` to every layer.
 
     Other names for a layer count: `import Conv2d as C`, `conv = nn.Conv2d`.
     """
@@ -38,7 +38,7 @@ def may_have_biased_layer(data: bytes) -> bool:
 def _calls(
     kind: re.Pattern[bytes], data: bytes, seen: frozenset[bytes] = frozenset()
 ) -> Iterator[int]:
-    """Where the arguments of each call begin, through other names that the file gives."""
+    """Where the arguments of each call begin, also under aliases in the file."""
     aliases: set[bytes] = set()
     for mention in kind.finditer(data):
         after = _AFTER.match(data, mention.end())
@@ -61,7 +61,7 @@ def _calls(
 
 
 def _line_before(data: bytes, end: int) -> bytes:
-    """The statement that leads up to `end`, as far as lines that go on show it."""
+    """The statement before `end`, including continued lines."""
     start = data.rfind(b"\n", max(end - _LONGEST_LINE, 0), end) + 1
     while _GOES_ON.search(data, max(start - _LONGEST_LINE, 0), start):
         if end - start > _LONGEST_LINE:
@@ -71,7 +71,7 @@ def _line_before(data: bytes, end: int) -> bytes:
 
 
 def _is_biased(data: bytes, start: int) -> bool:
-    """Whether the arguments that begin at `start` leave the bias on, as far as one can see."""
+    """Whether the arguments that begin at `start` leave the bias on, as far as the text shows."""
     depth = 1
     for token in _TOKEN.finditer(data, start, start + _LONGEST_CALL):
         text = token.group()

@@ -79,19 +79,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.analysis.layers.chain import Step
-    from torchlint.rule import Finding, Module, Project, Said
+    from torchlint.rule import Finding, Module, Project, Reported
 
 
 def _writes(asks: str, kind: str) -> str:
-    """A pattern for `if isinstance(m, nn.Conv2d): … m.bias.data.zero_()` without a look at
-    whether there is a bias."""
+    """A pattern for `if isinstance(m, nn.Conv2d): … m.bias.data.zero_()` without a check for
+    a bias."""
     other = rf"(?![^\n]*(?:{asks}|is not None|if [\w.]+\.bias:))"
     asked = rf"(?m:^){_on_the_line(asks, kind)}(?![^\n]*is not None)[^\n]*\n"
     return rf"{asked}(?:{other}[^\n]*\n){{0,8}}?{other}[^\n]*\bbias[.,)\[]"
 
 
 def _on_the_line(*words: str) -> str:
-    """Ahead on the line stand these words, in any order: one look along it for each."""
+    """A pattern for a line with these words in any order: one lookahead for each."""
     return "".join(rf"(?=[^\n]*{word})" for word in words)
 
 
@@ -99,7 +99,7 @@ rule = Rule(
     code="TL304",
     name="conv-bias-before-norm",
     family="model",
-    summary="a bias that the norm behind it cancels",
+    summary="a bias that the following norm cancels",
     fix=Applicability.UNSAFE,
     off_in_tests=True,
     triggers=(r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"),
@@ -126,12 +126,12 @@ rule.narrow(may_have_biased_layer)
 
 
 @rule.on_module
-def bias_that_the_norm_cancels(module: Module) -> Iterable[Said]:
+def bias_that_the_norm_cancels(module: Module) -> Iterable[Reported]:
     if freezes_norms(module):
         return
     order = ModuleOrder(module)
     layers = [call for call in module.nodes(cst.Call) if has_bias(call, order.layers)]
-    pairs = [(layer, norms) for layer in layers if (norms := _norms_behind(layer, order))]
+    pairs = [(layer, norms) for layer in layers if (norms := _norms_after(layer, order))]
     if pairs:
         written = {kind for kind in ("Conv", "Linear") if any(bias_uses(module, kind))}
         for layer, norms in pairs:
@@ -141,8 +141,8 @@ def bias_that_the_norm_cancels(module: Module) -> Iterable[Said]:
 # detection ---------------------------------------------------------------------------------
 
 
-def _norms_behind(layer: cst.Call, order: ModuleOrder) -> list[Step]:
-    """The norms that a layer's output goes straight into; [] if it also goes elsewhere."""
+def _norms_after(layer: cst.Call, order: ModuleOrder) -> list[Step]:
+    """The norms that directly follow a layer; [] if its output is also used elsewhere."""
     steps = order.steps(layer)
     norms = [step for step in steps if step.after and _cancels(layer, step.after, order)]
     if not norms or not order.runs_once(layer) or _overridden(layer, norms, order):
@@ -171,7 +171,7 @@ def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
 
 
 def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
-    """Whether a subclass in this file has its own version of the method that calls the layer."""
+    """Whether a subclass in this file overrides the method that calls the layer."""
     functions = (order.module.function(step.place) for step in norms if step.called)
     methods = {function.name.value for function in functions if function is not None}
     return order.overrides(order.module.class_(layer), methods)
@@ -186,14 +186,14 @@ def _is_choice(branches: list[Branch]) -> bool:
 
 
 class _Kind(NamedTuple):
-    """What the project is asked about: `Conv` or `Linear`."""
+    """The kind of layer, which the project settles by: `Conv` or `Linear`."""
 
     kind: str
 
 
 def _report(
     layer: cst.Call, norms: list[Step], order: ModuleOrder, written: bool
-) -> Iterable[Said]:
+) -> Iterable[Reported]:
     module = order.module
     norm = norms[0].after
     assert norm is not None
@@ -203,8 +203,8 @@ def _report(
     return rule.report(
         module,
         layer,
-        f"`{_short(layer, order)}` adds a bias that the `{_short(norm, order)}` behind it takes "
-        "away again; pass `bias=False` to save that little work.",
+        f"`{_short(layer, order)}` adds a bias that the following `{_short(norm, order)}` "
+        "cancels; pass `bias=False` to save that work.",
         tier=Tier.DEFAULT if certain and not shared else Tier.HINT,
         fix=fix,
         withheld=withheld,
@@ -220,7 +220,7 @@ def _fix(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> tuple[Fix | 
         return None, f"`{reader}` is given the layer and may use its bias"
     value = _value_of_bias(layer, norms, order)
     if value is None:
-        return None, "the norm is there only under a condition; pass the opposite as `bias=`"
+        return None, "the norm is used only under a condition; pass the opposite as `bias=`"
     old = argument_of_bias(layer, order.layers)
     if old is None:
         edit = add_argument(module, layer, f"bias={value}")
@@ -230,7 +230,7 @@ def _fix(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> tuple[Fix | 
 
 
 def _value_of_bias(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> str | None:
-    """`False`, or `not normalize` for a norm under `if normalize:`; None if it is not so plain."""
+    """`False`, or `not normalize` for a norm under `if normalize:`; None if it is more complex."""
     conditions = [order.conditions(layer, norm) for norm in norms]
     if not any(conditions):
         return "False"
@@ -244,7 +244,7 @@ def _value_of_bias(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> st
 
 
 def _unless(branch: Branch, step: Step, layer: cst.Call, order: ModuleOrder) -> str | None:
-    """What is true when the norm is not there, in the words of the function's parameters."""
+    """An expression of the function's parameters that is true when the norm is not used."""
     module = order.module
     negated = not order.is_in_body(step.after if step.called and step.after else step.place, branch)
     test: cst.BaseExpression = branch.test
@@ -266,9 +266,9 @@ def _short(call: cst.Call, order: ModuleOrder) -> str:
     return order.layers.constructor(call)[0].rpartition(".")[2]
 
 
-# the project's say ---------------------------------------------------------------------------
+# settling ------------------------------------------------------------------------------------
 
-_WRITTEN = "code writes to the bias of such layers without asking whether there is one"
+_WRITTEN = "code writes to the bias of such layers without checking that there is one"
 
 
 @rule.settle(_Kind)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:
-    """Whether an object is an optimizer or module with the `zero_grad` that torch gives it."""
+    """Whether an object is an optimizer or module with torch's own `zero_grad`."""
     if isinstance(owner, cst.Name) and owner.value == "self":
         class_ = module.class_(owner)
         return class_ is not None and _inherits(class_, module)
@@ -25,7 +25,7 @@ def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:
 
 
 def _classes(owner: cst.BaseExpression, module: Module) -> list[str]:
-    """The dotted names of the classes that the object can be made from."""
+    """The dotted names of the classes that the object can be an instance of."""
     found = list(module.value(owner).classes)
     bindings = module.flow.reaching(owner) if isinstance(owner, cst.Name) else []
     class_ = module.class_(owner)

@@ -1,4 +1,4 @@
-"""Recognises a loop that only fills the gradient of each parameter with zeros."""
+"""Recognizes a loop that only fills the gradient of each parameter with zeros."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def sounds_like_parameters(source: cst.BaseExpression, module: Module) -> bool:
 
 
 def zeroes_each(loop: cst.For, module: Module) -> bool:
-    """Whether the loop's whole body is zeroing, with a test for None and an inner loop over a
-    group at most."""
+    """Whether the loop's body does nothing but zeroing, possibly with a test for None and an inner
+    loop over a group."""
     target: cst.BaseExpression = loop.target
     if isinstance(target, cst.Tuple) and len(target.elements) == 2:
         target = target.elements[1].value
@@ -54,7 +54,7 @@ def _effects(body: cst.BaseSuite, name: str, module: Module) -> Iterator[bool | 
 
 
 def _tested(statement: cst.If, name: str, module: Module) -> Iterator[bool | None]:
-    if not _asks_only_for_a_gradient(statement.test, name):
+    if not _tests_only_a_gradient(statement.test, name):
         yield None
         return
     only = statement.body.body[0] if len(statement.body.body) == 1 else None
@@ -64,9 +64,9 @@ def _tested(statement: cst.If, name: str, module: Module) -> Iterator[bool | Non
         yield from _effects(statement.body, name, module)
 
 
-def _asks_only_for_a_gradient(test: cst.BaseExpression, name: str) -> bool:
+def _tests_only_a_gradient(test: cst.BaseExpression, name: str) -> bool:
     if isinstance(test, cst.BooleanOperation):
-        return all(_asks_only_for_a_gradient(side, name) for side in (test.left, test.right))
+        return all(_tests_only_a_gradient(side, name) for side in (test.left, test.right))
     if asks_for_none(test):
         return isinstance(test, cst.Comparison) and is_grad_of(test.left, name)
     return dotted_text(test) in (f"{name}.requires_grad", f"{name}.grad")
@@ -95,8 +95,8 @@ def _called(call: cst.Call, name: str, module: Module) -> bool | None:
 
 
 def _assigned(assign: cst.Assign, name: str, module: Module) -> bool | None:
-    """`p.grad = torch.zeros_like(p)` zeroes on each step; before the loop it makes gradients
-    that something else adds to."""
+    """`p.grad = torch.zeros_like(p)` zeroes on each step; before the loop it creates gradients
+    that other code adds to."""
     if not is_grad_of(assign.targets[0].target, name) or not isinstance(assign.value, cst.Call):
         return None
     makes = module.calls(assign.value, "torch.zeros_like", "torch.zeros")

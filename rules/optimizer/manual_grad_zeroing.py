@@ -54,13 +54,13 @@ from ._zeroing import sounds_like_parameters, zeroes_each
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.rule import Module, Said
+    from torchlint.rule import Module, Reported
 
 rule = Rule(
     code="TL402",
     name="manual-grad-zeroing",
     family="optimizer",
-    summary="a loop zeroes each gradient on its own",
+    summary="a loop zeroes each gradient separately",
     fix=Applicability.UNSAFE,
     triggers=(r"\.grad\b", r"zero_\(|fill_\(|zeros"),
     off_in_tests=True,
@@ -72,7 +72,7 @@ _CAN_FREE = (1, 7)
 
 
 @rule.on(cst.For)
-def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Said]:
+def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Reported]:
     if not zeroes_each(loop, module) or not sounds_like_parameters(loop.iter, module):
         return
     around = module.parent(module.parent(loop) or loop)
@@ -85,7 +85,7 @@ def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Said]
     yield rule.finding(
         module,
         loop.iter,
-        "This loop launches a kernel per parameter to write zeros; call `zero_grad()`, which "
+        "This loop launches one kernel per parameter to write zeros; call `zero_grad()`, which "
         "sets the gradients to None.",
         fix=None if reason or owner is None else _one_call(loop, owner, module),
         withheld=reason,
@@ -125,9 +125,9 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
     if "#" in module.source(loop):
         return "the loop holds comments that would be lost"
     if gradients.reads(module, besides=loop):
-        return "this file reads gradients without asking for None"
+        return "this file reads gradients without checking for None"
     if module.torch < _CAN_FREE:
-        return "this project supports a torch whose `zero_grad` cannot free gradients"
+        return "this project supports a torch version whose `zero_grad` cannot free gradients"
     return None
 
 

@@ -1,1 +1,1 @@
-"""Comments that silence findings."""
+"""Rules about suppression comments."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def without_comment(comment: Comment, module: Module) -> Edit:
-    """Takes out a suppression with its reason; other text of the comment stays, and a line on
-    which nothing else stands goes."""
+    """Remove a suppression with its reason. Other text of the comment stays; a line without other
+    text is deleted."""
     text = module.text
     before = text[comment.begins : comment.start].rstrip()
     after = text[comment.end : comment.stops].lstrip()
@@ -33,7 +33,7 @@ def without_comment(comment: Comment, module: Module) -> Edit:
 
 
 def without_names(comment: Comment, dropped: Collection[str], module: Module) -> Edit:
-    """Takes rules out of the brackets, in which others stay."""
+    """Remove some rules from the brackets of a comment."""
     names = comment.names or ()
     comma = module.text[names[0].end : names[1].start]
     kept = comma.join(name.text for name in names if name.text not in dropped)

@@ -57,23 +57,23 @@ rule = Rule(
     code="TL003",
     name="invalid-suppression",
     family="suppressions",
-    summary="a suppression comment names no rule, or cannot do what it says",
+    summary="a suppression comment has an error, such as an unknown rule",
     triggers=(r"#\s*torchlint:",),
 )
 
 _FAULTS: Final = {
-    "bracket": "The bracket is not closed, so nothing is silenced; write `{word}[TL201]`.",
+    "bracket": "The bracket is not closed, so nothing is suppressed; write `{word}[TL201]`.",
     "place": "`{word}` does nothing here; put it on a line of its own between statements.",
     "indent": "`{word}` does nothing at this indentation; indent it like the code that follows.",
     "unopened": "No `disable` with the same rules and indentation is open here, so `enable` does "
     "nothing; name the rules of the `disable`, or remove it.",
-    "unclosed": "No `enable` with the same rules and indentation follows, so `disable` holds to "
-    "the end of this block of code; add one where it should end.",
+    "unclosed": "No `enable` with the same rules and indentation follows, so `disable` applies "
+    "to the end of this block of code; add one where it should end.",
 }
 
 
 @rule.on_suppressions
-def does_not_do_what_it_says(suppressions: Suppressions) -> Iterable[Finding]:
+def has_an_error(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
         for message in _faults(comment, suppressions):
             yield rule.comment_finding(suppressions, comment, message)
@@ -84,12 +84,12 @@ def _faults(comment: Comment, suppressions: Suppressions) -> Iterator[str]:
         close = get_close_matches(comment.word[:30].lower(), WORDS, n=1, cutoff=0.75)
         if close or comment.names is not None:
             meant = f"did you mean `{close[0]}`?" if close else f"use {_WORDS}."
-            yield f"`{comment.word[:30]}` is no word for a suppression; {meant}"
+            yield f"`{comment.word[:30]}` is not a suppression keyword; {meant}"
         return
     if comment.fault is not None:
         yield _FAULTS[comment.fault].format(word=comment.word)
     for name, hint in suppressions.unknown(comment):
-        yield f"`{name.text[:100]}` is not a rule, so it silences nothing{hint}."
+        yield f"`{name.text[:100]}` is not a rule, so it suppresses nothing{hint}."
 
 
 _WORDS: Final = ", ".join(f"`{word}`" for word in WORDS[:-1]) + f" or `{WORDS[-1]}`"

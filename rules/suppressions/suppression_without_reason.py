@@ -48,7 +48,7 @@ rule = Rule(
     code="TL002",
     name="suppression-without-reason",
     family="suppressions",
-    summary="a suppression comment does not say why, where reasons are required",
+    summary="a suppression comment gives no reason, although reasons are required",
     triggers=(r"#\s*torchlint:",),
 )
 
@@ -58,7 +58,11 @@ def gives_no_reason(suppressions: Suppressions) -> Iterable[Finding]:
     if not suppressions.reasons_required:
         return
     for comment in suppressions.comments:
-        if comment.heeded and not comment.reason:
-            what = "put ` -- ` in front of the reason" if comment.prose else "add ` -- ` and why"
-            message = f"`{comment.word}` gives no reason, and reasons are required; {what}."
+        if comment.effective and not comment.reason:
+            what = (
+                "put ` -- ` in front of the reason"
+                if comment.prose
+                else "add ` -- ` and the reason"
+            )
+            message = f"`{comment.word}` gives no reason, although reasons are required; {what}."
             yield rule.comment_finding(suppressions, comment, message)

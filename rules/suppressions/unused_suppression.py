@@ -56,29 +56,29 @@ rule = Rule(
     code="TL001",
     name="unused-suppression",
     family="suppressions",
-    summary="a suppression comment silences nothing",
+    summary="a suppression comment suppresses nothing",
     fix=Applicability.SAFE,
     triggers=(r"#\s*torchlint:",),
 )
 
 
 @rule.on_suppressions
-def silences_nothing(suppressions: Suppressions) -> Iterable[Finding]:
+def suppresses_nothing(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
-        if not comment.heeded:
+        if not comment.effective:
             continue
-        if suppressions.wholly_idle(comment):
-            message = f"`{comment.word}` silences nothing {_where(comment)}; remove the comment."
+        if suppressions.is_unused(comment):
+            message = f"`{comment.word}` suppresses nothing {_where(comment)}; remove the comment."
             yield rule.comment_finding(
                 suppressions, comment, message, fix=_remove(comment, suppressions)
             )
-        elif idle := suppressions.idle(comment):
+        elif unused := suppressions.unused_names(comment):
             message = (
-                f"{_listed(idle)} in this comment silences nothing {_where(comment)}; "
-                "take it out of the brackets."
+                f"{_listed(unused)} in this comment suppresses nothing {_where(comment)}; "
+                "remove it from the brackets."
             )
             yield rule.comment_finding(
-                suppressions, comment, message, fix=_shorten(comment, idle, suppressions)
+                suppressions, comment, message, fix=_shorten(comment, unused, suppressions)
             )
 
 
@@ -96,8 +96,8 @@ def _remove(comment: Comment, suppressions: Suppressions) -> Fix:
     return Fix(Applicability.SAFE, "Remove the comment", tuple(edits))
 
 
-def _shorten(comment: Comment, idle: tuple[Name, ...], suppressions: Suppressions) -> Fix:
-    names = {name.text for name in idle}
+def _shorten(comment: Comment, unused: tuple[Name, ...], suppressions: Suppressions) -> Fix:
+    names = {name.text for name in unused}
     both = [each for each in (comment, comment.partner) if each is not None]
     edits = [without_names(each, names, suppressions.module) for each in both]
-    return Fix(Applicability.SAFE, f"Take out {_listed(idle)}", tuple(edits))
+    return Fix(Applicability.SAFE, f"Remove {_listed(unused)}", tuple(edits))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Answer = tuple[Fix | None, str | None]
 _NOT_A_SUM = (
-    "the number goes elsewhere than into a sum: read it every few steps, or keep "
+    "the number is not only added to a sum: read it every few steps, or keep "
     "`.detach()`ed tensors and stack them after the loop"
 )
 _COUNTS = frozenset({"eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "bool"})
@@ -51,7 +51,7 @@ def sum_on_device(sync: Sync, module: Module) -> Answer:
     kind = "int" if exact and isinstance(start, int) else "float"
     after = edits.insert_after(module, loop, f"{name} = {kind}({name})")
     if after is None:
-        return None, "there is no place after the loop to turn the sum into a number"
+        return None, "no suitable place after the loop was found to turn the sum into a number"
     return (
         Fix(
             Applicability.SAFE if exact else Applicability.UNSAFE,
@@ -96,7 +96,7 @@ def _summing_loop(update: cst.AugAssign, name: str, module: Module) -> tuple[Loo
 
 
 def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]:
-    """What the assignments of a line put into a name."""
+    """The values that the assignments of a line give a name."""
     parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
     for part in parts:
         if not isinstance(part, cst.Assign):
@@ -111,7 +111,7 @@ def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]
 
 
 def _updates(update: cst.AugAssign, loop: Loop, module: Module) -> list[cst.AugAssign]:
-    """Everything that the loop adds to the sum, the update itself included."""
+    """Every update of the sum in the loop."""
     target = update.target
     assert isinstance(target, cst.Name)
     bindings = module.names.lookup(target)
@@ -131,7 +131,7 @@ def _counts(update: cst.AugAssign) -> bool:
 
 
 def _other_use(update: cst.AugAssign, name: str, loop: Loop, module: Module) -> str | None:
-    """Why the sum must be a number inside the loop, or None if it need not."""
+    """Why the sum must be a number inside the loop, or None if it may be a tensor."""
     scope = module.names.scope(update.target)
     bindings = module.names.lookup_from(scope, name)
     for binding in bindings:
@@ -147,7 +147,7 @@ def _other_use(update: cst.AugAssign, name: str, loop: Loop, module: Module) -> 
 
 
 def _only_named(use: cst.Name, module: Module) -> bool:
-    """`other.total`, `f(total=1)`: the same word, another thing."""
+    """`other.total`, `f(total=1)`: the same word for something else."""
     parent = module.parent(use)
     if isinstance(parent, cst.Arg):
         return parent.keyword is use
@@ -205,7 +205,7 @@ def _is_count(operand: cst.BaseExpression) -> bool:
 
 
 def _text_of(node: cst.BaseExpression, module: Module, *, before_a_dot: bool) -> str:
-    """The text of an operand, in parentheses where it needs them to stay one."""
+    """The text of an operand, in parentheses where needed."""
     text = module.source(node)
     simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
     several_lines = bool(getattr(node, "lpar", ())) and len(text.splitlines()) > 1

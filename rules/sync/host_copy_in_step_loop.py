@@ -61,7 +61,7 @@ from torchlint.rule import Context, Rule, Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.rule import Module, Said
+    from torchlint.rule import Module, Reported
 
 rule = Rule(
     code="TL202",
@@ -73,11 +73,11 @@ rule = Rule(
     needs_gpu=True,
 )
 
-_TENSOR_WORLD = ("torch.", "numpy.", "builtins.", "torchvision.")
+_TENSOR_LIBRARIES = ("torch.", "numpy.", "builtins.", "torchvision.")
 
 
 @rule.on(cst.Call)
-def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Said]:
+def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Reported]:
     sync = sync_of(call, module)
     if sync is None or sync.scalar:
         return ()
@@ -96,7 +96,7 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Sai
 def _is_outsider(taker: cst.Call, module: Module) -> bool:
     """Whether a function that is neither torch nor NumPy nor a collecting method takes it."""
     names = module.resolve(taker.func)
-    if any(name.startswith(_TENSOR_WORLD) for name in names):
+    if any(name.startswith(_TENSOR_LIBRARIES) for name in names):
         return False
     if isinstance(taker.func, cst.Attribute):
         return taker.func.attr.value not in ("append", "extend", "update", "format", "eq")
@@ -107,7 +107,7 @@ def _message(sync: Sync, taker: cst.Call | None, outsider: bool) -> str:
     name = dotted_text(taker.func) if taker is not None else ""
     fact = f"`{sync.how}` copies a tensor to the host on every step and waits for the GPU"
     if outsider and name:
-        return f"{fact}; `{name}` may need it there, else keep the work on the device."
+        return f"{fact}; keep the work on the device unless `{name}` needs a host tensor."
     if name:
         return f"{fact} for `{name}`; do that on the device, or once after the loop."
     return f"{fact}; do what follows on the device, or copy once after the loop."

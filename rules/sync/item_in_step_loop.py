@@ -68,7 +68,7 @@ from ._accumulator import sum_on_device
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.rule import Module, Said
+    from torchlint.rule import Module, Reported
 
 rule = Rule(
     code="TL201",
@@ -83,7 +83,7 @@ rule = Rule(
 
 
 @rule.on(cst.Call)
-def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Said]:
+def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reported]:
     sync = sync_of(call, module)
     if sync is None or not sync.scalar:
         return ()

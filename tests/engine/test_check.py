@@ -345,7 +345,7 @@ def test_several_processes_report_what_one_does(monkeypatch: pytest.MonkeyPatch)
     assert one == two
 
 
-def test_files_that_never_say_torch_are_woken_by_hot_code() -> None:
+def test_files_that_never_say_torch_are_loaded_for_hot_code() -> None:
     assert "torch" not in HELPER
     assert places(checked({"utils.py": HELPER})) == []
     assert "utils.py:2 TL201" in places(checked({"train.py": LOOP, "utils.py": HELPER}))
@@ -363,7 +363,7 @@ def test_scripts_that_never_say_torch_hand_their_objects_on() -> None:
     assert "meters.py:3 TL201" in places(report)
 
 
-def test_a_woken_file_that_does_not_parse_is_a_diagnostic() -> None:
+def test_a_file_loaded_on_demand_that_does_not_parse_is_a_diagnostic() -> None:
     report = checked({"train.py": LOOP, "utils.py": HELPER + "(\n"})
     assert places(report) == ["train.py:8 TL201"]
     assert [(each.path, each.kind) for each in report.diagnostics] == [("utils.py", "syntax")]

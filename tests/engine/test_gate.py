@@ -46,12 +46,12 @@ class TestWanted:
         assert wanted_by(b"a", [narrow]) == []
         assert wanted_by(b"ab", [narrow]) == ["TL901"]
 
-    def test_a_woken_file_is_wanted_for_less(self) -> None:
-        sleepy = rule(triggers=(r"backward\(",), wakes=(r"\.item\(\)", "loss"))
-        assert wanted_by(b"loss.item()", [sleepy]) == []
-        assert wanted_by(b"loss.item()", [sleepy], woken=True) == ["TL901"]
-        assert wanted_by(b"x.item()", [sleepy], woken=True) == []
-        assert wanted_by(b"loss.item()", [rule(triggers=("backward",))], woken=True) == []
+    def test_a_file_loaded_on_demand_is_wanted_for_less(self) -> None:
+        helper_rule = rule(triggers=(r"backward\(",), triggers_on_demand=(r"\.item\(\)", "loss"))
+        assert wanted_by(b"loss.item()", [helper_rule]) == []
+        assert wanted_by(b"loss.item()", [helper_rule], on_demand=True) == ["TL901"]
+        assert wanted_by(b"x.item()", [helper_rule], on_demand=True) == []
+        assert wanted_by(b"loss.item()", [rule(triggers=("backward",))], on_demand=True) == []
 
     def test_codes_keep_the_order_of_the_rules(self) -> None:
         rules = [rule("TL902", triggers=("a",)), rule("TL901", triggers=("a",))]

@@ -15,7 +15,7 @@ from torchlint.engine import project_findings as run
 from torchlint.engine.check import Report, check
 from torchlint.finding import Applicability, Fact, Finding, Fix, Position, Related, Tier, Waiting
 from torchlint.memory.cache import Cache
-from torchlint.memory.join_outcome import NotPortableError, applied, moved, outcome, says
+from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, outcome
 from torchlint.memory.store import Store
 from torchlint.project.map_result import MapResult
 from torchlint.project.target import Target
@@ -242,7 +242,7 @@ def test_a_join_that_does_not_fit_is_as_good_as_none(
 
 def test_a_join_that_names_a_place_that_is_not_there(project: Project) -> None:
     settings, key, joined = project.join()
-    joined["outcomes"]["utils.py"][0]["marks"][0]["rank"] = 99
+    joined["outcomes"]["utils.py"][0]["related"][0]["rank"] = 99
     project.replace_join(msgspec.msgpack.encode([settings, key, joined]))
     edited(project, UNNOTICED["a comment in both"])
     assert project.check() == project.check(remembering=False)
@@ -303,7 +303,7 @@ def waiting(finding: Finding = WAITS, **needs: str) -> MapResult:
     }.values(),
 )
 def test_a_file_says_the_same_to_others(result: MapResult) -> None:
-    assert says(result, never) == says(SAID, never)
+    assert join_input(result, never) == join_input(SAID, never)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_a_file_says_the_same_to_others(result: MapResult) -> None:
     }.values(),
 )
 def test_a_file_says_something_else_to_others(result: MapResult) -> None:
-    assert says(result, never) != says(SAID, never)
+    assert join_input(result, never) != join_input(SAID, never)
 
 
 # what settling did -----------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from torchlint.project.target import Depth, Target
 from torchlint.engine.map_file import map_files
 
 target = Target("train.py", Selection(), (2, 13), sys.argv[1].encode())
-((_, result),) = map_files([target], Depth.WOKEN)
+((_, result),) = map_files([target], Depth.ON_DEMAND)
 assert result.summary is not None and len(result.facts) > 5
 print(hashlib.sha256(encode(result)).hexdigest())
 """

@@ -14,7 +14,7 @@ def test_each_answer_is_given_back(known: dict[str, bool]) -> None:
     assert answers.as_dict() == known
     assert {question: answers.get(question) for question in known} == known
     assert questions_of(answers.asked) == known.keys()
-    assert not answers.news
+    assert not answers.changed
 
 
 def test_what_was_not_asked_has_no_answer() -> None:

@@ -285,5 +285,5 @@ class TestIndex:
         index = index_of({"train.py": ""}, unparsed=(("utils.py", text), ("other.py", text)))
         assert index.symbol("train.py", "utils.fast") is None
         assert index.missing == set()
-        assert index.symbol("train.py", "utils.fast", wake=True) is None
+        assert index.symbol("train.py", "utils.fast", load=True) is None
         assert index.missing == missing

@@ -10,7 +10,7 @@ from torchlint.config.settings import Selection
 from torchlint.memory.cache import Cache
 from torchlint.memory.store import Store
 from torchlint.project.target import Known, Target, digest_of
-from torchlint.project.word_search import Texts
+from torchlint.project.word_search import WordSearch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +31,8 @@ def known(path: str) -> Known:
     return Known(target, digest_of(SEEN), len(SEEN), relevant=True)
 
 
-def texts(store: Store) -> Texts:
-    return Texts({path: known(path) for path in ("a.py", "b.py")}, store.answers)
+def texts(store: Store) -> WordSearch:
+    return WordSearch({path: known(path) for path in ("a.py", "b.py")}, store.answers)
 
 
 def test_files_with_the_same_content_are_asked_once(folder: Path) -> None:

@@ -17,8 +17,7 @@ def test_without_pygls_one_sentence_says_what_to_install() -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (
-        "Error: The language server needs pygls; install it with "
-        '`pip install "torchlint[server]"`.\n'
+        "Error: The language server needs the package pygls; run `pip install pygls`.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""MAP each file to what it says, REDUCE that to findings: the whole of `check` as a library."""
+"""Checks files as one project: maps each file to a result and reduces the results to findings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 class Report(NamedTuple):
     """What a check found: findings of every tier and diagnostics, sorted by place.
 
-    `digests` are those of the files with findings, by path: `digest_of` what was checked. Places
-    in a notebook are places in the module that its cells make; `borders` are those of the cells,
-    by path.
+    `digests` has the digests of the files with findings, by path. Positions in a notebook are
+    positions in the module made of its cells; `borders` has the borders of the cells, by path.
     """
 
     findings: tuple[Finding, ...]
@@ -40,16 +39,16 @@ def check(
     progress: Callable[[int, int], None] | None = None,
     store: Store | None = None,
 ) -> Report:
-    """Checks files as one project: helpers are hot if any of these files makes them so.
+    """Check files as one project: a helper is hot if any of these files calls it on each step.
 
-    A file that cannot be read or parsed, and a rule that crashes, become diagnostics; the other
-    findings stay. A file that is too large is passed over in silence if it was found in a folder
-    and does not begin like one that matters.
+    Files that cannot be read or parsed and rules that crash become diagnostics; the other
+    findings stay. A file that is too large is skipped without a diagnostic if it was found in a
+    folder and its beginning does not mention torch.
 
     Args:
-        pool: the processes that share the parsing; by default this one alone.
-        progress: called with the number of files done and of all.
-        store: what files said before, so that only changed ones are parsed; by default nothing.
+        pool: the processes that parse files; by default only this one.
+        progress: called with the number of files done and the total.
+        store: cached results, so that only changed files are parsed; by default empty.
     """
     store = Store() if store is None else store
     diagnostics: list[Diagnostic] = []
@@ -62,21 +61,21 @@ def check(
                 diagnostics.append(error.diagnostic)
         except SourceError as error:
             diagnostics.append(error.diagnostic)
-    # Without a file that matters there is nothing worth to remember.
+    # Without a file that mentions torch there is nothing worth caching.
     complete = not diagnostics and any(known.relevant for known in files)
-    said = store.report(files) if complete else None
-    if said is None:
+    results = store.report(files) if complete else None
+    if results is None:
         last = store.last(files) if complete else None
         (found, wrong), joined = _check(files, pool or Pool(), progress, store, last)
         findings = sorted(found, key=lambda finding: finding.sort_key)
         diagnostics = sorted({*diagnostics, *wrong}, key=lambda diagnostic: diagnostic.sort_key)
-        said = tuple(findings), tuple(diagnostics)
+        results = tuple(findings), tuple(diagnostics)
         if complete:
-            store.keep_report(files, said, joined)
-    concerned = {finding.path for finding in said[0]}
+            store.keep_report(files, results, joined)
+    concerned = {finding.path for finding in results[0]}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}
-    return Report(*said, files=len(targets), digests=digests, borders=borders)
+    return Report(*results, files=len(targets), digests=digests, borders=borders)
 
 
 def _seen(target: Target) -> Known:
@@ -109,20 +108,20 @@ def _check(
         return ((), unsound), None
     from torchlint.engine.map_project import Mapper
     from torchlint.engine.project_findings import findings_of
-    from torchlint.engine.reuse_join import findings_again
+    from torchlint.engine.reuse_join import reused_findings
 
     def mapper() -> Mapper:
         return Mapper(files, pool=pool, progress=progress, store=store)
 
-    again = None if last is None else findings_again(mapper(), *last)
-    (findings, diagnostics), joined = again or findings_of(mapper())
+    reused = None if last is None else reused_findings(mapper(), *last)
+    (findings, diagnostics), joined = reused or findings_of(mapper())
     store.note_answers(files)
     store.save()
     return (findings, unsound + diagnostics), joined
 
 
 def _unread(known: Known) -> Iterable[Diagnostic]:
-    """The cells of a notebook that were left out."""
+    """The cells of a notebook that were skipped."""
     if known.borders is None:
         return ()
     from torchlint.notebooks.module import unread_cells
@@ -131,7 +130,7 @@ def _unread(known: Known) -> Iterable[Diagnostic]:
 
 
 def _unsound(known: Known) -> Sequence[Diagnostic]:
-    """Why a file that the user named and that no rule concerns cannot be checked."""
+    """Why a file that the user named cannot be checked, if no rule wants it anyway."""
     target = known.target
     if known.relevant or not target.named:
         return ()

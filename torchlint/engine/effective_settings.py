@@ -1,4 +1,4 @@
-"""What is in force for one file or folder, and where each value comes from."""
+"""The settings that apply to one file or folder, and where each value comes from."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_KEYS: Final = frozenset({"root", "source"})
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One setting as the configuration file spells it, and where its value comes from."""
+    """One setting under its name in the configuration file, and where its value comes from."""
 
     key: str
     value: object
@@ -41,7 +41,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class RuleState:
-    """Whether a rule is on, and by which word."""
+    """Whether a rule is on, and which setting decides it."""
 
     code: str
     name: str
@@ -50,11 +50,10 @@ class RuleState:
 
 
 @dataclass(frozen=True, slots=True)
-class InForce:
-    """What holds for `path`.
+class EffectiveSettings:
+    """The settings that apply to `path`.
 
-    `source` is the configuration file; `left_out` says why a search for files passes this path
-    over.
+    `source` is the configuration file; `left_out` is why a search for files skips this path.
     """
 
     path: str
@@ -64,14 +63,14 @@ class InForce:
     left_out: str | None
 
 
-def in_force(path: str, wishes: Wishes, names: Mapping[str, str]) -> InForce:
-    """What is in force for a file or a folder, which need not exist.
+def effective_settings(path: str, wishes: Wishes, names: Mapping[str, str]) -> EffectiveSettings:
+    """The settings that apply to a file or folder, which need not exist.
 
     Args:
         names: the name of every rule by its code.
 
     Raises:
-        ConfigError: a configuration file, or a word of the command line, cannot be used.
+        ConfigError: a configuration file or an option of the command line is invalid.
     """
     absolute = os.path.abspath(path)
     is_folder = os.path.isdir(absolute)
@@ -89,7 +88,7 @@ def in_force(path: str, wishes: Wishes, names: Mapping[str, str]) -> InForce:
     selection = planned_selection(settings, wishes, off)
     origins = _Origins(settings)
     values = tuple(_values(settings, wishes, origins, folder))
-    return InForce(
+    return EffectiveSettings(
         path=shown_path(absolute, path),
         source=None if settings.source is None else shown_path(settings.source),
         values=values,
@@ -99,7 +98,7 @@ def in_force(path: str, wishes: Wishes, names: Mapping[str, str]) -> InForce:
 
 
 class _Origins:
-    """Where the keys of one configuration file stand."""
+    """Finds the lines of the keys in one configuration file."""
 
     def __init__(self, settings: Settings) -> None:
         self._lines: list[str] = []
@@ -115,7 +114,7 @@ class _Origins:
         self._lines = text.splitlines()
 
     def of(self, key: str) -> str:
-        """Such as `pyproject.toml:12`; a key that adds to the default stands behind it."""
+        """Such as `pyproject.toml:12`, with the place of its `extend-` key if there is one."""
         own = self._place(key) if key in self._table else DEFAULT
         extra = f"extend-{key}"
         return f"{own}, {extra} in {self._place(extra)}" if extra in self._table else own
@@ -186,7 +185,7 @@ def _rules(
 def _word(
     entries: tuple[str, ...], code: str, name: str, key: str, origins: Mapping[str, str]
 ) -> str:
-    """The closest entry that means this rule, with its key and place."""
+    """The most specific entry that selects this rule, with its key and place."""
     fitting = [entry for entry in entries if Selection((entry,)).enabled(code, name)]
     entry = max(fitting, key=lambda each: (each in (code, name), each != "ALL", len(each)))
     return f"{key} {entry}, {origins[key]}"

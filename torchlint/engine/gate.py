@@ -1,4 +1,4 @@
-"""Which rules want to see a file: words in its bytes, before it is parsed."""
+"""Which rules want a file, decided by its text before it is parsed."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
     from torchlint.ruleapi.rule import Rule
 
 
-def wanted_by(data: bytes, rules: Iterable[Rule], *, woken: bool = False) -> list[str]:
-    """The codes of the rules that want to see a file with these bytes.
+def wanted_by(data: bytes, rules: Iterable[Rule], *, on_demand: bool = False) -> list[str]:
+    """The codes of the rules that want a file with these bytes.
 
     Args:
-        woken: hot code of another file leads here.
+        on_demand: the file is loaded because hot code of another file may call into it.
     """
     words = Words(data)
     return [
         rule.code
         for rule in rules
-        if _wanted(rule, words) or (woken and _wanted_if_woken(rule, words))
+        if _wanted(rule, words) or (on_demand and _wanted_on_demand(rule, words))
     ]
 
 
-def may_wake(data: bytes, rules: Iterable[Rule]) -> set[str]:
-    """The codes of the rules that may report once hot code of another file leads to these bytes."""
+def wanted_on_demand(data: bytes, rules: Iterable[Rule]) -> set[str]:
+    """The codes of the rules that want a file with these bytes once hot code calls into it."""
     words = Words(data)
-    return {rule.code for rule in rules if _wanted_if_woken(rule, words)}
+    return {rule.code for rule in rules if _wanted_on_demand(rule, words)}
 
 
 def _wanted(rule: Rule, words: Words) -> bool:
     return words.match(HOT_WORDS) if rule.about_hot_code else _has_words_of(rule, words)
 
 
-def _wanted_if_woken(rule: Rule, words: Words) -> bool:
-    if rule.about_hot_code and not rule.wakes:
+def _wanted_on_demand(rule: Rule, words: Words) -> bool:
+    if rule.about_hot_code and not rule.triggers_on_demand:
         return _has_words_of(rule, words)
-    return bool(rule.wakes) and all(map(words.match, rule.wakes))
+    return bool(rule.triggers_on_demand) and all(map(words.match, rule.triggers_on_demand))
 
 
 def _has_words_of(rule: Rule, words: Words) -> bool:

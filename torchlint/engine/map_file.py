@@ -1,4 +1,4 @@
-"""MAP: one file's bytes to its imports, its findings, those that wait, its facts and summary."""
+"""The map step: from the bytes of one file to its findings, facts, imports and summary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from torchlint.analysis.module import Module
 from torchlint.analysis.summary import summarize
 from torchlint.debug import debugging
-from torchlint.engine.gate import may_wake, wanted_by
+from torchlint.engine.gate import wanted_by, wanted_on_demand
 from torchlint.files.reading import SourceError, decode
 from torchlint.finding import Diagnostic, Fact, Finding, Waiting
 from torchlint.project.imports import imported_names
@@ -25,7 +25,7 @@ from torchlint.suppressions.suppressions import Suppressions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from torchlint.finding import Said
+    from torchlint.finding import Reported
     from torchlint.project.target import Target
     from torchlint.ruleapi.rule import NodeCheck, Rule
 
@@ -33,10 +33,10 @@ _T = TypeVar("_T")
 
 
 def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResult]]:
-    """Maps some files, on a stack that deep code cannot overflow; with a digest of what each
-    contained."""
+    """Map files, on a stack that deeply nested code cannot overflow. Each result comes with a
+    digest of the content."""
     collecting = gc.isenabled()
-    gc.disable()  # a parsed file is a million objects without a cycle: `release` frees them
+    gc.disable()  # a parsed file has a million objects in no cycle; `release` frees them
     try:
         return with_deep_stack(lambda: [_map_file(target, depth) for target in targets])
     finally:
@@ -60,10 +60,10 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
     wrong = what_is_wrong(target.path, data) if target.named else None
     if wrong is not None:
         return MapResult(target.path, diagnostics=(wrong,))
-    woken = depth is Depth.WOKEN
+    on_demand = depth is Depth.ON_DEMAND
     rules = _enabled(target)
-    codes = wanted_by(data, rules.values(), woken=woken)
-    if not codes and not woken:
+    codes = wanted_by(data, rules.values(), on_demand=on_demand)
+    if not codes and not on_demand:
         return MapResult(target.path)
     try:
         source = decode(target.path, data)
@@ -71,22 +71,22 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
     except SourceError as error:
         return MapResult(target.path, diagnostics=(error.diagnostic,))
     try:
-        return _run(module, [rules[code] for code in codes], _Asked(target, data, woken))
+        return _run(module, [rules[code] for code in codes], _Request(target, data, on_demand))
     finally:
         module.release()
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked of a file."""
+class _Request:
+    """What to do with one file."""
 
     target: Target
     data: bytes
-    woken: bool
+    on_demand: bool
 
 
 def _enabled(target: Target) -> dict[str, Rule]:
-    """The rules that are on for a file and its torch, by code."""
+    """The rules that are on for a file and its torch version, by code."""
     enabled = target.selection.enabled
     return {
         code: rule
@@ -95,94 +95,96 @@ def _enabled(target: Target) -> dict[str, Rule]:
     }
 
 
-def _run(module: Module, active: list[Rule], asked: _Asked) -> MapResult:
-    said: list[Said] = []
+def _run(module: Module, active: list[Rule], request: _Request) -> MapResult:
+    reported: list[Reported] = []
     diagnostics: list[Diagnostic] = []
     for rule in active:
         if rule.off_in_tests and module.test_like:
             continue
-        said += _all_said(rule, module, diagnostics)
+        reported += _reported_by(rule, module, diagnostics)
     installed = all_rules()
     suppressions = Suppressions(
         module,
         about={code for code, rule in installed.items() if rule.about_comments},
         names={code: rule.name for code, rule in installed.items()},
     )
-    findings = [item for item in said if isinstance(item, Finding)]
+    findings = [item for item in reported if isinstance(item, Finding)]
     findings = [item for item in findings if not suppressions.cover(item)]
-    waiting = [item for item in said if isinstance(item, Waiting)]
+    waiting = [item for item in reported if isinstance(item, Waiting)]
     waiting = [item for item in waiting if not suppressions.cover(item.finding)]
     if suppressions.comments:
-        suppressions.heard = _heard(active, module, asked, diagnostics)
-        suppressions.reasons_required = asked.target.selection.require_reason
+        suppressions.finished = _finished(active, module, request, diagnostics)
+        suppressions.reasons_required = request.target.selection.require_reason
         findings += _about_comments(active, suppressions, diagnostics)
     summary = None
-    if asked.woken or any(rule.summarizes or rule.about_hot_code for rule in active):
+    if request.on_demand or any(rule.summarizes or rule.about_hot_code for rule in active):
         summary = _guarded(lambda: [summarize(module)], "the project summary", module, diagnostics)
     return MapResult(
         path=module.path,
         findings=tuple(findings),
         waiting=tuple(waiting),
-        facts=tuple(sorted((item for item in said if isinstance(item, Fact)), key=_order)),
+        facts=tuple(sorted((item for item in reported if isinstance(item, Fact)), key=_order)),
         summary=summary[0] if summary else None,
         diagnostics=tuple(diagnostics),
     )
 
 
-def _heard(
-    active: list[Rule], module: Module, asked: _Asked, diagnostics: list[Diagnostic]
+def _finished(
+    active: list[Rule], module: Module, request: _Request, diagnostics: list[Diagnostic]
 ) -> frozenset[str]:
-    """The codes of the rules that can have nothing more to say about a file.
+    """The codes of the rules that can report nothing more in a file.
 
-    A rule that the file may still be woken for has not spoken yet, and where one crashed nobody
-    knows what it would have said.
+    A rule that may want the file on demand has not finished; if a rule crashed, none has, since
+    what it would have reported is unknown.
     """
     if diagnostics:
         return frozenset()
-    rules = _enabled(asked.target)
-    idle = [rules[code] for code in rules.keys() - {rule.code for rule in active}]
-    asleep = may_wake(asked.data, idle)
+    rules = _enabled(request.target)
+    inactive = [rules[code] for code in rules.keys() - {rule.code for rule in active}]
+    pending = wanted_on_demand(request.data, inactive)
     off = {code for code, rule in rules.items() if rule.off_in_tests and module.test_like}
-    return frozenset(rules.keys() - asleep - off)
+    return frozenset(rules.keys() - pending - off)
 
 
 def _about_comments(
     active: list[Rule], suppressions: Suppressions, diagnostics: list[Diagnostic]
 ) -> list[Finding]:
-    """What the rules about comments find, apart from what a comment silences."""
-    said: list[Said] = []
+    """The findings of the rules about comments that no comment suppresses."""
+    reported: list[Reported] = []
     for rule in active:
         for check in rule.suppression_checks:
-            ask = partial(_said, check, suppressions)
-            said += _guarded(ask, rule.code, suppressions.module, diagnostics)
-    findings = [item for item in said if isinstance(item, Finding)]
+            run = partial(_results_of, check, suppressions)
+            reported += _guarded(run, rule.code, suppressions.module, diagnostics)
+    findings = [item for item in reported if isinstance(item, Finding)]
     return [item for item in findings if not suppressions.cover(item)]
 
 
 def _order(fact: Fact) -> tuple[str, str]:
-    """Facts are a set to those who ask for them; a file says them in the same order each time."""
+    """A stable order for facts, so that the result of a file is the same in each run."""
     return fact.name, repr(fact.value)
 
 
-def _all_said(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> list[Said]:
-    found: list[Said] = []
+def _reported_by(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> list[Reported]:
+    found: list[Reported] = []
     for types, check in rule.checks:
         for node in module.nodes(*types):
-            found += _guarded(partial(_said, check, node, module), rule.code, module, diagnostics)
+            found += _guarded(
+                partial(_results_of, check, node, module), rule.code, module, diagnostics
+            )
     for check in rule.module_checks:
-        found += _guarded(partial(_said, check, module), rule.code, module, diagnostics)
+        found += _guarded(partial(_results_of, check, module), rule.code, module, diagnostics)
     return found
 
 
-def _said(check: NodeCheck, *about: object) -> list[Said]:
+def _results_of(check: NodeCheck, *about: object) -> list[Reported]:
     """
     Raises:
-        TypeError: a single finding, which is a tuple, or anything else that is no list of them.
+        TypeError: the check returned anything but findings, waiting findings and facts.
     """
-    said = list(check(*about) or ())
-    if not all(isinstance(item, (Finding, Waiting, Fact)) for item in said):
-        raise TypeError("a check gives findings, waiting ones and facts, and nothing else")
-    return said
+    reported = list(check(*about) or ())
+    if not all(isinstance(item, (Finding, Waiting, Fact)) for item in reported):
+        raise TypeError("a check must return only Finding, Waiting and Fact objects")
+    return reported
 
 
 def _guarded(
@@ -191,7 +193,7 @@ def _guarded(
     module: Module,
     diagnostics: list[Diagnostic],
 ) -> list[_T]:
-    """What `answer` gives; a crash becomes a diagnostic that names who crashed."""
+    """The items that `answer` returns; an exception becomes a diagnostic that names `who`."""
     try:
         return list(answer() or ())
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Maps the files of a project, in this process or others, and holds what they said."""
+"""Maps the files of a project, in this process or others, and keeps the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torchlint.project.imports import Imports
 from torchlint.project.map_result import MapResult
 from torchlint.project.symbols import Locator
 from torchlint.project.target import Depth
-from torchlint.project.word_search import Texts
+from torchlint.project.word_search import WordSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Mapper:
-    """The files of one `check`, and what they said so far.
+    """The files of one `check` and their results so far.
 
     Args:
-        files: those that could be read; a digest is renewed where the content has changed since.
-        progress: called with the number of files done and of all.
+        files: those that could be read; a digest is updated if the content has changed since.
+        progress: called with the number of files done and the total.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Mapper:
         self.files = {known.target.path: known for known in files}
         self.store = store
         self.results: dict[str, MapResult] = {}
-        """What files said when they were last mapped, if it was for more than their imports."""
-        self.texts = Texts(self.files, store.answers)
+        """The latest result of each file that was mapped for more than its imports."""
+        self.word_search = WordSearch(self.files, store.answers)
         self._pool = pool
         self._progress = progress
         self._names: dict[str, tuple[str, ...]] = {}
@@ -56,11 +56,11 @@ class Mapper:
         return Imports(self._imported_names, self.locator)
 
     def digests(self) -> tuple[bytes, ...]:
-        """What each file contained."""
+        """The digest of each file."""
         return tuple(known.digest for known in self.files.values())
 
     def map(self, files: Iterable[Known], depth: Depth) -> dict[str, MapResult]:
-        """What files say, by path: remembered, or looked at now."""
+        """The results of files by path, from the cache or computed now."""
         todo = {}
         found = {}
         for known in files:
@@ -103,13 +103,13 @@ class Mapper:
 
 
 def _died(path: str) -> MapResult:
-    message = "the process that checked this file died; it was left out"
+    message = "the process that checked this file died; the file was skipped"
     return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 
 
 def _with_data(target: Target) -> Target:
-    """The target for a machine that does not have the file."""
+    """The target with its content, for a machine that does not have the file."""
     try:
         return target._replace(data=target.content())
     except SourceError:
-        return target  # whoever maps it says so
+        return target  # mapping it reports the error

@@ -1,4 +1,4 @@
-"""The findings of a project: map the files, wake those that hot code leads to, settle the rest."""
+"""The findings of a project: map its files, load those that hot code calls, settle what waits."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MOST_ROUNDS: Final = 10
 
 
 def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
-    """Every finding that holds, unsorted, and what went wrong on the way; with what the next
-    check may know of the join, unless it depends on where things stand."""
+    """The findings and diagnostics of a project, unsorted, and what the next check may reuse of
+    the join: None if that depends on positions."""
     mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
-    project, woken = _join(mapper)
+    project, loaded = _join(mapper)
     results = mapper.results
     diagnostics = [each for result in results.values() for each in result.diagnostics]
     findings: list[Finding] = []
@@ -57,13 +57,13 @@ def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
         answers = (mapper.store.answers(known) for known in mapper.files.values())
         asked, sets = numbered(each.asked for each in answers)
         questions = tuple(map(questions_of, sets))
-        joined = Joined(mapper.digests(), asked, questions, frozenset(woken), outcomes)
+        joined = Joined(mapper.digests(), asked, questions, frozenset(loaded), outcomes)
     return (tuple(findings), tuple(diagnostics)), joined
 
 
 def _join(mapper: Mapper) -> tuple[Project, set[str]]:
-    """The files joined, and those that were woken for it."""
-    index = Index(mapper.locator, mapper.texts.mentions)
+    """The joined project, and the files that were loaded on demand for it."""
+    index = Index(mapper.locator, mapper.word_search.mentions)
     calls = Calls(index)
 
     def joined(paths: Iterable[str]) -> Project:
@@ -71,41 +71,41 @@ def _join(mapper: Mapper) -> tuple[Project, set[str]]:
         calls.add({path: each for path in paths if (each := results[path].summary) is not None})
         facts = (fact for path in sorted(results) for fact in results[path].facts)
         clues = {name: clue for rule in all_rules().values() for name, clue in rule.clues.items()}
-        return Project(index, calls, facts, mapper.imports, mapper.texts, clues)
+        return Project(index, calls, facts, mapper.imports, mapper.word_search, clues)
 
     project = joined(mapper.results)
-    woken: set[str] = set()
+    loaded: set[str] = set()
     if not any(result.waiting or result.summary for result in mapper.results.values()):
-        return project, woken
-    told: dict[str, set[str]] = defaultdict(set)
+        return project, loaded
+    searched: dict[str, set[str]] = defaultdict(set)
     for _ in range(_MOST_ROUNDS):
-        wanted = _sleepers(project, mapper, told) - woken
+        wanted = _files_to_load(project, mapper, searched) - loaded
         if not wanted:
             break
-        woken |= wanted
-        mapper.map([mapper.files[path] for path in sorted(wanted)], Depth.WOKEN)
+        loaded |= wanted
+        mapper.map([mapper.files[path] for path in sorted(wanted)], Depth.ON_DEMAND)
         project = joined(wanted)
-    return project, woken
+    return project, loaded
 
 
-def _sleepers(project: Project, mapper: Mapper, told: dict[str, set[str]]) -> set[str]:
-    """Files without a summary that hot code calls into, or that call code which trains.
+def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str]]) -> set[str]:
+    """Unparsed files that hot code calls into, or that may call training code.
 
     Args:
-        told: the names of training code, by file, that earlier rounds looked for; grows.
+        searched: the names of training code, by file, that earlier rounds searched for; updated.
     """
     project.warm_up()
     found = set(project.index.missing)
     words: dict[str, set[str]] = defaultdict(set)
     for path, names in project.training_code().items():
-        new = names - told[path]
-        told[path] |= new
+        new = names - searched[path]
+        searched[path] |= new
         for caller in project.importers(path) if new else ():
             words[caller] |= new
     found |= {
         caller
         for caller in words.keys() - found - set(project.summaries)
-        if any(mapper.texts.mentions(caller, word) for word in words[caller])
+        if any(mapper.word_search.mentions(caller, word) for word in words[caller])
     }
     return {path for path in found if path in mapper.files} - set(project.summaries)
 

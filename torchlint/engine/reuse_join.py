@@ -1,11 +1,11 @@
-"""The findings after an edit that no other file can notice: what was joined before still holds."""
+"""Reuses the last join of a project after edits that do not change what other files see."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.memory.join_outcome import NotPortableError, applied, moved, places, says
+from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, places
 from torchlint.project.target import Depth, Known
 
 if TYPE_CHECKING:
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from torchlint.project.map_result import MapResult
 
 
-def findings_again(mapper: Mapper, said: Results, joined: Joined) -> tuple[Results, Joined] | None:
-    """The findings, or None if a file says something new to the others.
+def reused_findings(
+    mapper: Mapper, results: Results, joined: Joined
+) -> tuple[Results, Joined] | None:
+    """The findings, or None if a changed file contributes something new to the join.
 
     Args:
-        said: what the last check of the same files came to.
-        joined: what it joined.
+        results: the results of the last check of the same files.
+        joined: the join of that check.
     """
     changed = {
         known.target.path: Known(known.target, digest, known.size, relevant=known.relevant)
@@ -31,25 +33,25 @@ def findings_again(mapper: Mapper, said: Results, joined: Joined) -> tuple[Resul
         if known.digest != digest
     }
     try:
-        old = _mapped_alike(mapper, changed, joined.woken)
-        _answers_alike(mapper, changed, joined)
-        now = _told(mapper, old, changed, said, joined)
+        old = _check_mapped(mapper, changed, joined.loaded)
+        _check_answers(mapper, changed, joined)
+        now = _updated_findings(mapper, old, changed, results, joined)
     except NotPortableError:
         return None
     return now, replace(joined, digests=mapper.digests())
 
 
-def _mapped_alike(
-    mapper: Mapper, changed: Mapping[str, Known], woken: frozenset[str]
+def _check_mapped(
+    mapper: Mapper, changed: Mapping[str, Known], loaded: frozenset[str]
 ) -> dict[str, MapResult]:
-    """What the changed files said before, by path; they are mapped as they are now.
+    """Map the changed files and return their earlier results by path.
 
     Raises:
-        NotPortableError: one of them said something else, or it is not known what.
+        NotPortableError: a file contributes something else now, or its old result is not cached.
     """
     old: dict[Depth, dict[str, MapResult]] = {depth: {} for depth in Depth}
     for path, before in changed.items():
-        depths = [Depth.RULES] * before.relevant + [Depth.WOKEN] * (path in woken)
+        depths = [Depth.RULES] * before.relevant + [Depth.ON_DEMAND] * (path in loaded)
         for depth in depths or [Depth.IMPORTS]:
             result = mapper.store.result(before, depth)
             if result is None:
@@ -58,15 +60,19 @@ def _mapped_alike(
     for depth, results in old.items():
         new = mapper.map([mapper.files[path] for path in results], depth)
         outside = mapper.locator.outside
-        if any(says(each, outside) != says(new[path], outside) for path, each in results.items()):
+        if any(
+            join_input(each, outside) != join_input(new[path], outside)
+            for path, each in results.items()
+        ):
             raise NotPortableError
-    return {**old[Depth.RULES], **old[Depth.WOKEN]}
+    return {**old[Depth.RULES], **old[Depth.ON_DEMAND]}
 
 
-def _answers_alike(mapper: Mapper, changed: Mapping[str, Known], joined: Joined) -> None:
+def _check_answers(mapper: Mapper, changed: Mapping[str, Known], joined: Joined) -> None:
     """
     Raises:
-        NotPortableError: the text of a changed file answers otherwise, or nobody knows how it did.
+        NotPortableError: a search in a changed file has another answer now, or the old one is
+            not cached.
     """
     for path, asked in zip(mapper.files, joined.asked, strict=True):
         if path not in changed:
@@ -75,20 +81,20 @@ def _answers_alike(mapper: Mapper, changed: Mapping[str, Known], joined: Joined)
         if not 0 <= asked < len(joined.questions):
             raise NotPortableError
         for question in joined.questions[asked]:
-            if answers.get(question) is not mapper.texts.answer(path, question):
+            if answers.get(question) is not mapper.word_search.answer(path, question):
                 raise NotPortableError
 
 
-def _told(
+def _updated_findings(
     mapper: Mapper,
     old: Mapping[str, MapResult],
     changed: Mapping[str, Known],
-    said: Results,
+    results: Results,
     joined: Joined,
 ) -> Results:
     """
     Raises:
-        NotPortableError: a related place is not found again.
+        NotPortableError: a related place no longer exists.
     """
 
     def place(path: str) -> tuple[Position, ...]:
@@ -96,8 +102,8 @@ def _told(
 
     before = {path: places(result.summary) for path, result in old.items()}
     after = {path: place(path) for path in old}
-    findings = [moved(each, before, after) for each in said[0] if each.path not in changed]
-    diagnostics = [each for each in said[1] if each.path not in changed]
+    findings = [moved(each, before, after) for each in results[0] if each.path not in changed]
+    diagnostics = [each for each in results[1] if each.path not in changed]
     for path in old:
         result = mapper.results[path]
         outcomes = joined.outcomes.get(path, ())
@@ -114,15 +120,15 @@ def _told(
 
 
 def _result(mapper: Mapper, path: str) -> MapResult:
-    """What a file said at the greatest depth that it was mapped to.
+    """The result of a file at the greatest depth that it was mapped to.
 
     Raises:
-        NotPortableError: it is not remembered.
+        NotPortableError: it is not cached.
     """
     if path in mapper.results:
         return mapper.results[path]
     known = mapper.files.get(path)
-    for depth in (Depth.WOKEN, Depth.RULES):
+    for depth in (Depth.ON_DEMAND, Depth.RULES):
         result = None if known is None else mapper.store.result(known, depth)
         if result is not None:
             return result

@@ -1,4 +1,4 @@
-"""From the words of a command to the files to check, each with its rules and its torch."""
+"""Turns the arguments of a command into targets: files with their rules and torch version."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Wishes:
-    """What the command line says; it goes before the configuration file.
+    """The options of the command line, which override the configuration file.
 
-    `select` replaces what the file selects and ignores; `ignore` is added to what it ignores.
+    `select` replaces the file's `select` and `ignore`; `ignore` is added to its `ignore`.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Wishes:
 
 
 class Plan:
-    """The files to check, and what already went wrong while looking for them.
+    """The files to check, and diagnostics from the search for them.
 
-    `baselines` has the baseline that a file's configuration names, if any, by the file's path.
+    `baselines` has the baseline named in each file's configuration, by the path of the file.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class Plan:
 
 
 def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Plan:
-    """The targets that `paths` mean.
+    """The targets for these paths.
 
     Args:
-        names: gives the name of every rule by its code; asked if a rule is mentioned.
+        names: returns the name of every rule by its code; called if a rule is mentioned.
 
     Raises:
-        ConfigError: a word of the command line, or the file given with `--config`, is wrong.
+        ConfigError: an option of the command line or the file given with `--config` is invalid.
     """
     planner = _Planner(wishes, names)
     found, diagnostics = discover(paths, planner.configs)
@@ -84,14 +84,14 @@ def plan(paths: Sequence[str], wishes: Wishes, names: Names = rule_names) -> Pla
 
 
 def plan_text(data: bytes, filename: str | None, wishes: Wishes, names: Names = rule_names) -> Plan:
-    """One target for text that comes from standard input.
+    """The target for text from standard input.
 
     Args:
-        filename: decides the configuration and is shown; it need not exist.
+        filename: decides the configuration and is shown in reports; it need not exist.
         names: as for `plan`.
 
     Raises:
-        ConfigError: a word of the command line, or a configuration file, is wrong.
+        ConfigError: an option of the command line or a configuration file is invalid.
     """
     planner = _Planner(wishes, names)
     absolute = os.path.abspath(filename or "stdin")
@@ -117,7 +117,7 @@ class _Planner:
             raise ConfigError(wrong)
 
     def usable(self, settings: Settings) -> bool:
-        """Whether every rule that the settings mention exists; reports it once if not."""
+        """Whether every rule that the settings mention exists; reported once if not."""
         known = self._usable.get(settings)
         if known is None:
             wrong = self._unknown(settings.selectors)
@@ -129,7 +129,7 @@ class _Planner:
         return known
 
     def _unknown(self, entries: tuple[str, ...]) -> str | None:
-        """What is wrong with the first entry that selects nothing, or None."""
+        """A message about the first entry that selects no rule, or None."""
         if all(entry == "ALL" for entry in entries):
             return None
         return unknown_selector(entries, self._names())
@@ -163,7 +163,7 @@ class _Planner:
 
 
 def planned_selection(settings: Settings, wishes: Wishes, off: tuple[str, ...]) -> Selection:
-    """Which rules are on where these settings hold, after what the command line says."""
+    """Which rules are on under these settings and the options of the command line."""
     select, ignore = wishes.select, settings.ignore
     if select is not None:
         ignore = ()
@@ -173,7 +173,7 @@ def planned_selection(settings: Settings, wishes: Wishes, off: tuple[str, ...]) 
 
 
 def off_for(absolute: str, settings: Settings) -> tuple[str, ...]:
-    """What `per-file-ignores` switches off for the file at this absolute path."""
+    """The rules that `per-file-ignores` switches off for a file."""
     root, parts = parts_of(settings.root), parts_of(absolute)
     if parts[: len(root)] == root:
         parts = parts[len(root) :]

@@ -1,4 +1,4 @@
-"""Who gets to see a finding: problems always, hints and pedantic ones on request."""
+"""Which findings are shown: problems always, hints and pedantic findings on request."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Wanted:
-    """Which tiers were asked for."""
+    """The tiers that the user asked for."""
 
     def __init__(self, *, hints: bool = False, pedantic: bool = False) -> None:
         self.hints = hints
         self.pedantic = pedantic
 
     def includes(self, finding: Finding, selection: Selection) -> bool:
-        """Whether to show the finding; pedantic rules also answer to their own name."""
+        """Whether to show the finding. A pedantic rule is also shown if it is selected by name."""
         return self.shows(finding.tier, finding.code, finding.name, selection)
 
     def shows(self, tier: Tier, code: str, name: str, selection: Selection) -> bool:
@@ -35,7 +35,7 @@ class Wanted:
 
 
 class Shown:
-    """The findings to show, and per file how many hints stay hidden."""
+    """The findings to show, and the number of hidden hints per file."""
 
     def __init__(
         self, findings: tuple[Finding, ...], hidden_hints: tuple[tuple[str, int], ...] = ()
@@ -50,7 +50,7 @@ class Shown:
 
 
 def choose(findings: Iterable[Finding], targets: Iterable[Target], wanted: Wanted) -> Shown:
-    """Splits findings, in their order, into those to show and hints to count."""
+    """Split findings into those to show, in their order, and hints to count."""
     selections = {target.path: target.selection for target in targets}
     everything = Selection()
     shown: list[Finding] = []

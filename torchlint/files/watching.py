@@ -131,7 +131,7 @@ def _batches(folders: Sequence[str]) -> Iterator[set[str]]:
         import watchfiles
     except ImportError:
         raise WatchError(
-            'Watching needs the package watchfiles; pip install "torchlint[watch]".'
+            "--watch needs the package watchfiles; run `pip install watchfiles`."
         ) from None
     batches = watchfiles.watch(
         *folders,

@@ -169,7 +169,7 @@ class _Writer:
         self._at = {comment.start: comment for comment in self._layout.comments}
         self._ignores: dict[int, list[Comment]] = defaultdict(list)
         for comment in self._layout.comments:
-            if comment.word == "ignore" and comment.heeded:
+            if comment.word == "ignore" and comment.effective:
                 self._ignores[comment.row].append(comment)
         self._lines = {
             row: line for line in self._layout.lines for row in range(line.first, line.last + 1)
@@ -255,7 +255,7 @@ def _about_comments() -> set[str]:
 
 
 def _lacks_reason(comment: Comment) -> bool:
-    return comment.heeded and not comment.reason and not comment.prose
+    return comment.effective and not comment.reason and not comment.prose
 
 
 def _comment(codes: Iterable[str], reason: str) -> str:

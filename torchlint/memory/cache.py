@@ -1,9 +1,9 @@
-"""Blobs that outlive a run, in the user's own cache folder: never trusted, never needed.
+"""Blobs stored in the user's cache folder between runs.
 
-Nothing here knows what a blob means. A blob that was cut short, altered by accident or written by
-another version reads as absent, and a write that fails is left out: a cache can make a run
-faster and nothing else. The folder belongs to the user and lies outside of every project, so that
-no repository can bring entries of its own; they are plain data all the same.
+This module does not know what a blob contains. A blob that is truncated, corrupt or written by
+another version counts as absent, and a failed write is ignored: the cache only makes runs faster.
+The folder is in the user's home and not in the project, so that no repository can bring its own
+entries; entries are plain data all the same.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _TAG_TEXT: Final = (
 _MARK: Final = b"torchlint 1\n"
 _SUM_BYTES: Final = 16
 _LARGEST: Final = 64 << 20
-"""A blob of more bytes than this is neither written nor read."""
+"""Larger blobs are neither written nor read."""
 _GENERATION: Final = 16
 _NAME: Final = 32
-"""Digits of each, which are hexadecimal."""
+"""The number of hexadecimal digits of each."""
 _HEXADECIMAL: Final = frozenset("0123456789abcdef")
 _DAY_S: Final = 24 * 3600.0
 _KEPT_S: Final = 30 * _DAY_S
@@ -43,8 +43,8 @@ class Cache:
     """Blobs by kind and name.
 
     Args:
-        root: the cache folder; made when the first blob is put.
-        generation: 16 hexadecimal digits; blobs of one generation are invisible to another.
+        root: the cache folder; created when the first blob is stored.
+        generation: 16 hexadecimal digits; only blobs of the same generation are read.
     """
 
     def __init__(self, root: str, generation: str) -> None:
@@ -55,15 +55,15 @@ class Cache:
         self._broken = False
 
     def get(self, kind: str, name: str) -> bytes | None:
-        """A blob, or None where there is none that can be used."""
+        """A blob, or None if there is no valid one."""
         path = self._path(kind, name)
         blob = _content(path)
         if blob is not None:
-            _keep_young(path)
+            _refresh_date(path)
         return blob
 
     def put(self, kind: str, name: str, blob: bytes) -> None:
-        """Keep a blob, in place of one of the same name. After a failure nothing more is kept."""
+        """Store a blob, replacing any of the same name. After a failed write, store no more."""
         if self._broken or len(blob) > _LARGEST:
             return
         path = self._path(kind, name)
@@ -76,7 +76,7 @@ class Cache:
             self._broken = True
 
     def sweep(self) -> None:
-        """Once a day, remove what nobody has asked for in a month, and abandoned drafts."""
+        """Once a day, remove blobs unused for a month and abandoned drafts."""
         stamp = os.path.join(self.root, ".swept")
         now = time.time()
         try:
@@ -109,7 +109,7 @@ def default_root() -> str:
 
 
 def name_of(*parts: bytes) -> str:
-    """A name for a blob, which different parts never share."""
+    """A name for a blob, different for different parts."""
     digest = blake2b(digest_size=16)
     for part in parts:
         digest.update(b"%d:" % len(part))
@@ -118,14 +118,14 @@ def name_of(*parts: bytes) -> str:
 
 
 def clear(root: str) -> tuple[int, int]:
-    """Remove all blobs of every generation, and the folder if nothing else lies in it.
+    """Remove the blobs of all generations, and the folder if it is then empty.
 
     Returns:
-        how many files and how many bytes are gone.
+        the number of files and bytes removed.
 
     Raises:
         OSError: something could not be removed.
-        ValueError: the folder does not carry torchlint's tag, so that it is somebody else's.
+        ValueError: the folder does not have torchlint's tag, so it is not a cache of torchlint.
     """
     if not os.path.isdir(root):
         return 0, 0
@@ -148,14 +148,14 @@ def clear(root: str) -> tuple[int, int]:
 
 def _is_ours(root: str) -> bool:
     try:
-        with open(os.path.join(root, TAG), "rb", opener=_cautiously) as file:
+        with open(os.path.join(root, TAG), "rb", opener=_open_safely) as file:
             return file.read(len(_TAG_TEXT) + 1) == _TAG_TEXT
     except OSError:
         return False
 
 
 def _blobs(root: str) -> Iterator[str]:
-    """Every file in a place and of a name that this module gives; links are not followed."""
+    """Every file with a path that this module would create; links are not followed."""
     for generation in _folders(root):
         if not _is_name(os.path.basename(generation), _GENERATION):
             continue
@@ -185,7 +185,7 @@ def _remove_empty(root: str) -> None:
 
 def _content(path: str) -> bytes | None:
     try:
-        with open(path, "rb", opener=_cautiously) as file:
+        with open(path, "rb", opener=_open_safely) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST + 1024:
                 return None
@@ -199,8 +199,8 @@ def _content(path: str) -> bytes | None:
     return blob
 
 
-def _cautiously(path: str, flags: int) -> int:
-    """Opens neither through a link nor by waiting for the writer of a pipe."""
+def _open_safely(path: str, flags: int) -> int:
+    """Open a file without following a link or waiting for the writer of a pipe."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -208,15 +208,15 @@ def _sum(blob: bytes) -> bytes:
     return blake2b(blob, digest_size=_SUM_BYTES).digest()
 
 
-def _keep_young(path: str) -> None:
-    """Renew the date of a blob that is used, at most once a day."""
+def _refresh_date(path: str) -> None:
+    """Update the date of a blob that is used, at most once a day."""
     with contextlib.suppress(OSError):
         if time.time() - os.stat(path).st_mtime > _DAY_S:
             os.utime(path)
 
 
 def refusal(root: str) -> str | None:
-    """Why a folder cannot be a cache, or None: it is new, empty or one already."""
+    """Why a folder cannot be used as the cache; None if it is new, empty or a cache already."""
     if os.path.lexists(root) and not os.path.isdir(root):
         return "it is not a folder"
     try:
@@ -229,11 +229,11 @@ def refusal(root: str) -> str | None:
 
 
 def _make(root: str) -> None:
-    """Make the cache folder and mark it, for tools that make backups and for git.
+    """Create the cache folder with a tag for backup tools and a `.gitignore`.
 
     Raises:
-        OSError: it cannot be made, or is not ours: the tag must not tell a backup to leave out
-            what somebody else keeps there.
+        OSError: it cannot be created, or has other content, which the tag must not exclude from
+            backups.
     """
     reason = refusal(root)
     if reason is not None:
@@ -250,8 +250,8 @@ def _is_name(text: str, digits: int) -> bool:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Put a file in its place in one step. A reader sees the old one, the new one or none; after
-    a power cut the sum tells whether it is whole."""
+    """Write a file in one step: a reader sees the old file, the new one or none. After a power
+    failure the checksum shows whether it is complete."""
     import tempfile
 
     folder = os.path.dirname(path)

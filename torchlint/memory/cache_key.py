@@ -1,8 +1,8 @@
-"""What a cached answer depends on besides the files: the code of the linter and of its rules.
+"""The cache generation: it changes with the code of torchlint and of its rules.
 
-A fully cached run imports no rule, so this looks at the files that rules are made of and not at
-the rules. Which files these are is found through the installed packages once, and remembered for
-as long as nothing is installed or removed.
+A fully cached run imports no rule, so this reads the dates and sizes of the rules' source files.
+Where these are is found through the installed packages once, and cached until a package is
+installed or removed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FORMAT: Final = b"2"
-"""Of everything that is stored; count it up when the meaning of a blob changes."""
+"""The format of stored blobs; increase it when the meaning of a blob changes."""
 _ENVIRONMENTS: Final = "e" * 16
-"""The generation of what is known of the installed packages."""
+"""The generation of the blobs about installed packages."""
 _KIND: Final = "packages"
 _HOME: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_SAYS_NOTHING: Final = frozenset(
+_WITHOUT_EFFECT: Final = frozenset(
     {"baselines", "changes", "cli", "fixes", "report", "runtime", "server", "verify", "workers"}
 )
-"""Rooms of torchlint that take no part in what a file says. A room that is not named here does."""
+"""Packages of torchlint that do not affect the result of a file. All others do."""
 
 
 def generation(root: str) -> str:
@@ -47,12 +47,12 @@ def generation(root: str) -> str:
 
 def _own_places() -> Iterator[str]:
     for name in sorted(os.listdir(_HOME)):
-        if name not in _SAYS_NOTHING and not name.startswith("__pycache__"):
+        if name not in _WITHOUT_EFFECT and not name.startswith("__pycache__"):
             yield os.path.join(_HOME, name)
 
 
 def _rule_places(root: str) -> list[str]:
-    """The files and folders that hold LibCST and the rules, of plugins too."""
+    """The files and folders of LibCST and the rules, also those of plugins."""
     packages = Cache(root, _ENVIRONMENTS)
     name = name_of(*map(_stamp, sys.path))
     known = packages.get(_KIND, name)
@@ -91,7 +91,7 @@ def _stamps(place: str) -> Iterator[bytes]:
 
 
 def _stamp(path: str) -> bytes:
-    """Changes when the file or folder does."""
+    """Bytes that change when the file or folder does."""
     try:
         found = os.stat(path)
     except OSError:

@@ -1,5 +1,5 @@
-"""Results with their parts in common: a thousand files import the same names and make calls that
-look alike, and one of each in memory is enough."""
+"""Interns the parts of results: a thousand files import the same names and make similar calls, so
+one copy of each in memory is enough."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _T = TypeVar("_T")
 
 
 class Shared:
-    """The parts of all results so far."""
+    """Interned parts of all results so far."""
 
     def __init__(self) -> None:
         self._parts: dict[object, object] = {}
 
     def of(self, result: MapResult, path: str) -> MapResult:
-        """The same result, made of parts that others have too.
+        """The same result, made of interned parts.
 
         Args:
-            path: that of the result, as others have it.
+            path: the path of the result, as already in memory.
         """
         return replace(
             result,
@@ -71,7 +71,7 @@ class Shared:
         )
 
     def _one(self, part: _T, made: Callable[[_T], _T] = lambda part: part) -> _T:
-        """The part that was the first of its like; it was made of such parts, if need be."""
+        """The interned equal of a part; `made` interns the parts of a new one."""
         known = self._parts.get(part)
         if known is None:
             known = made(part)

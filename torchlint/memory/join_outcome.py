@@ -1,5 +1,5 @@
-"""What joining the files decided, in terms that outlive an edit: the next check of the same files
-needs no join where a file has changed but says the same to the others, at other places."""
+"""The result of joining a project's files, without positions, so that it can be reused after an
+edit: a changed file needs no new join if it contributes the same as before at other positions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NUMBER: Final = re.compile(r"\b\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A related place: the how manyeth of those that its file's summary names, in order."""
+class RelatedPlace:
+    """A related place, stored as its rank among the sorted positions of its file's summary."""
 
     path: str
     rank: int
@@ -30,45 +30,45 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a finding that waited and holds.
+    """What settling changed in a finding that waited.
 
-    `message` is None where it stayed, `keeps_fix` says whether the fix did, and `marks` are the
-    related places that were added.
+    `message` is None if it did not change, `keeps_fix` is whether the fix was kept, and `related`
+    has the related places that were added.
     """
 
     tier: Tier
     message: str | None
     keeps_fix: bool
     withheld: str | None
-    marks: tuple[Mark, ...]
+    related: tuple[RelatedPlace, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What a join of files, in a certain order, went by and came to.
+    """The inputs and the result of one join. Files are in the order of the check.
 
     Args:
-        digests: of each file, what it contained.
-        asked: of each file, which of `questions` its text was asked.
-        questions: the sets of questions, each of which was asked of many files.
-        woken: the files that were parsed only since hot code leads to them.
-        outcomes: of each file with waiting findings, what became of them; None of one that does
-            not hold.
+        digests: the digest of each file.
+        asked: for each file, the index in `questions` of the searches made in its text.
+        questions: the different sets of searches.
+        loaded: the files that were parsed only on demand.
+        outcomes: for each file with waiting findings, the outcome of each; None for a finding
+            that does not hold.
     """
 
     digests: tuple[bytes, ...]
     asked: tuple[int, ...]
     questions: tuple[frozenset[str], ...]
-    woken: frozenset[str]
+    loaded: frozenset[str]
     outcomes: dict[str, tuple[Outcome | None, ...]]
 
 
 class NotPortableError(Exception):
-    """An outcome that depends on where things stand."""
+    """An outcome that depends on positions, so it cannot be reused."""
 
 
 def places(summary: Summary | None) -> tuple[Position, ...]:
-    """The places that a file's summary names, in order."""
+    """The positions in a file's summary, sorted."""
     if summary is None:
         return ()
     functions = (function.position for function in summary.functions)
@@ -76,11 +76,12 @@ def places(summary: Summary | None) -> tuple[Position, ...]:
     return tuple(sorted({*functions, *loops}))
 
 
-def says(result: MapResult, outside: Callable[[str], bool]) -> object:
-    """All that a file tells the join, apart from places: equal if the join decides the same.
+def join_input(result: MapResult, outside: Callable[[str], bool]) -> object:
+    """Everything that a file contributes to the join, without positions. If it is equal before
+    and after an edit, the join decides the same.
 
     Args:
-        outside: whether a dotted name leads to none of the files.
+        outside: whether a dotted name leads to no file of the project.
     """
     return (
         tuple(name for name in result.imports if not outside(name)),
@@ -93,13 +94,13 @@ def says(result: MapResult, outside: Callable[[str], bool]) -> object:
 def outcome(
     waited: Finding, settled: Finding | None, place: Callable[[str], tuple[Position, ...]]
 ) -> Outcome | None:
-    """What settling did to a finding.
+    """What settling changed in a finding; None if it does not hold.
 
     Args:
-        place: the `places` of a file.
+        place: returns the `places` of a file.
 
     Raises:
-        NotPortableError: it cannot be said without places.
+        NotPortableError: the change cannot be expressed without positions.
     """
     if settled is None:
         return None
@@ -110,7 +111,7 @@ def outcome(
         message,
         settled.fix is not None,
         settled.withheld,
-        tuple(_mark(related, place(related.path)) for related in settled.related[before:]),
+        tuple(_as_place(related, place(related.path)) for related in settled.related[before:]),
     )
     if (message and _NUMBER.search(message)) or applied(found, waited, place) != settled:
         raise NotPortableError
@@ -120,12 +121,12 @@ def outcome(
 def applied(
     outcome: Outcome, waited: Finding, place: Callable[[str], tuple[Position, ...]]
 ) -> Finding:
-    """A finding that waited, after what settling did to it before.
+    """A finding that waited, with the stored outcome applied.
 
     Raises:
-        NotPortableError: a related place is not there.
+        NotPortableError: a related place does not exist.
     """
-    added = (_related(mark, place(mark.path)) for mark in outcome.marks)
+    added = (_resolved(each, place(each.path)) for each in outcome.related)
     return waited._replace(
         tier=outcome.tier,
         message=waited.message if outcome.message is None else outcome.message,
@@ -140,19 +141,19 @@ def moved(
     before: Mapping[str, tuple[Position, ...]],
     after: Mapping[str, tuple[Position, ...]],
 ) -> Finding:
-    """A finding whose related places are in files that have changed.
+    """A finding with its related places updated to the changed files.
 
     Args:
         before, after: the `places` of the changed files.
 
     Raises:
-        NotPortableError: one of its places is none of those.
+        NotPortableError: one of its places is not among them.
     """
     if not any(related.path in before for related in finding.related):
         return finding
     return finding._replace(
         related=tuple(
-            _related(_mark(each, before[each.path]), after[each.path])
+            _resolved(_as_place(each, before[each.path]), after[each.path])
             if each.path in before
             else each
             for each in finding.related
@@ -161,7 +162,7 @@ def moved(
 
 
 def numbered(sets: Iterable[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Which of the different sets each one is, and these."""
+    """The index of each set among the different sets, and the different sets."""
     numbers: dict[int, int] = {}
     asked = tuple(numbers.setdefault(each, len(numbers)) for each in sets)
     return asked, tuple(numbers)
@@ -190,13 +191,13 @@ def _without_places(summary: Summary, outside: Callable[[str], bool]) -> object:
     return rest, tuple(loops)
 
 
-def _mark(related: Related, places: tuple[Position, ...]) -> Mark:
+def _as_place(related: Related, places: tuple[Position, ...]) -> RelatedPlace:
     if related.position not in places:
         raise NotPortableError
-    return Mark(related.path, places.index(related.position), related.message)
+    return RelatedPlace(related.path, places.index(related.position), related.message)
 
 
-def _related(mark: Mark, places: tuple[Position, ...]) -> Related:
-    if not 0 <= mark.rank < len(places):
+def _resolved(related: RelatedPlace, places: tuple[Position, ...]) -> Related:
+    if not 0 <= related.rank < len(places):
         raise NotPortableError
-    return Related(mark.path, places[mark.rank], mark.message)
+    return Related(related.path, places[related.rank], related.message)

@@ -1,5 +1,5 @@
-"""JSON, read without loading what Python has for it beside the reading: that takes 4 ms of each
-start, most of them for regular expressions that write JSON and that read it where there is no C."""
+"""Parses JSON without importing the `json` package, whose import takes 4 ms, mostly for regular
+expressions that only writing and the pure Python parser need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 
 class _Rules:
-    """What the scanner asks for: JSON as it comes."""
+    """The options of the scanner: plain JSON."""
 
     strict = True
     object_hook = None
@@ -30,10 +30,10 @@ _scan: Final = _scanner()
 
 
 def loads(data: bytes) -> Any:
-    """What is written as JSON, in ASCII and with nothing around it.
+    """Parse JSON that is ASCII and has no space around it.
 
     Raises:
-        ValueError: it is anything else.
+        ValueError: the bytes are anything else.
         RecursionError: it is nested too deeply.
     """
     text = data.decode("ascii")

@@ -1,7 +1,7 @@
-"""Reports and the names of rules as bytes and back, as JSON: what a check of unchanged files reads,
-with nothing that takes time to import.
+"""Encodes reports and rule names as JSON: a check of unchanged files decodes only these, without
+slow imports.
 
-Bytes that are no such data decode to None, whatever they are.
+Invalid bytes decode to None.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Results = tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]
-    """What a check came to: its findings and diagnostics."""
+    """The findings and diagnostics of a check."""
 
 _T = TypeVar("_T")
 
 
-def encode_report(key: str, said: Results) -> bytes:
-    """The bytes of a report for this key."""
+def encode_report(key: str, results: Results) -> bytes:
+    """Encode a report with its key."""
     import json
 
-    findings, diagnostics = said
+    findings, diagnostics = results
     return json.dumps([key, findings, diagnostics], separators=(",", ":")).encode("ascii")
 
 
 def decode_report(data: bytes, key: str) -> Results | None:
-    """The report for this key; None if the bytes are anything else."""
+    """Decode a report; None if the bytes are invalid or have another key."""
     try:
         found, findings, diagnostics = loads(data)
         if found != key:
@@ -49,14 +49,14 @@ def decode_report(data: bytes, key: str) -> Results | None:
 
 
 def encode_names(names: Mapping[str, str]) -> bytes:
-    """The bytes of the names of the rules by their codes."""
+    """Encode the names of the rules by code."""
     import json
 
     return json.dumps(dict(names)).encode("ascii")
 
 
 def decode_names(data: bytes) -> dict[str, str] | None:
-    """The names of the rules by their codes."""
+    """Decode the names of the rules by code; None if the bytes are invalid."""
     try:
         return {_text(code): _text(name) for code, name in loads(data).items()}
     except (ValueError, TypeError, AttributeError, RecursionError):

@@ -1,6 +1,6 @@
-"""Results as bytes and back, with msgspec: plain data of known types, and nothing else.
+"""Encodes results with msgspec: plain data of known types only.
 
-Bytes that are no such data decode to None, whatever they are.
+Invalid bytes decode to None.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class Entry:
-    """What is known of a file with a certain content.
+    """The cached answers and results for one content of a file.
 
-    `results` are encoded, by what else they depend on, the newest last.
+    `results` are encoded, by settings and depth, the newest last.
     """
 
     digest: bytes
@@ -35,7 +35,7 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 
 
 def encode(value: object) -> bytes | None:
-    """The bytes of a value, or None if it holds text that has none: half of a surrogate pair."""
+    """Encode a value; None if its text has a lone surrogate."""
     try:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:
@@ -43,19 +43,19 @@ def encode(value: object) -> bytes | None:
 
 
 def decode_result(data: bytes) -> MapResult | None:
-    """What one file said."""
+    """Decode the result of one file."""
     from torchlint.project.map_result import MapResult
 
     return _decoded(data, MapResult)
 
 
 def decode_folder(data: bytes) -> Folder | None:
-    """What is known of the files of a folder."""
+    """Decode the entries of the files in a folder."""
     return _decoded(data, Folder)
 
 
 def decode_join(data: bytes, settings: bytes) -> tuple[str, Joined] | None:
-    """What a join came to and the key of the report for it, if these were the settings."""
+    """Decode a join and the key of its report, if it was made with these settings."""
     from torchlint.memory.join_outcome import Joined
 
     found = _decoded(data, tuple[bytes, str, Joined])

@@ -1,7 +1,7 @@
-"""What files said before: in memory for the rounds of a fix, on disk for the next run.
+"""Cached results of files: in memory for the rounds of a fix, on disk for the next run.
 
-On disk there is one blob per folder of the project, with what is known of each file by what it
-contained, and one per list of checked files, with the whole report.
+On disk there is one blob per folder of the project, with the results of each file and a digest of
+its content, and one per list of checked files, with the whole report.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ _RULES: Final = "rules"
 _NAMES: Final = name_of(b"names")
 _MOST_VARIANTS: Final = 6
 _MOST_PENDING: Final = 4 << 20
-"""Bytes of new results that wait in memory before they are stored."""
+"""Bytes of new results kept in memory before they are stored."""
 _NOT_KEPT: Final = frozenset({"rule", "unreadable", "worker"})
-"""Diagnostics that another run may not have although the file is the same."""
+"""Diagnostics that may differ between runs although the file is the same."""
 
 
 class Store:
-    """Remembers results.
+    """Stores results.
 
     Args:
-        open_cache: opens the cache in which they outlive this process, when it is first needed;
-            by default they do not.
+        open_cache: opens the cache on disk when it is first needed; by default results are kept
+            in memory only.
     """
 
     def __init__(self, open_cache: Callable[[], Cache] | None = None) -> None:
         self._open_cache = open_cache
         self._results: dict[tuple[object, ...], MapResult] = {}
-        """Where there is no cache."""
+        """Used without a cache on disk."""
         self._answers: dict[bytes | str, Answers] = {}
-        """By the content of a file, or by its path if that changes."""
+        """By the digest of a file, or by its path if it changes during the check."""
         self._variants: dict[tuple[object, ...], bytes] = {}
         self._folder: tuple[str, Folder] = ("", {})
         self._new: dict[str, Folder] = {}
@@ -65,7 +65,7 @@ class Store:
 
     @cached_property
     def shared(self) -> Shared:
-        """What makes results small."""
+        """Interns the parts of results, to save memory."""
         from torchlint.memory.interning import Shared
 
         return Shared()
@@ -73,13 +73,13 @@ class Store:
     # files -------------------------------------------------------------------------------
 
     def result(self, known: Known, depth: Depth) -> MapResult | None:
-        """What a file with this content said when it was mapped to this depth."""
+        """The result of a file with this content at this depth, if it is cached."""
         if self._cache is None or known.target.data is not None:
             return self._results.get(_key(known, depth))
         return self._stored(known, depth)
 
     def keep(self, known: Known, depth: Depth, result: MapResult) -> None:
-        """Remember what a file said."""
+        """Cache the result of a file."""
         if self._cache is None or known.target.data is not None:
             self._results[_key(known, depth)] = result
             return
@@ -95,7 +95,7 @@ class Store:
         self._save_if_much()
 
     def answers(self, known: Known) -> Answers:
-        """What is known of the words in a file; the caller adds to it."""
+        """The cached answers about the text of a file; the caller adds to them."""
         key = known.target.path if known.digest == CHANGED else known.digest
         found = self._answers.get(key)
         if found is None and self._cache is not None and known.target.data is None:
@@ -108,12 +108,12 @@ class Store:
         return found
 
     def note_answers(self, files: Iterable[Known]) -> None:
-        """Store, with the next `save` at the latest, what files were asked that is new."""
+        """Store new answers about files with the next `save`."""
         if self._cache is None:
             return
         for known in files:
             answers = self._answers.get(known.digest)
-            if answers is not None and answers.news and known.target.data is None:
+            if answers is not None and answers.changed and known.target.data is None:
                 asked = self._of(known).answers = answers.as_dict()
                 self._pending += sum(map(len, asked))
                 self._save_if_much()
@@ -123,7 +123,7 @@ class Store:
             self.save()
 
     def save(self) -> None:
-        """Store what is new. What another process has stored meanwhile stays."""
+        """Store new results. What another process has stored in the meantime is kept."""
         if self._cache is None:
             return
         from torchlint.memory.result_codec import encode
@@ -143,7 +143,7 @@ class Store:
     # reports -----------------------------------------------------------------------------
 
     def report(self, files: Sequence[Known]) -> Results | None:
-        """What a check of exactly these files, with exactly this content, came to."""
+        """The cached report of these files with this content."""
         if self._cache is None:
             return None
         from torchlint.memory.report_codec import decode_report
@@ -153,7 +153,7 @@ class Store:
         return None if blob is None else decode_report(blob, key)
 
     def last(self, files: Sequence[Known]) -> tuple[Results, Joined] | None:
-        """What the last check of these files came to, whatever they contained then."""
+        """The report and join of the last check of these files, whatever their content was."""
         if self._cache is None:
             return None
         from torchlint.memory.report_codec import decode_report
@@ -166,27 +166,27 @@ class Store:
         found = decode_join(joins, settings)
         if found is None or not len(files) == len(found[1].digests) == len(found[1].asked):
             return None
-        said = decode_report(blob, found[0])
-        return None if said is None else (said, found[1])
+        results = decode_report(blob, found[0])
+        return None if results is None else (results, found[1])
 
-    def keep_report(self, files: Sequence[Known], said: Results, joined: Joined | None) -> None:
-        """Remember what a check came to, unless a file changed meanwhile."""
+    def keep_report(self, files: Sequence[Known], results: Results, joined: Joined | None) -> None:
+        """Cache the report of a check, unless a file changed during it."""
         if self._cache is None or any(known.digest == CHANGED for known in files):
             return
-        if any(each.kind in _NOT_KEPT for each in said[1]):
+        if any(each.kind in _NOT_KEPT for each in results[1]):
             return
         from torchlint.memory.report_codec import encode_report
         from torchlint.memory.result_codec import encode
 
         name, key, settings = self._of_all(files)
-        self._cache.put(_REPORTS, name, encode_report(key, said))
+        self._cache.put(_REPORTS, name, encode_report(key, results))
         joins = None if joined is None else encode((settings, key, joined))
         if joins is not None:
             self._cache.put(_JOINS, name, joins)
 
     def _of_all(self, files: Sequence[Known]) -> tuple[str, str, bytes]:
-        """A name for the list of files, a key for what is in them and how they are checked, and
-        one for the latter alone."""
+        """A name for the list of files, a key for their content and settings, and a key for the
+        settings alone."""
         name, key, settings = (blake2b(digest_size=16) for _ in range(3))
         name.update(os.fsencode(os.getcwd()))
         for known in files:
@@ -216,7 +216,7 @@ class Store:
     # on disk -----------------------------------------------------------------------------
 
     def _of(self, known: Known) -> Entry:
-        """What is new of a file."""
+        """The new entry of a file."""
         from torchlint.memory.result_codec import Entry
 
         folder, name = _place(known)
@@ -262,7 +262,7 @@ class Store:
         return {} if blob is None else decode_folder(blob) or {}
 
     def _variant(self, target: Target, depth: Depth | None) -> bytes:
-        """What a result depends on besides the content of the file and its path."""
+        """A key for everything that a result depends on besides the content of the file."""
         settings = (target.selection, target.torch, target.named, depth)
         found = self._variants.get(settings)
         if found is None:

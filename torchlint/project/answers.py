@@ -1,4 +1,4 @@
-"""What the text of a file answered to questions that are asked of thousands of files."""
+"""Cached yes-or-no answers about the text of a file."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _NUMBERS: Final[dict[str, int]] = {}
-"""Of each question that was ever asked."""
+"""The number of each question asked so far."""
 _QUESTIONS: Final[list[str]] = []
 
 
 class Answers:
-    """Yes or no by question. Two bits for each, since there are many files and few questions."""
+    """Yes or no by question, in two bits each: there are many files and few questions."""
 
-    __slots__ = ("_yes", "asked", "news")
+    __slots__ = ("_yes", "asked", "changed")
 
     def __init__(self, answers: Mapping[str, bool] | None = None) -> None:
         self.asked = 0
-        """The set of questions, as `questions_of` takes it."""
+        """The questions asked, as a bit set for `questions_of`."""
         self._yes = 0
         for question, answer in (answers or {}).items():
             self.note(question, answer=answer)
-        self.news = False
-        """Whether an answer was noted since."""
+        self.changed = False
+        """Whether an answer was added after creation."""
 
     def get(self, question: str) -> bool | None:
         """The answer, or None if the question was not asked."""
@@ -34,21 +34,21 @@ class Answers:
         return bool(self._yes >> number & 1)
 
     def note(self, question: str, *, answer: bool) -> None:
-        """Remember an answer; a question has one only."""
+        """Add an answer; the answer to a question never changes."""
         number = _NUMBERS.get(question)
         if number is None:
             number = _NUMBERS[question] = len(_QUESTIONS)
             _QUESTIONS.append(question)
         self.asked |= 1 << number
         self._yes |= answer << number
-        self.news = True
+        self.changed = True
 
     def as_dict(self) -> dict[str, bool]:
         return {_QUESTIONS[number]: bool(self._yes >> number & 1) for number in _bits(self.asked)}
 
 
 def questions_of(asked: int) -> frozenset[str]:
-    """The questions of a set."""
+    """The questions in a bit set."""
     return frozenset(_QUESTIONS[number] for number in _bits(asked))
 
 

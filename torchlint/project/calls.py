@@ -1,4 +1,4 @@
-"""Which functions of the project a call can run, and what flows into their parameters."""
+"""Which functions of the project a call can run, and what it passes to their parameters."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class Calls:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
-        """What calls run, by function and number: without waking files, and with."""
+        """The callees of calls, by caller and call number: without loading files, and with."""
         self._unsure: list[tuple[Key, int]] = []
-        """Those that lead elsewhere once more files are parsed."""
+        """Calls that may resolve differently once more files are parsed."""
 
     def add(self, summaries: Mapping[str, Summary]) -> None:
-        """Take in the summaries of more files. What was resolved without a doubt stays."""
+        """Add the summaries of more files. Calls that were resolved for certain stay resolved."""
         self._index.add(summaries)
         for caller, number in self._unsure:
             for resolved in self._resolved:
                 if caller in resolved:
                     resolved[caller][number] = None
         self._unsure.clear()
-        self._resolve_anew()
+        self._reset_provisional()
         self.__dict__.pop("passed_objects", None)
 
     def sites(self) -> Iterator[tuple[Key, int, CallSite]]:
-        """Every call: the function that it is in, its number there, and itself."""
+        """Every call: the function around it, its number there, and the call."""
         for key, function in self._index.functions.items():
             for number, site in enumerate(function.calls):
                 yield key, number, site
@@ -49,64 +49,64 @@ class Calls:
         """The calls that can run each of these functions."""
         found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
         for key, _, site in self.sites():
-            # Not kept as `callees` does: most of them are asked for only here.
+            # Not cached as in `callees`: most calls are resolved only here.
             for target in self._resolve_site(key, site):
                 if target in functions:
                     found[target].append((key, site))
         return found
 
-    def callees(self, caller: Key, number: int, *, wake: bool = False) -> tuple[Key, ...]:
+    def callees(self, caller: Key, number: int, *, load: bool = False) -> tuple[Key, ...]:
         """The functions of the project that a call can run.
 
-        With `wake`, files that the call leads to and that nobody parsed are asked for.
+        With `load`, unparsed files that the call leads to are added to `Index.missing`.
 
         Args:
-            number: which of the caller's calls.
+            number: the index of the call in the caller.
         """
-        resolved = self._resolved[wake].get(caller)
+        resolved = self._resolved[load].get(caller)
         calls = self._index.functions[caller].calls
         if resolved is None:
-            resolved = self._resolved[wake][caller] = [None] * len(calls)
+            resolved = self._resolved[load][caller] = [None] * len(calls)
         known = resolved[number]
         if known is None:
-            met = self._index.met_asleep
-            found = self._resolve_site(caller, calls[number], wake=wake)
+            met = self._index.met_unparsed
+            found = self._resolve_site(caller, calls[number], load=load)
             known = tuple(key for key in found if key in self._index.functions)
             resolved[number] = known
-            if self._index.met_asleep != met:
+            if self._index.met_unparsed != met:
                 self._unsure.append((caller, number))
         return known
 
-    def _resolve_site(self, caller: Key, site: CallSite, *, wake: bool = False) -> list[Key]:
+    def _resolve_site(self, caller: Key, site: CallSite, *, load: bool = False) -> list[Key]:
         if site.target == "self":
             owner = self._owner(caller)
-            found = self._index.method(owner, site.method, wake=wake) if owner else None
+            found = self._index.method(owner, site.method, load=load) if owner else None
             return [found] if found else []
         if not site.method:
-            symbol = self._index.symbol(caller.path, site.target, wake=wake)
+            symbol = self._index.symbol(caller.path, site.target, load=load)
             if symbol is None:
                 return []
             if symbol in self._index.classes:
-                init = self._index.method(symbol, "__init__", wake=wake)
+                init = self._index.method(symbol, "__init__", load=load)
                 return [init] if init else []
             return [symbol]
         methods = []
-        for class_ in self._classes_of(caller, site.target, wake=wake):
+        for class_ in self._classes_of(caller, site.target, load=load):
             if site.method == "()":
-                method = self._index.callable(class_, wake=wake)
+                method = self._index.callable(class_, load=load)
             else:
-                method = self._index.method(class_, site.method, wake=wake)
+                method = self._index.method(class_, site.method, load=load)
             if method is not None:
                 methods.append(method)
         return methods
 
     def _owner(self, function: Key) -> Key | None:
-        """The class that a method belongs to."""
+        """The class of a method."""
         owner = Key(function.path, function.name.rpartition(".")[0])
         return owner if owner in self._index.classes else None
 
     def _classes_of(
-        self, caller: Key, target: str, depth: int = 0, *, wake: bool = False
+        self, caller: Key, target: str, depth: int = 0, *, load: bool = False
     ) -> list[Key]:
         """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
         if depth > CALL_DEPTH + 1:
@@ -115,7 +115,7 @@ class Calls:
             found = {
                 class_
                 for origin, name in self.passed_objects.get((caller, target[1:]), ())
-                for class_ in self._classes_of(origin, name, depth + 1, wake=wake)
+                for class_ in self._classes_of(origin, name, depth + 1, load=load)
             }
             return sorted(found, key=lambda key: (key.path, key.name))
         if target.startswith("self."):
@@ -126,28 +126,28 @@ class Calls:
             return [
                 key
                 for held in self._index.attribute(owner, target[5:])
-                for key in self._classes_of(init, held, depth + 1, wake=wake)
+                for key in self._classes_of(init, held, depth + 1, load=load)
             ]
-        symbol = self._index.symbol(caller.path, target, wake=wake)
+        symbol = self._index.symbol(caller.path, target, load=load)
         return [symbol] if symbol is not None and symbol in self._index.classes else []
 
     @cached_property
     def passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, str]]]:
-        """For each parameter, the objects that some call passes to it: the caller, and how it
-        names the object's class there."""
+        """For each parameter, the objects that calls pass to it: the caller, and the name of the
+        object's class there."""
         found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
         self.__dict__["passed_objects"] = found
         sites: Iterable[tuple[Key, int, CallSite]] = self.sites()
         before = -1
         while sum(map(len, found.values())) != before:
             before = sum(map(len, found.values()))
-            self._resolve_anew()
-            again = []
+            self._reset_provisional()
+            provisional = []
             for key, number, site in sites:
                 if not any(passed.classes for passed in site.arguments):
                     continue
                 if _is_provisional(site):
-                    again.append((key, number, site))
+                    provisional.append((key, number, site))
                 for target in self.callees(key, number):
                     function = self._index.functions[target]
                     for parameter, passed in received(function, site.arguments):
@@ -157,12 +157,12 @@ class Calls:
                         known += [
                             (key, name) for name in passed.classes if (key, name) not in known
                         ]
-            sites = again
-        self._resolve_anew()
+            sites = provisional
+        self._reset_provisional()
         return found
 
-    def _resolve_anew(self) -> None:
-        """Forget what calls run that lead elsewhere once more is known of the objects passed."""
+    def _reset_provisional(self) -> None:
+        """Forget the callees of calls that depend on which objects are passed."""
         for resolved in self._resolved:
             for caller, known in resolved.items():
                 for number, site in enumerate(self._index.functions[caller].calls):
@@ -171,7 +171,7 @@ class Calls:
 
 
 def _is_provisional(site: CallSite) -> bool:
-    """Whether a call leads elsewhere once more is known of the objects that are passed."""
+    """Whether the callee depends on which objects are passed."""
     return site.target.startswith(("$", "self."))
 
 

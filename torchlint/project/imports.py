@@ -1,4 +1,4 @@
-"""What a file imports, and which checked file imports which."""
+"""What a file imports, and which checked files import which."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _WORD = re.compile(rb"[.\w]+")
 
 
 def imported_names(data: bytes) -> list[str]:
-    """The dotted names that a file imports, read off its lines; strings may add a few."""
+    """The dotted names that a file imports, found by pattern; strings may add a few."""
     found: dict[str, None] = {}
     end = 0
     last_close = data.rfind(b")")
     for match in _IMPORT.finditer(data):
         if match.start() < end:
-            continue  # a line of the names in brackets
+            continue  # inside the parentheses of an import
         source, names, plain = match.groups()
         if plain is not None:
             for part in plain.split(b","):
@@ -48,11 +48,11 @@ def imported_names(data: bytes) -> list[str]:
 
 
 class Imports:
-    """The imports of a project, worked out when somebody asks. Paths are those shown to the user.
+    """The import graph of a project, built on first use. Paths are as shown to the user.
 
     Args:
-        names: gives the dotted names that each file imports, by path.
-        locator: finds the files that they mean.
+        names: returns the dotted names that each file imports, by path.
+        locator: finds the files that these names refer to.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class Imports:
         self._locator = locator
 
     def from_(self, paths: Iterable[str]) -> set[str]:
-        """The files and all that they import, over any number of steps."""
+        """These files and everything they import, directly or indirectly."""
         return _reachable(paths, self._targets)
 
     def to(self, path: str) -> set[str]:
-        """The file and all that import it, over any number of steps."""
+        """The file and everything that imports it, directly or indirectly."""
         return _reachable([path], self._sources)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What one file says to the check of its project."""
+"""What one file contributes to the check of its project."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torchlint.finding import Diagnostic, Fact, Finding, Waiting
 
 @dataclass(frozen=True, slots=True)
 class MapResult:
-    """All that one file says; it depends on the file's bytes and path, the rules and the
-    settings, and on nothing else."""
+    """The findings, facts and summary of one file. They depend only on the file's bytes and
+    path, the rules and the settings."""
 
     path: str
     imports: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""REDUCE: joins the files' summaries and answers what no single file knows."""
+"""The reduce step: joins the summaries of all files and answers what no single file can."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torchlint.project.calls import Calls
     from torchlint.project.imports import Imports
     from torchlint.project.symbols import Index
-    from torchlint.project.word_search import Texts
+    from torchlint.project.word_search import WordSearch
 
 _STEP_DEPTH = 2
 _TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"
@@ -30,8 +30,8 @@ _TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Why a function is hot: the loop that runs it, how many calls away, and which of its
-    parameters receive device tensors there."""
+    """Why a function is hot: the loop that runs it, the number of calls in between, and which
+    of its parameters receive device or host tensors."""
 
     path: str
     position: Position
@@ -41,17 +41,19 @@ class Heat:
     loop: bool = True
 
     def related(self) -> Related:
-        what = "this loop runs it on each step" if self.loop else "a framework calls this each step"
+        what = (
+            "this loop runs it on each step" if self.loop else "a framework calls this on each step"
+        )
         return Related(self.path, self.position, what)
 
 
 class Project:
-    """All checked files, joined. Paths are those shown to the user.
+    """All checked files, joined. Paths are as shown to the user.
 
     Args:
         index: the files that were parsed.
-        calls: theirs.
-        imports: which of all files import which.
+        calls: the calls in these files.
+        imports: which checked files import which.
     """
 
     def __init__(
@@ -60,14 +62,14 @@ class Project:
         calls: Calls,
         facts: Iterable[Fact],
         imports: Imports,
-        texts: Texts,
+        word_search: WordSearch,
         clues: Mapping[str, str],
     ) -> None:
         self.index = index
         self.calls = calls
         self.summaries: Mapping[str, Summary] = index.summaries
         self._imports = imports
-        self._texts = texts
+        self._word_search = word_search
         self._clues = clues
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
@@ -76,37 +78,36 @@ class Project:
     # imports -----------------------------------------------------------------------------
 
     def imported(self, path: str) -> set[str]:
-        """The file and all that it imports, over any number of steps."""
+        """The file and everything it imports, directly or indirectly."""
         return self._imports.from_([path])
 
     def importers(self, path: str) -> set[str]:
-        """The file and all that import it, over any number of steps."""
+        """The file and everything that imports it, directly or indirectly."""
         return self._imports.to(path)
 
     def programs(self, path: str) -> set[str]:
-        """Every file of the programs that the file is part of: its importers and what they
-        import."""
+        """The files of every program that uses this file: its importers and what they import."""
         return self._imports.from_(self.importers(path))
 
     def beside(self, path: str) -> set[str]:
-        """The files in the folder of `path` and below: what it may import by computed names."""
+        """The files in the folder of `path` and below, which it may import by computed names."""
         folder = os.path.join(os.path.dirname(path), "")
-        return {other for other in self._texts.paths() if other.startswith(folder)}
+        return {other for other in self._word_search.paths() if other.startswith(folder)}
 
     # facts -------------------------------------------------------------------------------
 
     def has_clue(self, name: str, paths: Iterable[str]) -> bool:
-        """Whether one of the files contains a clue that a rule declared."""
+        """Whether one of the files matches a clue that a rule declared."""
         pattern = self._clues[name]
-        return any(self._texts.matches(path, pattern) for path in paths)
+        return any(self._word_search.matches(path, pattern) for path in paths)
 
     def facts(self, name: str, paths: Iterable[str]) -> list[Fact]:
-        """The facts of that name that rules recorded in these files."""
+        """The facts with this name that rules recorded in these files."""
         wanted = set(paths)
         return [fact for fact in self._facts[name] if fact.path in wanted]
 
     def uses_cuda(self, path: str) -> bool:
-        """Whether a program that the file is part of shows that it runs on an accelerator."""
+        """Whether a program that uses this file runs on an accelerator."""
         known = self._cuda.get(path)
         if known is None:
             known = self._cuda[path] = self._shows_cuda(path) or any(
@@ -122,12 +123,12 @@ class Project:
         summary = self.summaries.get(path)
         if summary is not None:
             return summary.uses_cuda
-        return self._texts.accelerated(path)
+        return self._word_search.accelerated(path)
 
     # steps -------------------------------------------------------------------------------
 
     def does_step(self, key: Key, depth: int = 0) -> bool:
-        """Whether a function does one training step: itself, or through what it calls."""
+        """Whether a function performs one training step, itself or through its calls."""
         function = self.index.functions.get(key)
         if function is None or function.evaluation:
             return False
@@ -145,7 +146,7 @@ class Project:
 
     @cached_property
     def step_loops(self) -> set[tuple[str, int]]:
-        """The loops, by path and index, that train on each round, seen through calls."""
+        """The loops, by path and index, that train on each iteration, also through calls."""
         found = {
             (path, index)
             for path, summary in self.summaries.items()
@@ -160,8 +161,8 @@ class Project:
         return found
 
     def trains(self, path: str) -> bool:
-        """Whether a program that the file is part of trains, as far as the words of it show."""
-        return any(self._texts.matches(file, _TRAINS) for file in self.programs(path))
+        """Whether the text of a program that uses this file shows that it trains."""
+        return any(self._word_search.matches(file, _TRAINS) for file in self.programs(path))
 
     def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
         """The first of these loops of a file that is a step loop."""
@@ -174,8 +175,8 @@ class Project:
     def hot(self, path: str, site: HotPlace) -> Heat | None:
         """Why a place in a function runs on each step with a device tensor, or None.
 
-        A place in a step loop is hot at once; one in a helper if a step loop calls the helper
-        and, where the value comes from parameters, passes device tensors for them.
+        A place in a step loop is hot. A place in a helper is hot if a step loop calls the helper
+        and passes device tensors for the parameters that the value comes from.
         """
         loop = self.step_loop(path, site.loops)
         heat = loop or self.heat(path, site.function)
@@ -194,7 +195,7 @@ class Project:
     # hot functions -----------------------------------------------------------------------
 
     def heat(self, path: str, function: str) -> Heat | None:
-        """Why a function runs on each step, or None if nothing says so."""
+        """Why a function runs on each step, or None if nothing shows that it does."""
         return self._heats.get(Key(path, function))
 
     @cached_property
@@ -213,7 +214,7 @@ class Project:
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
-                for target in self.calls.callees(key, number, wake=True):
+                for target in self.calls.callees(key, number, load=True):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
         while queue:
             key = queue.popleft()
@@ -223,7 +224,7 @@ class Project:
             for number, site in enumerate(self.index.functions[key].calls):
                 if site.quiet or site.rare:
                     continue
-                for target in self.calls.callees(key, number, wake=True):
+                for target in self.calls.callees(key, number, load=True):
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
@@ -251,16 +252,7 @@ class Project:
             queue.append(key)
             return
         device, host = old.device | heat.device, old.host & heat.host
-        nearer = (
-            old
-            if (old.depth, old.path, old.position)
-            <= (
-                heat.depth,
-                heat.path,
-                heat.position,
-            )
-            else heat
-        )
+        nearer = min(old, heat, key=lambda each: (each.depth, each.path, each.position))
         merged = Heat(nearer.path, nearer.position, nearer.depth, device, host, nearer.loop)
         if merged != old:
             heats[key] = merged
@@ -289,12 +281,12 @@ class Project:
         return Heat(loop.path, loop.position, depth, frozenset(device), frozenset(host), loop.loop)
 
     def warm_up(self) -> None:
-        """Answers the costly questions now; `index.missing` then names the files they lack."""
+        """Compute the expensive properties; `index.missing` then has the files to load."""
         _ = self.calls.passed_objects, self.step_loops, self._heats
 
     def training_code(self) -> dict[str, set[str]]:
-        """The files in which training happens, each with the top-level names that do it: by
-        themselves, by calling such a name, or by inheriting from one."""
+        """The files with training code, each with the top-level names that train: themselves,
+        by calling such a name, or by inheriting from one."""
         found: dict[str, set[str]] = defaultdict(set)
         for key, function in self.index.functions.items():
             looped = any(
@@ -309,7 +301,7 @@ class Project:
         return found
 
     def _spread(self, found: dict[str, set[str]]) -> None:
-        """Adds the names that use those in `found`."""
+        """Add the names that use those in `found`."""
         calls = (
             (key, site.target)
             for key, function in self.index.functions.items()

@@ -1,4 +1,4 @@
-"""Where a dotted name leads: to which file of the checked paths, and to what in it."""
+"""Resolves dotted names to files of the project and to the functions and classes in them."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ if TYPE_CHECKING:
 _DEEPEST = 8
 _LEVELS_UP = 3
 _CUT_OUT = 2
-"""So many names, package and module, must agree where the front of a dotted name is missing."""
+"""Where leading packages of a dotted name are missing, at least so many names must match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A function or class: the file it is in, and its qualified name there."""
+    """A function or class: its file and its qualified name."""
 
     path: str
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Asleep:
-    """What a name stands for is in a file that nobody has parsed."""
+class _Unparsed:
+    """A name that leads to a file that is not parsed."""
 
     path: str
 
 
 class Locator:
-    """Finds the file that an import names, among the files that are checked.
+    """Finds the checked file that an import refers to.
 
     Args:
-        paths: every file that is checked, as shown to the user.
+        paths: every checked file, as shown to the user.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._here = os.path.join(os.getcwd(), "")
         self._shown: dict[str, str] = {}
-        """The paths by where they lie, seen from `_here` if that is below it."""
+        """The shown paths by absolute path, relative to `_here` if they are below it."""
         self._folders: dict[str, str] = {}
-        """Of each path, the absolute folder."""
+        """The absolute folder of each path."""
         self._located: dict[str, tuple[str, tuple[str, ...]] | None] = {}
-        """What names lead to from `_folder`: all files of a folder see the same modules."""
+        """The names resolved from `_folder`: all files of a folder see the same modules."""
         self._folder: str | None = None
         self._roots: dict[str, set[str]] = {}
-        """For each module or package name, the folders that it lies in."""
+        """The folders that contain each module or package name."""
         folders: dict[str, str] = {}  # one string for all files of a folder
         for path in paths:
             absolute = os.path.abspath(path)
@@ -67,7 +67,7 @@ class Locator:
                 self._roots.setdefault(name, set()).add(folder)
 
     def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
-        """The file that a dotted name of `path` lives in, and the names left over inside it."""
+        """The file that a dotted name of `path` leads to, and the rest of the name inside it."""
         if dotted.startswith(":"):
             return path, tuple(dotted[1:].split("."))
         folder = self._folders.get(path)
@@ -81,7 +81,7 @@ class Locator:
         return self._located[dotted]
 
     def outside(self, dotted: str) -> bool:
-        """Whether a name of the standard library leads to none of the files, whoever says it."""
+        """Whether a name is of the standard library and leads to no checked file from anywhere."""
         top = dotted.partition(".")[0]
         return top in sys.stdlib_module_names and top not in self._roots
 
@@ -98,7 +98,7 @@ class Locator:
         if found is None and parts and parts[0] in self._roots:
             return self._beside(folder, parts, self._roots[parts[0]])
         for start in range(1, len(parts) - 1) if found is None else ():
-            # The package's own prefix is missing: the folder was cut out of a larger tree.
+            # The folder was copied out of a larger package, so leading names are missing.
             found = self._above(folder, parts[start:])
             if found is not None and len(parts) - start - len(found[1]) >= _CUT_OUT:
                 return found
@@ -106,10 +106,10 @@ class Locator:
         return found
 
     def _above(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
-        """The module as seen from a folder on `sys.path`: the script's own, or one above it."""
+        """The module as seen from a folder on `sys.path`: the script's own or a parent."""
         folders = self._roots.get(parts[0]) if parts else None
         best: tuple[str, tuple[str, ...]] | None = None
-        # Seen from pkg/pkg.py, `pkg.part.name` is not in that file: the longest match counts.
+        # From pkg/pkg.py, `pkg.part.name` is not in that file: the longest match wins.
         while folders and (best is None or len(best[1]) > 1):
             if folder in folders:
                 found = self._under(folder, parts)
@@ -125,7 +125,7 @@ class Locator:
         self, near: str, parts: tuple[str, ...], folders: set[str]
     ) -> tuple[str, tuple[str, ...]] | None:
         """A module in a folder that the script puts on `sys.path`, such as `lib/`: the only one
-        of that name at most two levels above the script, or below that."""
+        with that name below the script's folder or one of the two above it."""
         for _ in range(_LEVELS_UP):
             matches = {
                 found
@@ -154,7 +154,7 @@ class Locator:
 
 
 class Index:
-    """Finds functions and classes by dotted names, as seen from a file.
+    """Resolves dotted names to functions and classes, as seen from a file.
 
     Args:
         locator: finds the files.
@@ -165,21 +165,21 @@ class Index:
         self.locate = locator.locate
         self._mentions = mentions
         self.summaries: dict[str, Summary] = {}
-        """Those of the files that were parsed, by path."""
+        """The summaries of parsed files by path."""
         self.missing: set[str] = set()
-        """Files that hot code leads to and that have no summary yet."""
+        """Unparsed files that hot code leads to."""
         self.functions: dict[Key, FunctionSummary] = {}
         self.classes: dict[Key, ClassSummary] = {}
-        self._symbols: dict[Key, Key | _Asleep | None] = {}
-        """What names stand for that their file does not define, such as re-exports."""
+        self._symbols: dict[Key, Key | _Unparsed | None] = {}
+        """What names resolve to that their file does not define, such as re-exports."""
         self._unsure: set[Key] = set()
-        """Those of them that a file without summary may decide otherwise."""
-        self.met_asleep = 0
-        """How often an answer went by a file without summary; an answer that leaves this count
-        alone stays right whatever is added."""
+        """The names among them that may resolve differently once more files are parsed."""
+        self.met_unparsed = 0
+        """How often a name led to an unparsed file. An answer that does not change this count
+        stays valid when more files are added."""
 
     def add(self, summaries: Mapping[str, Summary]) -> None:
-        """Take in the summaries of more files."""
+        """Add the summaries of more files."""
         for path, summary in sorted(summaries.items()):
             self.summaries[path] = summary
             for function in summary.functions:
@@ -191,21 +191,21 @@ class Index:
         self._unsure.clear()
         self.missing.clear()
 
-    # what is in them ---------------------------------------------------------------------
+    # functions and classes ---------------------------------------------------------------
 
-    def symbol(self, path: str, dotted: str, *, wake: bool = False) -> Key | None:
-        """The function or class that a dotted name of `path` stands for, through re-exports.
+    def symbol(self, path: str, dotted: str, *, load: bool = False) -> Key | None:
+        """The function or class that a dotted name of `path` refers to, through re-exports.
 
-        With `wake`, a file without summary that the name leads to is added to `missing`.
+        With `load`, an unparsed file that the name leads to is added to `missing`.
         """
         found = self._symbol(path, dotted, 0)
-        if isinstance(found, _Asleep):
-            if wake:
+        if isinstance(found, _Unparsed):
+            if load:
                 self.missing.add(found.path)
             return None
         return found
 
-    def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Asleep | None:
+    def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Unparsed | None:
         located = self.locate(path, dotted)
         if located is None or not located[1] or depth > _DEEPEST:
             return None
@@ -214,22 +214,22 @@ class Index:
         if key in self.functions or key in self.classes:
             return key
         if key not in self._symbols:
-            met = self.met_asleep
-            self._symbols[key] = None  # a re-export that leads back to itself
+            met = self.met_unparsed
+            self._symbols[key] = None  # ends circular re-exports
             self._symbols[key] = self._find(file, rest, depth)
-            if self.met_asleep != met:
+            if self.met_unparsed != met:
                 self._unsure.add(key)
         elif key in self._unsure:
-            self.met_asleep += 1
+            self.met_unparsed += 1
         return self._symbols[key]
 
-    def _find(self, file: str, rest: tuple[str, ...], depth: int) -> Key | _Asleep | None:
+    def _find(self, file: str, rest: tuple[str, ...], depth: int) -> Key | _Unparsed | None:
         summary = self.summaries.get(file)
         if summary is None:
-            # A star hands on names that the file itself never says.
+            # A star import provides names that the file itself does not contain.
             if self._mentions(file, rest[0]) or self._mentions(file, "import *"):
-                self.met_asleep += 1
-                return _Asleep(file)
+                self.met_unparsed += 1
+                return _Unparsed(file)
             return None
         for name, target in summary.exports:
             if name == rest[0]:
@@ -240,20 +240,22 @@ class Index:
             owner = self._symbol(file, ":" + rest[0], depth + 1) if len(rest) == 2 else None
             if isinstance(owner, Key) and owner in self.classes:
                 return self.method(owner, rest[1], depth + 1)
-            return owner if isinstance(owner, _Asleep) else None
+            return owner if isinstance(owner, _Unparsed) else None
         return self._starred(file, summary, rest[0], depth)
 
-    def _starred(self, file: str, summary: Summary, name: str, depth: int) -> Key | _Asleep | None:
-        asleep: _Asleep | None = None
+    def _starred(
+        self, file: str, summary: Summary, name: str, depth: int
+    ) -> Key | _Unparsed | None:
+        unparsed: _Unparsed | None = None
         for star in summary.stars:
             found = self._symbol(file, f"{star}.{name}", depth + 1)
             if isinstance(found, Key):
                 return found
-            asleep = asleep or found
-        return asleep
+            unparsed = unparsed or found
+        return unparsed
 
-    def method(self, class_: Key, name: str, depth: int = 0, *, wake: bool = False) -> Key | None:
-        """The function that a method call on an object of a class runs, through its bases."""
+    def method(self, class_: Key, name: str, depth: int = 0, *, load: bool = False) -> Key | None:
+        """The function that a method call on an instance runs, through the bases of its class."""
         own = Key(class_.path, f"{class_.name}.{name}")
         if own in self.functions:
             return own
@@ -261,19 +263,19 @@ class Index:
         if summary is None or depth > _DEEPEST:
             return None
         for base in summary.bases:
-            parent = self.symbol(class_.path, base, wake=wake)
+            parent = self.symbol(class_.path, base, load=load)
             if parent is not None and parent in self.classes and parent != class_:
-                found = self.method(parent, name, depth + 1, wake=wake)
+                found = self.method(parent, name, depth + 1, load=load)
                 if found is not None:
                     return found
         return None
 
-    def callable(self, class_: Key, *, wake: bool = False) -> Key | None:
-        """What calling an object of a class runs: `forward` of a module, else `__call__`."""
-        return self.method(class_, "forward", wake=wake) or self.method(class_, "__call__")
+    def callable(self, class_: Key, *, load: bool = False) -> Key | None:
+        """What calling an instance runs: `forward` of a module, else `__call__`."""
+        return self.method(class_, "forward", load=load) or self.method(class_, "__call__")
 
     def attribute(self, class_: Key, name: str, depth: int = 0) -> list[str]:
-        """What `self.name` holds, as the class and its bases say."""
+        """What `self.name` may hold, according to the class and its bases."""
         summary = self.classes.get(class_)
         if summary is None or depth > _DEEPEST:
             return []

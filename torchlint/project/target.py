@@ -1,4 +1,4 @@
-"""One file to check: what it is, what it contains, and how far it is analyzed."""
+"""One file to check: its settings, its content, and how deeply it is analyzed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
 
 CHANGED: Final = b""
-"""The digest of a file that changes while it is looked at; no content has it."""
+"""The digest of a file that changed during the check; no content has it."""
 
 
 class Target(NamedTuple):
     """One file to check.
 
     Args:
-        path: the name shown to the user and used in findings.
+        path: the path shown to the user and used in findings.
         selection: which rules are on.
-        torch: the oldest torch that the file must run with, as (major, minor).
-        data: the content, if it does not come from disk.
-        named: the user named this very file, so that it is an error if it is not Python; a file
-            found in a folder is parsed only if its words concern a rule.
+        torch: the oldest torch version that the project supports, as (major, minor).
+        data: the content, if it is not read from disk.
+        named: the user named this file, so it is an error if it is not Python. A file found in a
+            folder is parsed only if a rule wants it.
     """
 
     path: str
@@ -36,7 +36,7 @@ class Target(NamedTuple):
     named: bool = False
 
     def read(self) -> bytes:
-        """The Python in it: the content, or of a notebook the module that its cells make.
+        """The Python source: the content, or for a notebook the module made of its cells.
 
         Raises:
             SourceError: the file cannot be read.
@@ -49,7 +49,7 @@ class Target(NamedTuple):
         return NotebookModule(self.path, data).text.encode("utf-8")
 
     def content(self) -> bytes:
-        """The content as it lies in the file.
+        """The content of the file, unchanged.
 
         Raises:
             SourceError: the file cannot be read.
@@ -62,19 +62,19 @@ class Target(NamedTuple):
 
 
 class Depth(str, Enum):
-    """How far a file is looked into."""
+    """How deeply a file is analyzed."""
 
     IMPORTS = "imports"
-    """Only what it imports, off its lines."""
+    """Only its imports, found by pattern."""
     RULES = "rules"
-    """Parsed if a rule wants to see it."""
-    WOKEN = "woken"
-    """Parsed and summarized, since hot code of another file may lead here."""
+    """Parsed if a rule wants it."""
+    ON_DEMAND = "on demand"
+    """Parsed and summarized, because hot code of another file may call into it."""
 
 
 class Known:
-    """A target whose content was seen: a digest of it, its size in bytes, whether any rule can
-    have something to say about it, and of a notebook the borders of its cells."""
+    """A target whose content was read: its digest, its size in bytes, whether any rule can
+    report something in it, and for a notebook the borders of its cells."""
 
     __slots__ = ("borders", "digest", "relevant", "size", "target")
 
@@ -95,10 +95,10 @@ class Known:
 
 
 def digest_of(data: bytes) -> bytes:
-    """What tells one content of a file from another."""
+    """A digest that identifies the content of a file."""
     return blake2b(data, digest_size=16).digest()
 
 
 def mentions_torch(data: bytes) -> bool:
-    """Whether any rule at all can have something to say about a file with these bytes."""
+    """Whether any rule can report something in a file with these bytes."""
     return any(word in data for word in MENTIONS)

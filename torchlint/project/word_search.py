@@ -1,4 +1,4 @@
-"""What the bytes of the checked files show without being parsed, found when somebody asks."""
+"""Searches the checked files for words and patterns, without parsing them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ if TYPE_CHECKING:
     from torchlint.project.target import Known
 
 _WORD: Final = "word "
-"""Starts the question for a plain word, which no pattern does."""
+"""Prefix of a question about a plain word; no pattern starts with it."""
 _MOST_BYTES: Final = 2 << 20
-"""Of files that lie in memory; the same few are asked many questions in a row."""
+"""Limit for files kept in memory; the same few are searched many times in a row."""
 
 
-class Texts:
-    """The checked files by path, with answers that are kept.
+class WordSearch:
+    """Searches in the checked files, with cached answers.
 
     Args:
-        files: every file, by its path; one without `data` is read when a question about it has
-            no answer yet.
-        answers: gives the answers of earlier runs for a file.
+        files: every file by its path; a file is read only when an answer is not cached.
+        answers: returns the answers of earlier runs for a file.
     """
 
     def __init__(self, files: Mapping[str, Known], answers: Callable[[Known], Answers]) -> None:
@@ -40,7 +39,7 @@ class Texts:
         return self._files.keys()
 
     def matches(self, path: str, pattern: str) -> bool:
-        """Whether a rule's pattern is found in a file."""
+        """Whether a file matches a pattern."""
         return self.answer(path, pattern)
 
     def mentions(self, path: str, word: str) -> bool:
@@ -48,7 +47,7 @@ class Texts:
         return self.answer(path, _WORD + word)
 
     def answer(self, path: str, question: str) -> bool:
-        """The same, for what is asked in the words of the store."""
+        """The answer to a question as `Answers` stores it: a pattern, or a prefixed word."""
         known = self._answers(self._files[path]).get(question)
         if known is None:
             words = self._of(path)
@@ -56,12 +55,12 @@ class Texts:
                 known = words.contain(question.removeprefix(_WORD).encode())
             else:
                 known = words.match(question)
-            # Asked for anew: the file may have turned out to be another than was seen.
+            # Looked up again: reading may have shown that the file has changed.
             self._answers(self._files[path]).note(question, answer=known)
         return known
 
     def accelerated(self, path: str) -> bool:
-        """Whether a file moves something to a GPU, as far as its words show."""
+        """Whether the text of a file shows that it moves something to a GPU."""
         from torchlint.analysis.frameworks.frameworks import ACCELERATED
 
         return self.matches(path, ACCELERATED)
@@ -80,9 +79,9 @@ class Texts:
 
 
 def _data(known: Known) -> bytes:
-    """The bytes of a file; none if it cannot be read, which was reported elsewhere.
+    """The bytes of a file; empty if it cannot be read, which is reported elsewhere.
 
-    A file that is no longer what was seen answers for nothing but this run.
+    If the file has changed, its answers are kept for this run only.
     """
     try:
         data = known.target.read()

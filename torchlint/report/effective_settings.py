@@ -9,13 +9,13 @@ from torchlint.report.terminal.safe_text import Paint, visible, visible_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.engine.effective_settings import InForce, RuleState, Value
+    from torchlint.engine.effective_settings import EffectiveSettings, RuleState, Value
 
 _MOST_SHOWN = 8
 """Entries of a list that one line names."""
 
 
-def render(found: InForce, paint: Paint) -> Iterator[str]:
+def render(found: EffectiveSettings, paint: Paint) -> Iterator[str]:
     """The configuration file, the values with their origins, the rules, and what to write."""
     source = found.source
     where = "no configuration file" if source is None else f"settings from {visible_path(source)}"
@@ -80,7 +80,7 @@ def _teach(source: str | None) -> Iterator[str]:
     yield '  target-torch = "2.1"'
 
 
-def as_json(found: InForce) -> str:
+def as_json(found: EffectiveSettings) -> str:
     """One object with everything that `render` says."""
     import json
 

@@ -1,7 +1,7 @@
 """Where a rule may report: on each step, for each batch, in a program that uses an accelerator, …
 
-A rule names contexts. The file with the finding decides what it can (`placed`); the project decides
-the rest once all files are joined (`settled`).
+A rule names contexts. Some are decided by the file with the finding (`placed`), the rest by the
+project once all files are joined (`settled`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Context(str, Enum):
     """What must be true of the place of a finding, or of the program that it is part of."""
 
     HOT = "hot"
-    """The code runs on each training step: in a step loop, or in what one calls, in any file.
+    """The code runs on each training step: in a step loop, or in a function called from one in any
+    file.
     Code in evaluation, or under `if step % 100 == 0` and the like, is not hot. Under
     `if rank == 0` or `torch.no_grad()` in the loop, the finding is a hint."""
     PER_BATCH = "per batch"
@@ -38,26 +39,26 @@ class Context(str, Enum):
     OUTSIDE_EVALUATION = "outside evaluation"
     """The code is not in a function that evaluates, and not under `torch.no_grad()`."""
     ENTRY = "entry"
-    """The file is a script that somebody starts."""
+    """The file is a script that is run."""
     ACCELERATOR = "accelerator"
-    """A program that the file is part of uses an accelerator."""
+    """A program that uses this file runs on an accelerator."""
     TRAINS = "trains"
-    """A program that the file is part of trains a model."""
+    """A program that uses this file trains a model."""
 
 
 HOT_WORDS: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
-"""The words of a file in which steps are taken, so that its code can be hot."""
+"""Words that show training steps in a file, so that its code can be hot."""
 
 
 class Placed(NamedTuple):
-    """What a file knows of the contexts of a place in it.
+    """The contexts of a place, as far as its own file decides them.
 
     Args:
-        certain: the finding need not be a hint, as far as the file knows.
-        waits: the required contexts that the project decides.
-        hints: those without which the finding is a hint, likewise.
-        hot: where it must be hot.
-        group: names the step loop around the place.
+        certain: nothing in the file makes the finding a hint.
+        waits: required contexts that the project decides.
+        hints: contexts that the project decides and without which the finding is a hint.
+        hot: the place that must be hot.
+        group: identifies the step loop around the place.
     """
 
     certain: bool = True
@@ -74,12 +75,13 @@ def placed(
     else_hint: tuple[Context, ...] = (),
     operand: Operand | None = None,
 ) -> Placed | None:
-    """What the file knows of the contexts of a node; None if one that is required does not hold.
+    """The contexts of a node, as far as its file decides them; None if a required one does not
+    hold.
 
     Args:
         required: contexts that must hold.
         else_hint: contexts without which a finding is a hint.
-        operand: what is known of the tensor that `node` reads, if it matters where it lies.
+        operand: the tensor that `node` reads, if its device matters.
     """
     if not all(_LOCAL[each](node, module) for each in required if each in _LOCAL):
         return None
@@ -92,7 +94,7 @@ def placed(
 
 
 def settled(waiting: Waiting, project: Project) -> Finding | None:
-    """The finding that waited, if its contexts hold in the project."""
+    """The waiting finding, if its contexts hold in the project."""
     finding, place = waiting.finding, waiting.place
     if not all(_holds(name, waiting, project) for name in waiting.contexts):
         return None
@@ -121,7 +123,7 @@ def _holds(name: str, waiting: Waiting, project: Project) -> bool:
 def _heated(
     found: Placed, node: cst.CSTNode, module: Module, operand: Operand | None
 ) -> Placed | None:
-    """The same with what decides whether the node is hot; None if it certainly is not."""
+    """Add what decides whether the node is hot; None if it certainly is not."""
     loops = list(module.loops.loops_around(node))
     inner = module.step_loop(node)
     around = inner.node if inner else (loops[-1] if loops else None)

@@ -1,7 +1,7 @@
-"""Rules that are declared: a call or a setting, the argument, the values that are bad.
+"""Declared rules: a call or a setting, an argument, and its bad values.
 
-`calls`, `method`, `sets` and `configures` say what to look for; `pass_argument` and `remove` are
-the usual fixes.
+`calls`, `method`, `sets` and `configures` declare what to look for; `pass_argument` and `remove`
+are the usual fixes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 Change = tuple[str, Edit]
-"""What a fix does, in words, and its edit."""
+"""The message of a fix and its edit."""
 
 
 class _Kind(Enum):
@@ -43,10 +43,10 @@ class Argument:
     """An argument of a call, and what makes it bad.
 
     Args:
-        name: its keyword.
-        position: where it may be passed without the keyword, from 0.
-        bad: the literal that is bad, or a tuple of several; what is no literal is never judged.
-        missing: it is bad not to pass it.
+        name: the keyword.
+        position: the position at which it may be passed without the keyword, from 0.
+        bad: the bad literal, or a tuple of several; other expressions are never reported.
+        missing: a call without it is bad.
         required: the call fails without it, so that `remove` removes the whole call.
     """
 
@@ -64,7 +64,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a declared rule looks for; made by `calls`, `method`, `sets` and `configures`."""
+    """What a declared rule looks for; created by `calls`, `method`, `sets` and `configures`."""
 
     kind: _Kind
     names: tuple[str, ...]
@@ -88,7 +88,7 @@ class Pattern:
         return tuple(found)
 
     def matches(self, module: Module) -> Iterator[Match]:
-        """Where the pattern is found."""
+        """Every match of the pattern in a file."""
         if self.until is not None and module.torch >= self.until:
             return
         if self.kind is _Kind.SETTING:
@@ -99,7 +99,7 @@ class Pattern:
             yield from self._calls(module)
 
     def tier_of(self, match: Match, usual: Tier) -> Tier:
-        """The tier of a finding there; `usual` is that of the rule."""
+        """The tier of the finding for a match; `usual` is the tier of the rule."""
         if any(doubt(match) for doubt in self.hint_if):
             return Tier.HINT
         return self.tier or usual
@@ -135,7 +135,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A place where a pattern was found.
+    """A match of a pattern.
 
     Args:
         node: the call or the assignment.
@@ -184,23 +184,23 @@ def calls(
     hint_if: tuple[Predicate, ...] = (),
     until: Version | None = None,
 ) -> Pattern:
-    """Calls of functions or classes by their dotted names, seen through imports and aliases.
+    """Calls of functions or classes by their dotted names, resolved through imports and aliases.
 
     Args:
-        what: names as the documentation of torch spells them, such as
-            `torch.utils.data.DataLoader`, and arguments: the call is bad if one of these is, and a
-            call with `*` or `**` is then not judged.
-        tier: of its findings, if not that of the rule.
-        hint_if: reasons to make it a hint.
-        until: the first torch in which it is no longer bad.
+        what: names as in the torch documentation, such as `torch.utils.data.DataLoader`, and
+            arguments. With arguments, a call is bad if one of them is; calls with `*` or `**` are
+            then not reported.
+        tier: the tier of its findings, if not that of the rule.
+        hint_if: conditions that make the finding a hint.
+        until: the first torch version in which the call is no longer bad.
     """
     names, arguments = _split(what)
     return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until)
 
 
 def method(*what: str | Argument, until: Version | None = None) -> Pattern:
-    """Calls of a method by its plain name, whatever the object is; the rule's `unless` says which
-    objects it is not about. For the other arguments see `calls`."""
+    """Calls of a method by its name, on any object; exclude objects with the rule's `unless`. For
+    the other arguments see `calls`."""
     names, arguments = _split(what)
     return Pattern(_Kind.METHOD, names, arguments, until=until)
 
@@ -216,16 +216,16 @@ def sets(name: str, *bad: object, tier: Tier | None = None) -> Pattern:
 
 
 def configures(setting: str, *bad: object) -> Pattern:
-    """Bad literals for a setting of any training framework, such as `"strategy"`: the adapters in
-    `torchlint.analysis.frameworks` know the classes and the keywords."""
+    """Bad literals for a setting of any training framework, such as `"strategy"`. The adapters in
+    `torchlint.analysis.frameworks` have the classes and keywords."""
     return Pattern(_Kind.FRAMEWORK, (setting,), bad=bad)
 
 
-# usual reasons to say nothing ----------------------------------------------------------------
+# usual exceptions -----------------------------------------------------------------------------
 
 
 def is_conditional(match: Match) -> bool:
-    """Whether a condition in the code decides if the match runs, or an error does."""
+    """Whether the match runs only under a condition or after an exception."""
     module = match.module
     for above in module.ancestors(match.node):
         if isinstance(above, cst.ExceptHandler):
@@ -239,7 +239,7 @@ def is_conditional(match: Match) -> bool:
 
 
 def pass_argument(name: str, value: str) -> Callable[[Match], Change]:
-    """Pass `name=value`, in place of the bad argument if there is one."""
+    """Pass `name=value`, replacing the bad argument if there is one."""
 
     def change(match: Match) -> Change:
         text = f"{name}={value}"
@@ -255,8 +255,8 @@ def pass_argument(name: str, value: str) -> Callable[[Match], Change]:
 
 
 def remove(match: Match) -> Change | str:
-    """Remove the bad argument, so that the default holds; without one, or if the call fails without
-    it, the whole statement."""
+    """Remove the bad argument, so that the default applies. Remove the whole statement if there is
+    no argument or the call fails without it."""
     argument = match.argument
     if argument is not None and not match.required:
         if argument.keyword is None and argument is not match.call.args[-1]:

@@ -1,4 +1,4 @@
-"""The names of the rules, without loading a rule before somebody asks."""
+"""The names of the rules, without importing a rule before they are needed."""
 
 from __future__ import annotations
 

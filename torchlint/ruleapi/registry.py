@@ -1,4 +1,4 @@
-"""Finds the rules: the built-in ones, and those that entry points of other packages name."""
+"""Loads all rules: the built-in ones and those of plugins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @cache
 def all_rules() -> Mapping[str, Rule]:
-    """Every rule by its code, in the order of the codes.
+    """Every rule by its code, sorted.
 
     Raises:
         ValueError: two rules share a code or a name.

@@ -1,4 +1,4 @@
-"""The public rule API: what a rule is, and how it registers for the nodes it looks at."""
+"""The public rule API: the metadata of a rule, and how it registers its checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torchlint.finding import (
     Finding,
     Fix,
     Related,
-    Said,
+    Reported,
     Tier,
     Waiting,
     rule_url,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from torchlint.suppressions.comments import Comment
     from torchlint.suppressions.suppressions import Suppressions
 
-NodeCheck = Callable[..., "Iterable[Said]"]
+NodeCheck = Callable[..., "Iterable[Reported]"]
 Version = tuple[int, int]
 _F = TypeVar("_F", bound=Callable[..., object])
 _N = TypeVar("_N", bound=NamedTuple)
@@ -42,39 +42,39 @@ _Settle = Callable[[Finding, _N, "Project"], "Finding | None"]
 
 @dataclass(eq=False)
 class Rule:
-    """A rule: its metadata, and what it looks for.
+    """A rule: its metadata and its checks.
 
-    A declared rule names patterns in `finds` and has `message`, `contexts` and `change`. Others
-    register functions, which report through `report`, so that contexts hold for them as well.
+    A declared rule has patterns in `finds`, and `message`, `contexts` and `change`. Other rules
+    register check functions, which call `report`, so that contexts apply to them as well.
 
     Args:
         code: `TL` and three digits; the first digit is the family.
-        name: kebab-case, states the bad pattern.
-        family: the folder it lives in.
-        summary: what it reports, for lists of rules.
-        tier: the tier of its usual finding; single findings may be lower.
-        fix: the strongest applicability that its fixes have, or None.
+        name: names the bad pattern, in kebab-case.
+        family: the folder of the rule.
+        summary: what it reports, in lists of rules.
+        tier: the usual tier of its findings; a single finding may be lower.
+        fix: the safest applicability of its fixes, or None.
         finds: what a declared rule reports: see `torchlint.ruleapi.declared`.
-        unless: of a declared rule: reasons to say nothing about a match.
+        unless: of a declared rule: conditions under which a match is not reported.
         message: of a declared rule: one sentence of fact and one of action.
-        change: the fix of a declared rule, or why it has none.
+        change: of a declared rule: the fix, or the reason why there is none.
         contexts: where it may report; see `Context`.
         else_hint: contexts without which its findings are hints.
-        since, until: the torch versions that it is for, as (major, minor): reports only where the
-            project's oldest torch is at least `since` and below `until`.
+        since, until: the torch versions that it applies to, as (major, minor): it reports only if
+            the project's oldest torch is at least `since` and below `until`.
         triggers: regular expressions over a file's text. A file is parsed for this rule only
-            if each of them matches: give the words without which the rule cannot report. Those of
-            `finds` are known. A rule about hot code sees every file that has the words of a
-            training step, and of the files that such code calls those that match.
-        wakes: the same for a file that hot code of another file calls, where a rule wants other
-            words there.
-        clues: name → regular expression that `Project.has_clue` looks for in files, parsed or
+            if all of them match: give the words without which the rule cannot report. Those of
+            `finds` are added. A rule about hot code gets every file with the words of a training
+            step, and those files among the ones it calls that match.
+        triggers_on_demand: the same for a file that hot code of another file may call. Without
+            it, a rule about hot code uses `triggers` there, and other rules ignore such files.
+        clues: name → regular expression that `Project.has_clue` searches for in files, parsed or
             not, when the rule settles.
-        summarizes: its settler asks who calls whom, so files are summarized for it; so they are
-            for rules about hot code.
+        summarizes: its settler needs to know which functions call which, so files are summarized
+            for it, as they are for rules about hot code.
         off_in_tests: reports nothing in test-like paths.
-        needs_gpu: what its fix saves shows only where a GPU computes.
-        may_change: what its fix may change in the numbers that are computed, in words.
+        needs_gpu: the effect of its fix can be measured only on a GPU.
+        may_change: how its fix may change the computed numbers, in words.
         added: the first torchlint version with this rule.
     """
 
@@ -93,7 +93,7 @@ class Rule:
     since: Version | None = None
     until: Version | None = None
     triggers: tuple[str, ...] = ()
-    wakes: tuple[str, ...] = ()
+    triggers_on_demand: tuple[str, ...] = ()
     clues: dict[str, str] = field(default_factory=dict)
     summarizes: bool = False
     off_in_tests: bool = False
@@ -109,11 +109,11 @@ class Rule:
 
     def __post_init__(self) -> None:
         self.gates = tuple(each.words for each in self.finds)
-        """For each pattern, the regular expressions that all match a file in which it is found."""
+        """For each pattern, regular expressions that all match every file with a match."""
         if self.finds:
             self.module_checks.append(self._report_matches)
 
-    # what it looks for -------------------------------------------------------------------
+    # checks ------------------------------------------------------------------------------
 
     def on(self, *types: type[cst.CSTNode]) -> Callable[[_F], _F]:
         """Register `check(node, module)` for each node of these exact types."""
@@ -130,16 +130,16 @@ class Rule:
         return check
 
     def on_suppressions(self, check: _F) -> _F:
-        """Register `check(suppressions)`, run once per file that has suppression comments, after
-        all other rules have reported what there is to suppress."""
+        """Register `check(suppressions)`, run once per file with suppression comments, after all
+        other rules have reported."""
         self.suppression_checks.append(check)  # type: ignore[arg-type]
         return check
 
     def settle(self, needs: Callable[..., _N]) -> Callable[[_Settle[_N]], _Settle[_N]]:
-        """Register `settle(finding, needs, project)` for findings that `report` was given needs
-        for; it returns the finding, changed perhaps, or None.
+        """Register `settle(finding, needs, project)` for findings reported with `needs`. It returns
+        the finding, possibly changed, or None.
 
-        It decides by what the files say, never by rows or columns, which an edit moves.
+        It must not depend on rows or columns, which edits change.
         """
 
         def register(settle: _Settle[_N]) -> _Settle[_N]:
@@ -151,7 +151,7 @@ class Rule:
         return register
 
     def narrow(self, candidate: _F) -> _F:
-        """Register `candidate(text: bytes)`: a last cheap look before a file is parsed."""
+        """Register `candidate(text: bytes)`: a last cheap check before a file is parsed."""
         self.candidate = candidate  # type: ignore[assignment]
         return candidate
 
@@ -160,12 +160,12 @@ class Rule:
         return Context.HOT in self.contexts
 
     def is_for(self, torch: Version) -> bool:
-        """Whether it is for projects whose oldest torch is this one."""
+        """Whether it applies to projects whose oldest torch version is this one."""
         return (self.since is None or torch >= self.since) and (
             self.until is None or torch < self.until
         )
 
-    # what it says ------------------------------------------------------------------------
+    # reporting ---------------------------------------------------------------------------
 
     def report(
         self,
@@ -180,12 +180,12 @@ class Rule:
         operand: Operand | None = None,
         needs: NamedTuple | None = None,
     ) -> Iterator[Finding | Waiting]:
-        """A finding on `node`, if the rule's contexts hold there. Give a fix, or say why it is
-        withheld.
+        """A finding on `node`, if the rule's contexts hold there. Give a fix or the reason why it
+        is withheld.
 
         Args:
-            operand: of a rule about hot code: what is known of the tensor that is read.
-            needs: what the rule's settler goes by, a named tuple of plain values.
+            operand: of a rule about hot code: the tensor that is read.
+            needs: the arguments of the rule's settler, a named tuple of plain values.
         """
         place = placed(node, module, self.contexts, self.else_hint, operand)
         if place is None:
@@ -238,7 +238,7 @@ class Rule:
         related: tuple[Related, ...] = (),
         group: str | None = None,
     ) -> Finding:
-        """A finding on `node`. Give a fix, or say why it is withheld."""
+        """A finding on `node`. Give a fix or the reason why it is withheld."""
         start, end = module.span(node)
         return Finding(
             code=self.code,
@@ -283,12 +283,12 @@ class Rule:
 
     @property
     def about_comments(self) -> bool:
-        """Whether it judges suppression comments, and not code."""
+        """Whether it checks suppression comments instead of code."""
         return bool(self.suppression_checks)
 
     @property
     def url(self) -> str:
-        """Its page."""
+        """Its documentation page."""
         return rule_url(self.name)
 
 
@@ -303,8 +303,8 @@ def _scope(module: Module, node: cst.CSTNode) -> str:
 
 
 def _fingerprint(module: Module, node: cst.CSTNode) -> str:
-    """Of the code without what a formatter changes: comments, blanks and commas before a closing
-    bracket. Of a compound statement, the header alone counts."""
+    """A hash of the code without what a formatter changes: comments, whitespace and commas before
+    a closing bracket. For a compound statement, only the header counts."""
     start, end = module.offsets(node)
     body = getattr(node, "body", None)
     if isinstance(body, cst.BaseSuite) and body.body:
@@ -317,5 +317,5 @@ def _digest(essence: str) -> str:
 
 
 def without_fix(finding: Finding, reason: str) -> Finding:
-    """The same finding with its fix taken away and the reason given."""
+    """The same finding without its fix, with the reason."""
     return finding._replace(fix=None, withheld=reason)

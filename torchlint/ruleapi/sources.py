@@ -1,4 +1,4 @@
-"""Where rules come from; loads none of them."""
+"""Where rules are found, without importing them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 BUILT_IN = "torchlint.rules"
 GROUP = "torchlint.rules"
-"""The entry points by which other packages bring rules: a module or package each."""
+"""The entry point group for plugins: each entry names a module or package with rules."""
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLACES = (os.path.join(_HOME, "rules"), os.path.join(os.path.dirname(_HOME), "rules"))
-"""Where the built-in rules are: installed, and in a checkout."""
+"""Where the built-in rules are: in an installation, and in a checkout."""
 
 
 def roots() -> list[ModuleSpec]:
-    """The modules and packages that rules are in: the built-in ones first, then the plugins'.
+    """The modules and packages with rules: the built-in ones first, then plugins.
 
     Raises:
         ModuleNotFoundError: a module of a plugin is missing.
@@ -36,7 +36,7 @@ def roots() -> list[ModuleSpec]:
 
 
 def _in_checkout() -> ModuleSpec | None:
-    """The built-in rules beside this package, where a checkout is used without an installation."""
+    """The built-in rules beside this package, when a checkout is used without installation."""
     from importlib import util
 
     if not has_built_in_rules():

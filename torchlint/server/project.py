@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import findings_of
-from torchlint.engine.reuse_join import findings_again
+from torchlint.engine.reuse_join import reused_findings
 from torchlint.engine.tiers import choose
 from torchlint.project.target import Depth
 from torchlint.server.buffers import Outcome
@@ -177,7 +177,7 @@ class Project:
         files = self._all()
         if self._joined is None or self._shape != _shape(files):
             return False
-        again = findings_again(self._mapper(files), self._said, self._joined)
+        again = reused_findings(self._mapper(files), self._said, self._joined)
         if again is None:
             return False
         self._said, self._joined = again

@@ -1,4 +1,4 @@
-"""Reads the comments that silence findings, and what of a text decides where they hold."""
+"""Parses suppression comments and the layout that decides which lines they cover."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     _Open = dict[int, dict[frozenset[str], list["Comment"]]]
-    """The comments without an end so far, by their indentation and what they silence."""
+    """The open `disable` comments, by their indentation and what they suppress."""
 
 WORDS: Final = ("ignore", "ignore-file", "disable", "enable")
 ALL: Final = "ALL"
 
 _OWN = re.compile(r"#\s*torchlint:\s*([A-Za-z][\w-]*)(?:\s*(\[)([^\]#\[]*)(\])?)?")
 _NEXT = re.compile(r"(?<=\s)#(?=\s*[^\W\d])|#(?=\s*torchlint:)")
-"""Where other text of the same comment begins: `# noqa`, but not the `#` of "see #12"."""
+"""Where another part of the same comment begins: `# noqa`, but not the `#` of "see #12"."""
 _NAME = re.compile(r"[^,\s]+")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*((?:[A-Z]+\d+[,\s]*)+)", re.IGNORECASE)
 _FSTRINGS: Final = {
@@ -33,16 +33,16 @@ _FSTRINGS: Final = {
     for end, step in (("START", 1), ("END", -1))
     if hasattr(tokenize, f"{kind}_{end}")
 }
-"""Tokens that newer Pythons have around the parts of a formatted string."""
+"""Tokens around the parts of a formatted string in newer Python versions."""
 
 Fault = Literal["word", "bracket", "place", "indent", "unopened", "unclosed"]
-"""What is wrong with a comment: an unknown word, a bracket that is not closed, `disable` or
-`enable` that is not between statements or not indented like them, and one without the other."""
+"""What is wrong with a comment: an unknown keyword, an unclosed bracket, a `disable` or `enable`
+that is not between statements, is not indented like them, or has no counterpart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A rule as a comment names it, and where, in characters of the text."""
+    """A rule named in a comment, and the offsets of the name in the text."""
 
     text: str
     start: int
@@ -53,19 +53,20 @@ class Name:
 class Comment:
     """One suppression: `# torchlint: ignore[TL201] -- reason`.
 
-    A comment of the file may hold several, and other text. `start` and `end` are where this one
-    does, in characters, with its reason; `begins` and `stops` are those of the whole comment.
+    One comment of the file may contain several suppressions and other text. `start` and `end` are
+    the offsets of this suppression with its reason; `begins` and `stops` are those of the whole
+    comment.
 
     Args:
-        word: `ignore`, `ignore-file`, `disable` or `enable`, or what stands in their place.
-        names: the rules in the brackets, or None without brackets, which means all.
-        alone: nothing but the comment stands on its line.
-        nested: it stands inside brackets of the code.
-        indent: characters in front of it, if it is alone.
-        prose: other text follows that no `--` marks as the reason.
-        fault: why it does nothing, or not what it should.
-        last: the last row of the block that a `disable` begins.
-        partner: the `enable` that ends the block.
+        word: `ignore`, `ignore-file`, `disable`, `enable`, or an unknown keyword.
+        names: the rules in the brackets, or None without brackets, which means all rules.
+        alone: the line contains only the comment.
+        nested: it is inside brackets of the code.
+        indent: the indentation, if it is alone.
+        prose: other text follows without the `--` that marks a reason.
+        fault: why it has no effect, or another effect than intended.
+        last: the last row of the block that a `disable` opens.
+        partner: the `enable` that closes the block.
     """
 
     word: str
@@ -85,13 +86,13 @@ class Comment:
     partner: Comment | None = None
 
     @property
-    def heeded(self) -> bool:
-        """Whether it silences anything, or could."""
+    def effective(self) -> bool:
+        """Whether it can suppress anything."""
         return self.word in WORDS[:3] and self.fault in (None, "unclosed")
 
     @property
     def selectors(self) -> frozenset[str]:
-        """The codes and names that it silences."""
+        """The codes and names that it suppresses."""
         if self.names is None:
             return frozenset({ALL})
         return frozenset(name.text for name in self.names)
@@ -99,7 +100,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class LogicalLine:
-    """One statement's line, however many rows it takes, or the header of a compound one."""
+    """The rows of a simple statement, or of the header of a compound one."""
 
     first: int
     last: int
@@ -107,10 +108,10 @@ class LogicalLine:
 
 
 class Layout:
-    """The tokens of a text that say where comments stand and where others may be put.
+    """Where the comments of a text are, and where others may be added.
 
     Args:
-        text: Python, or what looks like it; what follows the first broken token is not seen.
+        text: Python code; what follows the first invalid token is not read.
     """
 
     def __init__(self, text: str) -> None:
@@ -120,11 +121,11 @@ class Layout:
         """Row and codes of each `# noqa: TL201`."""
         self.lines: list[LogicalLine] = []
         self.commented: set[int] = set()
-        """The rows that end with a comment."""
+        """Rows that end with a comment."""
         self.code: list[int] = []
-        """The rows in which a word of code begins, in order."""
+        """Rows in which a token of code begins, in order."""
         self.inside: list[tuple[int, int]] = []
-        """The first and the last row of each string that has several."""
+        """The first and last row of each multi-line string."""
         self._index = LineIndex(text)
         self._scan()
         _pair(self.comments, self.lines)
@@ -154,7 +155,7 @@ class Layout:
                     if start[0] not in self.code[-1:]:
                         self.code.append(start[0])
         except (tokenize.TokenError, SyntaxError, IndentationError):
-            pass  # what was read so far still counts
+            pass  # what was read before the error is kept
 
     def _read(self, text: str, start: tuple[int, int], line: str, *, nested: bool) -> None:
         row, column = start
@@ -162,7 +163,7 @@ class Layout:
         alone = not line[:column].strip()
         begins = self._index.offset(Position(row, column + 1))
         if not self.text.startswith(text, begins):
-            return  # a tokenizer that counts rows in another way
+            return  # this tokenizer counts rows differently
         starts = [0, *(match.start() for match in _NEXT.finditer(text, 1)), len(text)]
         for here, there in pairwise(starts):
             part = text[here:there]
@@ -176,11 +177,11 @@ class Layout:
                 codes = frozenset(code.upper() for code in _NAME.findall(match[1]))
                 self.noqa.append((row, codes))
 
-    # where a comment may be put ------------------------------------------------------------
+    # where a comment may be added ------------------------------------------------------------
 
     @cached_property
     def _open_rows(self) -> list[int]:
-        """Of each row, the next one from there on whose end a comment may follow."""
+        """For each row, the first row from there on whose end a comment may follow."""
         lines = re.split(r"\r\n|\r|\n", self.text)
         taken = {row for first, last in self.inside for row in range(first, last)}
         found = [len(lines) + 1] * (len(lines) + 2)
@@ -195,7 +196,7 @@ class Layout:
         return row if row <= last else None
 
     def end_of(self, row: int) -> int:
-        """The offset behind what stands in a row, blanks left out."""
+        """The offset after the last character of a row that is not blank."""
         start = self._index.offset(Position(row, 1))
         match = _LINE.match(self.text, start)
         assert match is not None
@@ -228,7 +229,7 @@ def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
 
 
 def _comment(match: re.Match[str], part: str, offset: int) -> Comment:
-    """What one part of a comment says; the caller knows where the comment stands."""
+    """Parse one part of a comment; the caller fills in the position."""
     word, opened, listed, closed = match.groups()
     fault: Fault | None = None
     if word not in WORDS:
@@ -257,7 +258,7 @@ _PAIR: Final = ("disable", "enable")
 
 
 def _pair(comments: Iterable[Comment], lines: Sequence[LogicalLine]) -> None:
-    """Finds where the block of each `disable` ends, and what is wrong with those and `enable`.
+    """Find where the block of each `disable` ends, and what is wrong with `disable` and `enable`.
 
     The block ends at the `enable` with the same rules and the same indentation, else with the
     block of code around it.
@@ -295,7 +296,7 @@ def _pair(comments: Iterable[Comment], lines: Sequence[LogicalLine]) -> None:
 
 
 def _close_deeper(open_: _Open, line: LogicalLine, indents: list[int]) -> None:
-    """Ends the blocks of code that a line is no longer part of."""
+    """Close the blocks of code that a line is no longer part of."""
     for indent in [each for each in open_ if each > line.indent]:
         _close(open_.pop(indent), line.first - 1)
     while indents[-1] > line.indent:

@@ -1,4 +1,4 @@
-"""Comments that silence findings: `# torchlint: ignore[TL201]`, `# noqa: TL201`."""
+"""Comments that suppress findings: `# torchlint: ignore[TL201]`, `# noqa: TL201`."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 _COMPOUND: Final = (cst.For, cst.While, cst.If, cst.With, cst.FunctionDef, cst.ClassDef, cst.Try)
 _MOST_HINTS: Final = 50
-"""Each takes a millisecond."""
+"""Each suggestion takes a millisecond."""
 
 
 class Suppressions:
-    """The suppression comments of one file, and what each of them silenced.
+    """The suppression comments of one file, and what each of them suppressed.
 
-    A comment on a line covers the findings that start on it or reach over it; a comment alone
+    A comment on a line covers the findings that start on it or span it; a comment alone
     on its line covers the statement below it (of a compound statement, the header), or inside
     brackets the next line of code; `disable` covers what starts before its `enable`.
 
     Args:
-        about: the codes of the rules about comments, which only a comment that names them
-            silences: else each comment for all rules would hide that it does nothing.
+        about: the codes of the rules about comments. Only a comment that names such a rule
+            suppresses it: else a comment for all rules would hide that it is unused.
         names: the name of every installed rule by its code.
     """
 
@@ -49,8 +49,8 @@ class Suppressions:
     ) -> None:
         self.module = module
         self.comments: list[Comment] = []
-        self.heard: frozenset[str] = frozenset()
-        """The rules that have had their whole say on this file, so that silence means none."""
+        self.finished: frozenset[str] = frozenset()
+        """The rules that can report nothing more in this file."""
         self.reasons_required = False
         self._about = frozenset(about)
         self._names = names or {}
@@ -65,7 +65,7 @@ class Suppressions:
             self._read()
 
     def cover(self, finding: Finding) -> bool:
-        """Whether a comment silences the finding, which counts as a use of each that does."""
+        """Whether a comment suppresses the finding; every comment that does counts as used."""
         if not (self.comments or self._lines):
             return False
         rows = finding.start.row, finding.end.row
@@ -83,19 +83,19 @@ class Suppressions:
 
     # for rules about comments --------------------------------------------------------------
 
-    def idle(self, comment: Comment) -> tuple[Name, ...]:
-        """The names in a comment that silence nothing, although their rules were heard."""
-        return tuple(name for name in comment.names or () if self._is_idle(comment, name.text))
+    def unused_names(self, comment: Comment) -> tuple[Name, ...]:
+        """The names in a comment that suppress nothing, although their rules have finished."""
+        return tuple(name for name in comment.names or () if self._is_unused(comment, name.text))
 
-    def wholly_idle(self, comment: Comment) -> bool:
-        """Whether nothing in a comment silences anything."""
+    def is_unused(self, comment: Comment) -> bool:
+        """Whether nothing in a comment suppresses anything."""
         if comment.names is None:
-            return self._is_idle(comment, ALL)
-        return len(self.idle(comment)) == len(comment.names)
+            return self._is_unused(comment, ALL)
+        return len(self.unused_names(comment)) == len(comment.names)
 
     def unknown(self, comment: Comment) -> list[tuple[Name, str]]:
-        """The names in a comment that no rule has, each with the end of a sentence about it: the
-        nearest known one."""
+        """The names in a comment that are no rules, each with a suggestion of the nearest one as
+        the end of a sentence."""
         if not self._names:
             return []
         return [
@@ -132,14 +132,14 @@ class Suppressions:
         nodes.sort(key=module.order)
         return [module.offsets(node)[0] for node in nodes], nodes
 
-    def _is_idle(self, comment: Comment, selector: str) -> bool:
+    def _is_unused(self, comment: Comment, selector: str) -> bool:
         if selector == ALL:
             everything = self._names.keys() - self._about
-            return everything <= self.heard and not self._used(comment, ALL)
+            return everything <= self.finished and not self._used(comment, ALL)
         code = self._codes.get(selector, selector)
         if code in self._about:
             return False
-        return code in self.heard and not self._used(comment, code)
+        return code in self.finished and not self._used(comment, code)
 
     def _used(self, comment: Comment, code: str) -> bool:
         if comment.word == "ignore-file":
@@ -165,9 +165,9 @@ class Suppressions:
         ]
         lines: dict[str, list[Rows]] = defaultdict(list)
         blocks: dict[str, list[Rows]] = defaultdict(list)
-        heeded = [comment for comment in self.comments if comment.heeded]
-        below = _Below(self.module, layout) if any(each.alone for each in heeded) else None
-        for comment in heeded:
+        effective = [comment for comment in self.comments if comment.effective]
+        below = _Below(self.module, layout) if any(each.alone for each in effective) else None
+        for comment in effective:
             if comment.word == "ignore-file":
                 self._whole_file |= comment.selectors
                 continue
@@ -187,7 +187,7 @@ class Suppressions:
 
 
 class _Below:
-    """What stands below a comment that is alone on its line."""
+    """The code below a comment that is alone on its line."""
 
     def __init__(self, module: Module, layout: Layout) -> None:
         self._statements = sorted(_statement_rows(module))
@@ -195,7 +195,7 @@ class _Below:
         self._code = layout.code
 
     def rows(self, comment: Comment) -> tuple[Rows, ...]:
-        """The rows of the statement, or inside brackets of the line of code."""
+        """The rows of the statement below, or inside brackets of the next line of code."""
         if comment.nested:
             index = bisect_right(self._code, comment.row)
             return tuple((row, row) for row in self._code[index : index + 1])
@@ -204,7 +204,7 @@ class _Below:
 
 
 class _Spans:
-    """Spans of rows, asked whether one of them meets another span."""
+    """Spans of rows, with a quick test for overlaps."""
 
     __slots__ = ("_lasts", "_starts")
 
@@ -214,18 +214,18 @@ class _Spans:
         self._lasts = list(accumulate((last for _, last in ordered), max))
 
     def meet(self, first: int, last: int) -> bool:
-        """Whether one has a row in common with these."""
+        """Whether one of the spans overlaps these rows."""
         index = bisect_right(self._starts, last) - 1
         return index >= 0 and self._lasts[index] >= first
 
     def start_in(self, first: int, last: int) -> bool:
-        """Whether one starts in these rows."""
+        """Whether one of the spans starts in these rows."""
         return bisect_left(self._starts, first) < bisect_right(self._starts, last)
 
 
 def _strings_with_comments(module: Module) -> list[Rows]:
-    """Offsets of strings in which something looks like a comment, as it does to a Python that is
-    too old for the file's quotes in quotes."""
+    """Offsets of strings that contain what looks like a comment. An older Python that does not
+    know nested quotes in f-strings tokenizes it as one."""
     strings: list[cst.SimpleString | cst.FormattedStringText] = []
     strings += module.nodes(cst.SimpleString)
     strings += module.nodes(cst.FormattedStringText)

@@ -1,4 +1,4 @@
-"""What has to be installed before anything is measured, without importing it."""
+"""Checks that the packages that measuring needs are installed, without importing them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _NEEDED = ("torch", "jinja2", "numpy", "scipy", "psutil")
 
 
 def require_packages() -> None:
-    """Look whether everything that measuring needs is installed, without importing it.
+    """Check that every package that measuring needs is installed, without importing it.
 
     Raises:
-        VerifyError: something is missing, or this system cannot stop and continue processes.
+        VerifyError: a package is missing, or this system cannot pause processes.
     """
     if sys.platform == "win32":
         raise VerifyError(
@@ -24,5 +24,5 @@ def require_packages() -> None:
     if missing:
         raise VerifyError(
             f"verify needs {', '.join(missing)} in the environment of {sys.executable}; "
-            'install with: pip install "torchlint[verify]"'
+            f"run `pip install {' '.join(missing)}` there."
         )

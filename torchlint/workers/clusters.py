@@ -58,9 +58,7 @@ def connected(backend: str, address: str | None) -> Iterator[Cluster]:
     try:
         import_module(package)
     except ImportError as error:
-        raise ClusterError(
-            f'{package} is not installed; run `pip install "torchlint[{backend}]"`.'
-        ) from error
+        raise ClusterError(f"{package} is not installed; run `pip install {package}`.") from error
     # Ray prints what happens to its workers on standard output, which belongs to the findings.
     with safe_path(), redirect_stdout(sys.stderr), open_(address) as cluster:
         yield cluster

@@ -551,8 +551,8 @@ class Photos(Dataset):
 
 loader = DataLoader(Photos())  # TL101 | no fix: writes to `self.seen`
 
-# case: no fix: a dataset that nothing is known of
-loader = DataLoader(dataset)  # TL101 hint | no fix: nothing is known
+# case: no fix: an unknown dataset
+loader = DataLoader(dataset)  # TL101 hint | no fix: the dataset is unknown
 
 # case: a fix: the loop runs behind a guard
 def main():

@@ -207,7 +207,7 @@ for step, (images, labels) in enumerate(loader):
     x = np.mean(output.cpu().numpy())  # TL202 | says: for `np.mean`
 
     # case: the message of match(output.cpu())
-    match(output.cpu())  # TL202 hint | says: `match` may need it there, else keep the work on the device
+    match(output.cpu())  # TL202 hint | says: keep the work on the device unless `match` needs a host tensor.
 
     # case: the message of x = output.to('cpu')
     x = output.to('cpu')  # TL202 | says: `.to("cpu")` copies a tensor to the host

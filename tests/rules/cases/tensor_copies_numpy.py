@@ -33,7 +33,7 @@ class Photos(torch.utils.data.Dataset):
         return torch.tensor(image, dtype=None, requires_grad=False)  # TL105
 
         # case: a dtype, where the array's is unknown
-        return torch.tensor(np.load('x.npy'), dtype=torch.float32)  # TL105 hint | says: copies only if it must
+        return torch.tensor(np.load('x.npy'), dtype=torch.float32)  # TL105 hint | says: copies only if needed
 
         # case: a dtype that is unknown
         return torch.tensor(image, dtype=dtype)  # TL105 hint
@@ -479,7 +479,7 @@ x = torch.tensor(np.zeros((4, 4))[0:2])  # TL105 hint unsafe
 x = torch.tensor(np.array(np.load('x.npy'), copy=False))  # TL105 hint unsafe
 # becomes: x = torch.as_tensor(np.array(np.load('x.npy'), copy=False))
 
-# case: the fix of an array that is converted only if it must
+# case: the fix of an array that is converted only if needed
 x = torch.tensor(np.load('x.npy').astype('f4', copy=False))  # TL105 hint unsafe
 # becomes: x = torch.as_tensor(np.load('x.npy').astype('f4', copy=False))
 

@@ -30,23 +30,23 @@ for x in loader:
 # torchlint: ignore-file
 
     # case: unused: another rule
-    print(loss.item())  # torchlint: ignore[TL202]  # TL201 # TL001 | says: `ignore` silences nothing here
+    print(loss.item())  # torchlint: ignore[TL202]  # TL201 # TL001 | says: `ignore` suppresses nothing here
 
     # case: unused: two other rules
-    print(loss.item())  # torchlint: ignore[TL202, TL101]  # TL201 # TL001 | says: `ignore` silences nothing here
+    print(loss.item())  # torchlint: ignore[TL202, TL101]  # TL201 # TL001 | says: `ignore` suppresses nothing here
 
     # case: unused: no rule
-    print(loss.item())  # torchlint: ignore[]  # TL201 # TL001 | says: `ignore` silences nothing here
+    print(loss.item())  # torchlint: ignore[]  # TL201 # TL001 | says: `ignore` suppresses nothing here
 
     # case: unused: one rule of two
-    print(loss.item())  # torchlint: ignore[TL201, TL202]  # TL001 | says: `TL202` in this comment silences nothing here
+    print(loss.item())  # torchlint: ignore[TL201, TL202]  # TL001 | says: `TL202` in this comment suppresses nothing here
 
     # case: unused: two rules of three
-    print(loss.item())  # torchlint: ignore[TL101, TL201, tensor-copies-numpy]  # TL001 | says: `TL101`, `tensor-copies-numpy` in this comment silences nothing here
+    print(loss.item())  # torchlint: ignore[TL101, TL201, tensor-copies-numpy]  # TL001 | says: `TL101`, `tensor-copies-numpy` in this comment suppresses nothing here
 
     # case: unused: another rule for the file
     print(loss.item())  # TL201
-# torchlint: ignore-file[TL202]  # TL001 | says: `ignore-file` silences nothing in this file
+# torchlint: ignore-file[TL202]  # TL001 | says: `ignore-file` suppresses nothing in this file
 
     # case: used: each of two comments on one finding
     print(loss.item())  # torchlint: ignore[TL201]
@@ -84,14 +84,14 @@ for x in loader:
     loss = model(x.cuda())
     loss.backward()
     print(loss.item())  # TL201
-x = 1  # torchlint: ignore  # TL001 | says: `ignore` silences nothing here
+x = 1  # torchlint: ignore  # TL001 | says: `ignore` suppresses nothing here
 
 # case: unused: a block without a finding
 for x in loader:
     loss = model(x.cuda())
     loss.backward()
     print(loss.item())  # TL201
-# torchlint: disable[TL201]  # TL001 | says: `disable` silences nothing in this block
+# torchlint: disable[TL201]  # TL001 | says: `disable` suppresses nothing in this block
 x = 1
 # torchlint: enable[TL201]
 
@@ -124,7 +124,7 @@ x = 1  # torchlint: ignore[TL202]  # TL001
 # head: none [select=ALL]
 
 # case: unused: in a file that no other rule reads
-x = 1  # torchlint: ignore[TL201]  # TL001 | says: `ignore` silences nothing here
+x = 1  # torchlint: ignore[TL201]  # TL001 | says: `ignore` suppresses nothing here
 
 # case: left alone: a rule that is off in tests, in a test [path=tests/test_x.py]
 import torch

@@ -35,12 +35,12 @@ Exit codes: 0, or 2 for a configuration that cannot be used.
 def command(path: str, options: Options, output_format: str) -> None:
     """Show which settings and rules apply to PATH, and why."""
     from torchlint.config.settings import ConfigError
-    from torchlint.engine.effective_settings import in_force
+    from torchlint.engine.effective_settings import effective_settings
     from torchlint.report import effective_settings as report
     from torchlint.ruleapi.names import rule_names
 
     try:
-        found = in_force(path, wishes_from(options), rule_names())
+        found = effective_settings(path, wishes_from(options), rule_names())
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     if output_format == "json":

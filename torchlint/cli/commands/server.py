@@ -56,6 +56,6 @@ def command(options: Options) -> None:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs"):
             raise
         raise click.ClickException(
-            'The language server needs pygls; install it with `pip install "torchlint[server]"`.'
+            "The language server needs the package pygls; run `pip install pygls`."
         ) from None
     raise click.exceptions.Exit(serve(wishes, open_cache))
