@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from torchlint.analysis import edits
 from torchlint.analysis.module import Module
-from torchlint.files.reading import LineIndex, Source
+from torchlint.files.lines import LineIndex
+from torchlint.files.reading import Source
 from torchlint.finding import Edit
 from torchlint.fixes.splice import spans, spliced
 from torchlint.source.parse import parse

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import torchlint.fixes.fixer  # Or it would keep the `check` that a test puts in place.
 from torchlint import library
 from torchlint.__main__ import run
 from torchlint.engine.check import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torchlint.engine.gate import wanted_by
-from torchlint.files.words import UNCOMMENTED, matches
+from torchlint.files.words import UNCOMMENTED, Words
 from torchlint.project.target import mentions_torch
 from torchlint.ruleapi.rule import Rule
 
@@ -74,7 +74,7 @@ class TestMatches:
     def test_a_pattern_is_an_ordinary_regular_expression(
         self, pattern: str, text: str, found: bool
     ) -> None:
-        assert matches(pattern, text.encode()) is found
+        assert Words(text.encode()).match(pattern) is found
 
     @pytest.mark.parametrize(
         ("text", "found"),
@@ -90,4 +90,4 @@ class TestMatches:
         ],
     )
     def test_a_pattern_may_leave_comments_out(self, text: str, found: bool) -> None:
-        assert matches(UNCOMMENTED + r"\.cuda\(", text.encode()) is found
+        assert Words(text.encode()).match(UNCOMMENTED + r"\.cuda\(") is found

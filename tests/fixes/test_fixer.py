@@ -16,7 +16,8 @@ import pytest
 from torchlint.config.settings import Selection
 from torchlint.engine.check import Report
 from torchlint.engine.tiers import Wanted
-from torchlint.files.reading import LineIndex, SourceError, decode, read_bytes
+from torchlint.files.lines import LineIndex
+from torchlint.files.reading import SourceError, decode, read_bytes
 from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
 from torchlint.fixes import fixer
 from torchlint.fixes.fixer import FixedFile, FixReport

@@ -6,7 +6,8 @@ import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from torchlint.files.reading import LineIndex, Source
+from torchlint.files.lines import LineIndex
+from torchlint.files.reading import Source
 from torchlint.finding import Position
 from torchlint.source.parse import parse
 from torchlint.source.positions import Positions, code_of

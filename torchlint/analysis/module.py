@@ -14,7 +14,7 @@ from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
-from torchlint.files.reading import LineIndex
+from torchlint.files.lines import LineIndex
 from torchlint.source.positions import Positions
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree

@@ -76,25 +76,11 @@ def _teach(param: click.Parameter) -> None:
     elif "CODE" in metavar:
         param.type = _Rules(several=False)
     elif "DIR" in metavar:
-        param.type = _Paths("dir")
+        param.type = click.Path(file_okay=False)
     elif metavar.endswith(".py") or any(
         word in metavar for word in ("FILE", "PATCH", "PATH", "SCRIPT")
     ):
-        param.type = _Paths("file")
-
-
-class _Paths(_Type):
-    """Files or folders, which the shell knows best."""
-
-    name = "path"
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        return [CompletionItem(incomplete, type=self._kind)]
+        param.type = click.Path()
 
 
 class _Rules(_Type):

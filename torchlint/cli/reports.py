@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
@@ -27,24 +27,17 @@ _COUNTED: Final = ("text", "concise", "grouped", "json", "github")
 """Formats that `--statistics` goes with."""
 
 
-class Checked:
+class Checked(NamedTuple):
     """The outcome of a check, as far as it is reported.
 
     Args:
         files: how many were checked.
     """
 
-    def __init__(
-        self,
-        shown: Shown,
-        diagnostics: Sequence[Diagnostic],
-        targets: Sequence[Target],
-        files: int,
-    ) -> None:
-        self.shown = shown
-        self.diagnostics = diagnostics
-        self.targets = targets
-        self.files = files
+    shown: Shown
+    diagnostics: Sequence[Diagnostic]
+    targets: Sequence[Target]
+    files: int
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -11,7 +11,7 @@ import click
 from torchlint.memory.cache import Cache, default_root, refusal
 from torchlint.memory.store import Store
 from torchlint.report.terminal.safe_text import visible
-from torchlint.workers.pool import Pool
+from torchlint.workers.pool import Pool, processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 def pool_from(options: Options) -> Pool:
     """As many processes as --jobs says, else one per usable processor."""
-    if options.jobs is not None:
-        return Pool(options.jobs)
-    if hasattr(os, "sched_getaffinity"):
-        return Pool(len(os.sched_getaffinity(0)))
-    return Pool(os.cpu_count() or 1)
+    return Pool(processors() if options.jobs is None else options.jobs)
 
 
 @contextmanager

@@ -75,17 +75,17 @@ def changes_from(program: Program, options: Options, given: Mapping[str, object]
         click.ClickException: the options exclude each other, or name what cannot be used.
     """
     from torchlint.runtime.program import script
-    from torchlint.verify.compared import changes
+    from torchlint.verify.compared.changes import Changes
+    from torchlint.verify.compared.patches import patched
 
     patch, other = given["patch"], given["against"]
     if patch and other:
         raise click.UsageError("--with and --against exclude each other; give one of them.")
     if patch:
-        return _checked(lambda: changes.by_patch(program, str(patch)))
+        return Changes(program, patched=_checked(lambda: patched(str(patch), program.root)))
     if other:
-        against = _checked(lambda: script(str(other), program.argv))
-        return changes.by_other(program, against)
-    return changes.Changes(program, fixes_of(program, options, unsafe=not given["safe_only"]))
+        return Changes(program, other=_checked(lambda: script(str(other), program.argv)))
+    return Changes(program, fixes_of(program, options, unsafe=not given["safe_only"]))
 
 
 def request_from(program: Program, options: Mapping[str, Any]) -> Request:

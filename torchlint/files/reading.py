@@ -253,17 +253,3 @@ def _place(body: bytes, offset: int, encoding: str) -> Position:
     before = body[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     line = before[before.rfind(b"\n") + 1 :]
     return Position(before.count(b"\n") + 1, len(line.decode(encoding, "replace")) + 1)
-
-
-__all__ = [
-    "NOTEBOOK",
-    "LineIndex",
-    "Source",
-    "SourceError",
-    "TooLargeError",
-    "UnconcernedError",
-    "decode",
-    "encode",
-    "most_bytes",
-    "read_bytes",
-]

@@ -51,11 +51,6 @@ class Words:
         return False
 
 
-def matches(pattern: str, data: bytes) -> bool:
-    """Whether a rule's pattern is found in a file."""
-    return Words(data).match(pattern)
-
-
 @cache
 def _compiled(pattern: str) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
     """Plain words to look for first, since that is far quicker, and the expression itself."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from torchlint.files.reading import SourceError
@@ -143,28 +144,20 @@ def _mode_of_new() -> int:
 
 
 def _keep_owner(descriptor: int, like: os.stat_result) -> None:
-    try:
+    with suppress(PermissionError):
         os.fchown(descriptor, like.st_uid, like.st_gid)
-    except PermissionError:
-        return
 
 
 def _sync_folder(folder: str) -> None:
     """Make the new name last through a power cut, where folders can be opened at all."""
-    try:
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        return
-    finally:
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _remove(path: str) -> None:
-    try:
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        return

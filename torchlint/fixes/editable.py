@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchlint.files.reading import SourceError, decode, encode
 from torchlint.project.target import digest_of
@@ -10,6 +10,8 @@ from torchlint.project.target import digest_of
 if TYPE_CHECKING:
     from torchlint.files.reading import Source
     from torchlint.project.target import Target
+
+_UNFIT: Final = "Text in {encoding} cannot be fixed; save the file as UTF-8."
 
 
 class Editable:
@@ -29,7 +31,7 @@ class Editable:
         SourceError: of kind `write` or `fix`, for one of these reasons, or as reading does.
     """
 
-    def __init__(self, target: Target, digest: bytes, *, changed: str, unfit: str) -> None:
+    def __init__(self, target: Target, digest: bytes, *, changed: str, unfit: str = _UNFIT) -> None:
         self.content = target.content()
         self.target = target._replace(data=self.content)
         self._notebook = None

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS: Final = 20
 _CHANGED: Final = "The file has changed since it was read and was not fixed; run it again."
-_UNFIT: Final = "Text in {encoding} cannot be fixed; save the file as UTF-8."
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +192,7 @@ class _Run:
         if path not in self._files:
             self._files[path] = None
             try:
-                opened = Editable(
-                    self._targets[path], report.digests[path], changed=_CHANGED, unfit=_UNFIT
-                )
+                opened = Editable(self._targets[path], report.digests[path], changed=_CHANGED)
                 self._targets[path] = opened.target
                 self._files[path] = _File(opened, opened.source, opened.content)
             except SourceError as error:

@@ -100,7 +100,7 @@ def _named(key: Key) -> str:
 
 
 def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count} entries"
+    return plural(count, "entry", "entries")
 
 
 def _is(count: int) -> str:

@@ -13,12 +13,9 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from torchlint.runtime.messages import MalformedError, Message, decode
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 HELLO: Final = "hello"
 GONE: Final = "gone"
@@ -72,12 +69,7 @@ class Channel:
     def __enter__(self) -> Channel:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The variables that a run starts with, and how many processors there are for it."""
+"""The variables that a run starts with."""
 
 from __future__ import annotations
 
@@ -55,10 +55,3 @@ def malloc_settings() -> dict[str, str]:
     if not sys.platform.startswith("linux") or platform.libc_ver()[0] != "glibc":
         return {}
     return {name: value for name, value in _MALLOC.items() if name not in os.environ}
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -60,21 +60,15 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
 
 def from_exit(code: int, name: str, stderr: str) -> Failed:
     """The process ended without saying so; `code` as in `Popen.returncode`."""
+    kind = f"exit code {code}" if code >= 0 else _signal_name(-code)
     if code == 0:
-        return Failed(
-            FINISHED,
-            "The script ended through os._exit.",
-            name=name,
-            kind="exit code 0",
-            tail=tail_of(stderr),
-        )
-    if code > 0:
-        kind, message = f"exit code {code}", f"The process died with exit code {code}."
+        message = "The script ended through os._exit."
+    elif code > 0:
+        message = f"The process died with {kind}."
     else:
-        kind = _signal_name(-code)
         message = f"The process was ended by {kind}."
     return Failed(
-        CRASHED,
+        CRASHED if code else FINISHED,
         message,
         name=name,
         kind=kind,

@@ -26,7 +26,6 @@ from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
     from torchlint.runtime.launchers.launcher import Launcher
     from torchlint.runtime.workspace import Workspace
@@ -88,12 +87,7 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.end()
 
     @property

@@ -15,7 +15,6 @@ from torchlint.runtime.processes.watchdog import Guard
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from types import TracebackType
 
     import psutil
 
@@ -57,12 +56,7 @@ class Workspace:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._close()
 
     @property

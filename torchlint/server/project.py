@@ -169,10 +169,8 @@ class Project:
         files = [over.pop(each.target.path, each) for each in self.files.on_disk()]
         return files + [over[path] for path in sorted(over)]
 
-    def _mapper(
-        self, files: Sequence[Known], progress: Callable[[int, int], None] | None = None
-    ) -> Mapper:
-        return Mapper(files, pool=Pool(), progress=progress, store=self._store)
+    def _mapper(self, files: Sequence[Known]) -> Mapper:
+        return Mapper(files, pool=Pool(), progress=None, store=self._store)
 
     def _join_again(self) -> bool:
         """Whether the last join is still valid, since no file changed for the others."""

@@ -20,7 +20,7 @@ from torchlint.server.text_positions import Places, overlap
 from torchlint.source.syntax_errors import what_is_wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from torchlint.finding import Position, Related
     from torchlint.server.buffers import Outcome
@@ -252,11 +252,8 @@ def _plain(text: str) -> str:
     parts = visible(text).split("`")
     if len(parts) % 2 == 0:
         parts = ["'".join(parts)]
-    return "`".join(part if odd else _escaped(part) for odd, part in _numbered(parts))
-
-
-def _numbered(parts: Iterable[str]) -> Iterator[tuple[int, str]]:
-    return ((number % 2, part) for number, part in enumerate(parts))
+    parts[::2] = map(_escaped, parts[::2])
+    return "`".join(parts)
 
 
 def _escaped(text: str) -> str:

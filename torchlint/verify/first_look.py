@@ -118,12 +118,11 @@ class Looker:
 
 
 def _seen(seen: Survey) -> list[tuple[str, int]]:
-    counts: list[tuple[str, int]] = []
-    for kind, count in seen.counts.items():
-        number = sum(count) if isinstance(count, list | tuple) else int(count)
-        if number:
-            counts.append((kind, number))
-    return counts
+    counts = (
+        (kind, sum(count) if isinstance(count, tuple) else count)
+        for kind, count in seen.counts.items()
+    )
+    return [(kind, count) for kind, count in counts if count]
 
 
 def _failed(failed: Failed, who: str, *, code: int, more: str = "") -> VerifyError:

@@ -6,11 +6,12 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.runtime.environment import malloc_settings, processors
+from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.settings import Settings
 from torchlint.runtime.run import Job
+from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from torchlint.runtime.workspace import Workspace

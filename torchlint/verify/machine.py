@@ -6,8 +6,8 @@ import os
 import platform
 from typing import TYPE_CHECKING
 
-from torchlint.runtime.environment import processors
 from torchlint.verify.result import Environment
+from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from torchlint.runtime.survey import Survey

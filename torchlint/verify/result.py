@@ -129,6 +129,13 @@ class FixResult:
     hidden_by: str | None = None
     diff: str = ""
 
+    @property
+    def is_proven(self) -> bool:
+        """Whether it is faster by itself, and computes the same numbers up to rounding."""
+        numerics = self.alone.numerics
+        is_right = numerics is not None and numerics.agreement.is_good
+        return is_right and self.alone.verdict is Verdict.CONFIRMED
+
 
 @dataclass(frozen=True, slots=True)
 class Noise:

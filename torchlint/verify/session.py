@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
-from torchlint.runtime.environment import processors
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
@@ -24,6 +23,7 @@ from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, room_for_runs, rotations
 from torchlint.verify.result import Lanes, Result
+from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

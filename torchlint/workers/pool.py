@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -24,6 +25,13 @@ _SHARES_EACH: Final = 32
 """Shares per process, so that all end at about the same time."""
 _LARGEST_SHARE: Final = 4_000_000
 """Bytes of files that travel together; what a process holds at a time."""
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Pool:

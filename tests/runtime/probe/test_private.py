@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.runtime.probe.private_names import NAMES, Name
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.private_names import MISSING, NAMES, Name, find
+from torchlint.runtime.probe.private import MISSING, find
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name.word or name.where[0])
@@ -64,7 +65,7 @@ def test_threads_are_waited_for_without_the_interpreters_help(
     assert (worker.joined, daemon.joined) == (True, False)
 
 
-ADAPTER = {"private.py", "private_names.py"}
+ADAPTER = {"private.py"}
 DOCUMENTED = {"_exit", "_getframe", "_replace", "_asdict"}
 """Of `os`, `sys` and named tuples."""
 OTHERS = {"_make_api_call"}

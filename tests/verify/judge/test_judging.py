@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from torchlint.verify.judge.judging import Judge, conclusion, fix_results, proven
+from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.measure.rotation import Block
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, only, without
 from torchlint.verify.request import Design
@@ -253,4 +253,4 @@ def test_an_unfit_machine_ends_with_3():
 def test_only_faster_and_right_is_proven(verdict, agreement, is_proven):
     (fix,) = fix_results(fixes_of("a"), look(), judge(Rounds(**{CHANGED: 0.01}), ("a",)))
     fix = replace(fix, alone=Comparison(verdict, ESTIMATE, Numerics(agreement)))
-    assert proven((fix,)) == (("a",) if is_proven else ())
+    assert fix.is_proven is is_proven

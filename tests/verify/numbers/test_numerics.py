@@ -42,7 +42,6 @@ def trace(
     """
     payload: dict[str, Any] = {
         "steps": len(losses),
-        "finished": False,
         "losses": [[loss.hex() for loss in step] for step in losses],
         "loss_eps": eps.hex(),
         "at": list(range(len(losses))),

@@ -29,7 +29,6 @@ def fix_verified(
         click.exceptions.Exit: always, with the exit code.
     """
     from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.judge.judging import proven
     from torchlint.verify.request import Request
 
     program = program_from(arguments, None)
@@ -38,7 +37,7 @@ def fix_verified(
     if result is None:
         raise click.exceptions.Exit(0)
     print_result(result, err=True)
-    chosen = proven(result.fixes)
+    chosen = tuple(fix.id for fix in result.fixes if fix.is_proven)
     if not chosen:
         print_lines(["No fix proved both faster and right; nothing is changed."], err=True)
         raise click.exceptions.Exit(result.exit)
@@ -59,6 +58,6 @@ def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool, show_fixes: boo
     if not apply:
         return 1
     print_diagnostics(failed)
-    made = f"Made {plural(len(chosen), 'verified fix')} in {plural(len(done), 'file')}."
-    print_lines([made], err=True)
+    verified = plural(len(chosen), "verified fix", "verified fixes")
+    print_lines([f"Made {verified} in {plural(len(done), 'file')}."], err=True)
     return 2 if failed else 0

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from torchlint.cli.command import Choice, Command, Count
-from torchlint.cli.options import Options, rule_options
+from torchlint.cli.options import Options, output_format, rule_options
 from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.cli.verification import (
     changes_from,
@@ -141,13 +141,7 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all results to FILE as JSON.")
 @click.option("--html", "html_file", metavar="FILE", help="Write a report with charts to FILE.")
-@click.option(
-    "--output-format",
-    type=Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of the output.",
-)
+@output_format("text", "json")
 @click.option("--yes", is_flag=True, help="Run the script without asking.")
 def command(words: tuple[str, ...], module: str | None, options: Options, **given: Any) -> None:
     """Run the script with and without its fixes, and measure each fix.
@@ -164,15 +158,13 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     result = run(request, changes, yes=given["yes"])
     if result is None:
         return
-    if given["output_format"] == "json":
-        from torchlint.report.verify.json import render as as_json
+    from torchlint.report.verify.json import render as as_json
 
+    if given["output_format"] == "json":
         print_lines([as_json(result).rstrip("\n")])
     else:
         print_result(result)
     if given["json_file"]:
-        from torchlint.report.verify.json import render as as_json
-
         write_report(given["json_file"], as_json(result))
     if given["html_file"]:
         from torchlint.report.verify.html import render as as_page

@@ -7,6 +7,7 @@ name, so neither holds a line, which would make a new test of it with every edit
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.finding import Tier
@@ -37,13 +38,12 @@ def render(findings: Sequence[Finding], diagnostics: Sequence[Diagnostic]) -> It
     error per diagnostic, and one case that passes where there is none of these."""
     cases = [_finding(finding) for finding in findings]
     cases += [_diagnostic(diagnostic) for diagnostic in diagnostics]
+    outcomes = Counter(case.outcome for case in cases)
     totals: dict[str, str | int] = {"name": "torchlint", "tests": len(cases) or 1}
-    for total, outcome in (("failures", "failure"), ("errors", "error")):
-        totals[total] = sum(case.outcome == outcome for case in cases)
-    skipped = sum(case.outcome == "skipped" for case in cases)
+    totals |= {"failures": outcomes["failure"], "errors": outcomes["error"]}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f"<testsuites{_attributes(totals)}>"
-    yield f"  <testsuite{_attributes({**totals, 'skipped': skipped, 'time': 0})}>"
+    yield f"  <testsuite{_attributes({**totals, 'skipped': outcomes['skipped'], 'time': 0})}>"
     seen: dict[tuple[str, str], int] = {}
     for case in cases:
         yield from _lines(case, seen)

@@ -32,7 +32,7 @@ def render(
 ) -> Iterator[str]:
     """The lines of one JSON object, in ASCII, with one finding or diagnostic each."""
     entries = [_finding(finding, excerpts) for finding in findings]
-    entries += [_diagnostic(diagnostic) for diagnostic in diagnostics]
+    entries += [{**_note(diagnostic), "severity": "ERROR"} for diagnostic in diagnostics]
     yield f'{{"source": {json.dumps(_SOURCE)}, "diagnostics": ['
     yield from rows(entries)
     yield "]}"
@@ -58,29 +58,16 @@ def _finding(finding: Finding, excerpts: Excerpts) -> Json:
     if suggestions:
         entry["suggestions"] = suggestions
     if finding.related:
-        entry["related_locations"] = [_related(related) for related in finding.related]
+        entry["related_locations"] = [_note(related) for related in finding.related]
     return entry
 
 
-def _diagnostic(diagnostic: Diagnostic) -> Json:
-    location: Json = {"path": well_formed(diagnostic.path)}
-    if diagnostic.position is not None:
-        location["range"] = {"start": {"line": line_of(diagnostic.position)}}
-    return {
-        "message": with_cell(visible(diagnostic.message), diagnostic.position),
-        "location": location,
-        "severity": "ERROR",
-    }
-
-
-def _related(related: Related) -> Json:
-    return {
-        "message": with_cell(visible(related.message), related.position),
-        "location": {
-            "path": well_formed(related.path),
-            "range": {"start": {"line": line_of(related.position)}},
-        },
-    }
+def _note(about: Diagnostic | Related) -> Json:
+    """A message about a line, or about a whole file."""
+    location: Json = {"path": well_formed(about.path)}
+    if about.position is not None:
+        location["range"] = {"start": {"line": line_of(about.position)}}
+    return {"message": with_cell(visible(about.message), about.position), "location": location}
 
 
 def _suggestions(finding: Finding, excerpts: Excerpts) -> list[Json]:

@@ -56,11 +56,12 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line] if line or not lines else lines
 
 
-def joined(parts: Sequence[str], width: int, between: str = " · ") -> list[str]:
-    """Parts in a row, on as many lines as they need; a line breaks between two parts if it can."""
+def joined(parts: Sequence[str], width: int) -> list[str]:
+    """Parts with dots between them, on as many lines as they need; a line breaks between two parts
+    if it can."""
     lines = [""]
     for part in parts:
-        longer = f"{lines[-1]}{between}{part}" if lines[-1] else part
+        longer = f"{lines[-1]} · {part}" if lines[-1] else part
         if taken(longer) <= width:
             lines[-1] = longer
         else:

@@ -28,7 +28,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.clear()
 
     def __call__(self, done: int, total: int) -> None:

@@ -104,6 +104,6 @@ class Paint:
         return f"\x1b[{code}m{text}\x1b[0m" if self.on else text
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def plural(count: int, noun: str, several: str = "") -> str:
+    """`1 file`, `2 files`; `several` is the plural where it takes more than an s."""
+    return f"{count} {noun if count == 1 else several or noun + 's'}"

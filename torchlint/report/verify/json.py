@@ -94,29 +94,24 @@ def _environment(environment: Environment) -> Json:
 
 
 def _noise(noise: Noise) -> Json:
-    estimate = _estimate(noise.estimate)
     verdict = Verdict.NEUTRAL if noise.fit else Verdict.UNRESOLVED
+    return _judged(noise, verdict, {"fit": bool(noise.fit), "floor": _rounded(noise.floor)})
+
+
+def _comparison(comparison: Comparison) -> Json:
+    return _judged(comparison, comparison.verdict, {})
+
+
+def _judged(found: Noise | Comparison, verdict: Verdict, more: Json) -> Json:
+    estimate = _estimate(found.estimate)
     return {
         "ratio": estimate.pop("ratio"),
         "ci": estimate.pop("ci"),
         "verdict": verdict.value,
-        "why": noise.why,
-        "fit": bool(noise.fit),
-        "floor": _rounded(noise.floor),
+        "why": found.why,
+        **more,
         **estimate,
-        "numerics": None if noise.numerics is None else _numerics(noise.numerics),
-    }
-
-
-def _comparison(comparison: Comparison) -> Json:
-    estimate = _estimate(comparison.estimate)
-    return {
-        "ratio": estimate.pop("ratio"),
-        "ci": estimate.pop("ci"),
-        "verdict": comparison.verdict.value,
-        "why": comparison.why,
-        **estimate,
-        "numerics": None if comparison.numerics is None else _numerics(comparison.numerics),
+        "numerics": None if found.numerics is None else _numerics(found.numerics),
     }
 
 

@@ -12,7 +12,6 @@ from torchlint.report.verify.words import plan as plan_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import TextIO
 
     from rich.progress import Progress as Bar
@@ -55,12 +54,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.done()
 
     def stage(self, name: str, *, of: int | None = None) -> None:

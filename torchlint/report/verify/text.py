@@ -143,11 +143,8 @@ class _Page:
 
     def left_out(self, fixes: int, notes: int) -> list[str]:
         """How much is not shown, and where it is."""
-        counted = [
-            f"{number} more {one if number == 1 else several}"
-            for number, one, several in ((fixes, "fix", "fixes"), (notes, "note", "notes"))
-            if number
-        ]
+        counted = [plural(fixes, "more fix", "more fixes")] if fixes else []
+        counted += [plural(notes, "more note")] if notes else []
         more = " and ".join(counted)
         return [f"{more} not shown; --json FILE has them."] if more else []
 
@@ -161,17 +158,12 @@ class _Page:
         if result.total is not None or result.aa is not None:
             lines += self._facts("valid", [words.SESSION_ONLY], most=2)
         first, *more = words.conclusion(result)
-        lines += [*self._closing(first), *self._last_lines(more)]
+        lines += [self._paint.bold(line) for line in wrapped(visible(first), self._width)[:4]]
+        lines += [f"  {clipped(visible(line), self._width - 2)}" for line in more[-5:]]
         apply = words.apply_command(result)
         if apply is not None:
             lines += self._facts("apply", [apply], most=2)
         return lines
-
-    def _closing(self, text: str) -> list[str]:
-        return [self._paint.bold(line) for line in wrapped(visible(text), self._width)[:4]]
-
-    def _last_lines(self, lines: Sequence[str]) -> list[str]:
-        return [f"  {clipped(visible(line), self._width - 2)}" for line in lines[-5:]]
 
     def _effects(self, result: Result) -> list[str]:
         lines: list[str] = []

@@ -16,7 +16,7 @@ from torchlint.report.verify.figures import (
     ratio,
     times,
 )
-from torchlint.verify.result import Agreement, Verdict
+from torchlint.verify.result import Agreement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,21 +57,11 @@ def command(result: Result) -> str:
 def apply_command(result: Result) -> str | None:
     """What writes the fixes that came out well; None if none did, or for a module, which
     `fix --verified` does not run."""
-    if not result.argv or result.argv[0] == "-m" or not any(map(came_out_well, result.fixes)):
+    if not result.argv or result.argv[0] == "-m" or not any(fix.is_proven for fix in result.fixes):
         return None
     script, *own = result.argv
     words = ["torchlint", "fix", "--verified", script, "--apply"]
     return shlex.join([*words, "--", *own] if own else words)
-
-
-def came_out_well(fix: FixResult) -> bool:
-    """Confirmed, and its numbers are right without a further look."""
-    numerics = fix.alone.numerics
-    return (
-        fix.alone.verdict is Verdict.CONFIRMED
-        and numerics is not None
-        and numerics.agreement.is_good
-    )
 
 
 def on_cpu(result: Result) -> bool:
@@ -174,7 +164,7 @@ def _file(fix: FixResult) -> str:
 
 
 def _fixes(number: int) -> str:
-    return "1 fix" if number == 1 else f"{number} fixes"
+    return plural(number, "fix", "fixes")
 
 
 def agreement(numerics: Numerics | None) -> Agreement:
@@ -199,7 +189,7 @@ def effects(found: Sequence[SideEffect]) -> str:
         number = effect.count if effect.what.endswith("/") else 1
         kinds[_EFFECTS.get(effect.kind, effect.kind)] += number
     return ", ".join(
-        f"{number} processes" if kind == "process" and number > 1 else plural(number, kind)
+        plural(number, kind, "processes" if kind == "process" else "")
         for kind, number in kinds.items()
     )
 
@@ -209,7 +199,7 @@ def conclusion(result: Result) -> list[str]:
     if result.summary.strip():
         return [line for line in result.summary.splitlines() if line.strip()]
     if result.fixes:
-        well = sum(came_out_well(fix) for fix in result.fixes)
+        well = sum(fix.is_proven for fix in result.fixes)
         return [f"{well} of {_fixes(len(result.fixes))} confirmed, with numbers that stay right."]
     if result.total is not None:
         return [f"The changed program: {result.total.verdict.value}."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,20 @@ def call(name: str, then: Callable[[], object]) -> None:
     # The protocol's types ask for more than importlib does: https://docs.python.org/3/library/sys.html#sys.meta_path
     finders: list[Any] = sys.meta_path
     finders.insert(0, _Awaiting(name, then))
+
+
+def change(name: str, how: Callable[..., None], *more: object) -> None:
+    """Call `how` with the module, and with more, when it has been imported.
+
+    Another version may have other names, or a module of the project may bear this one: what `how`
+    does not find there stays as it is.
+    """
+
+    def then() -> None:
+        with suppress(AttributeError, TypeError):
+            how(sys.modules[name], *more)
+
+    call(name, then)
 
 
 class _Awaiting:

@@ -1,6 +1,7 @@
 """Every name that the probe touches and that torch or CPython may move without notice.
 
-Each function bears the absence of its name; `private_names` says what would stop working.
+Each function bears the absence of its name. What would stop working then is listed beside the
+tests, in `tests/runtime/probe/private_names.py`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,26 @@ import functools
 import sys
 import threading
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
-
-from torchlint.runtime.probe.private_names import MISSING, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+MISSING: Any = object()
+
+
+def find(where: str) -> Any:
+    """What stands at `module` or `module:attribute.attribute`, or `MISSING`."""
+    module, _, attributes = where.partition(":")
+    try:
+        value: Any = import_module(module)
+        for attribute in attributes.split(".") if attributes else ():
+            value = getattr(value, attribute)
+    except (ImportError, AttributeError):
+        return MISSING
+    return value
+
 
 # CPython ------------------------------------------------------------------------------------
 

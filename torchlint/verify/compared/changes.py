@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from torchlint.files.diffs import unified
 from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.compared.fix_lines import places_after, places_before
-from torchlint.verify.compared.patches import patched
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
 
@@ -80,20 +79,6 @@ class Changes:
             pairs = {self.program.file: (_read(self.program.file), _read(self.other.file))}
         parts = [unified(os.path.relpath(path), *pair) for path, pair in sorted(pairs.items())]
         return b"".join(parts).decode("utf-8", "replace")
-
-
-def by_patch(program: Program, patch: str) -> Changes:
-    """The program against itself with a user's diff.
-
-    Raises:
-        VerifyError: the patch cannot be used.
-    """
-    return Changes(program, patched=patched(patch, program.root))
-
-
-def by_other(program: Program, other: Program) -> Changes:
-    """The program against another one."""
-    return Changes(program, other=other)
 
 
 def _read(path: str) -> bytes:

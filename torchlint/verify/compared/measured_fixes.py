@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from torchlint.workers.pool import Pool
 
 _CHANGED: Final = "The file has changed since it was checked; run it again."
-_UNFIT: Final = "Text in {encoding} cannot be fixed; save the file as UTF-8."
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +165,11 @@ class _Collector:
 
     def add(self, path: str, findings: Sequence[Finding]) -> None:
         try:
-            source = Editable(
-                self._targets[path], self._digests[path], changed=_CHANGED, unfit=_UNFIT
-            ).source
+            file = Editable(self._targets[path], self._digests[path], changed=_CHANGED)
         except SourceError as error:
             self.left_out.append(f"{path}: {error.message}")
             return
-        self.sources[path] = source
+        source = self.sources[path] = file.source
         fitting = that_fit(source.text, findings)
         for finding in findings:
             if finding not in fitting:

@@ -186,17 +186,6 @@ def _hidden_by(alone: Comparison, after: Comparison | None, changed: Survey) -> 
     return _LANES[max(lanes, key=lambda name: lanes[name])] if any(lanes.values()) else None
 
 
-def proven(fixes: Sequence[FixResult]) -> tuple[str, ...]:
-    """The fixes that are faster, by themselves, and compute the same numbers up to rounding."""
-    return tuple(
-        fix.id
-        for fix in fixes
-        if fix.alone.verdict is Verdict.CONFIRMED
-        and fix.alone.numerics is not None
-        and fix.alone.numerics.agreement.is_good
-    )
-
-
 def conclusion(
     noise: Noise, total: Comparison, fixes: Sequence[FixResult], *, late: bool
 ) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from torchlint.runtime.channel import Peer
     from torchlint.runtime.run import Job
@@ -68,7 +68,6 @@ def rotate(
     seed: int,
     timeout_s: float,
     serial_warmup: bool = False,
-    progress: Callable[[int, int], None] | None = None,
     ranks: int | None = None,
 ) -> Round:
     """Start all jobs side by side and let them take turns, in an order drawn again for every round.
@@ -84,7 +83,6 @@ def rotate(
         timeout_s: a run that sends nothing for this many seconds has failed.
         serial_warmup: from the start to the end of the warm-up, run one after the other: what
             chooses kernels by timing them has to be alone.
-        progress: called with the turns that are over and those there are, the warm-up included.
         ranks: processes of each run that take steps, as the survey counted them; None: as many
             as are started.
 
@@ -92,7 +90,6 @@ def rotate(
         Failed: one of the runs failed, or ended before its first step.
     """
     order = random.Random(seed)  # noqa: S311 - an order, not a secret
-    rotation = _Rotation(progress, total=len(jobs) * (1 + blocks))
     with ExitStack() as stack:
         runners = {
             name: _Runner(stack.enter_context(Run(job, workspace)), ranks, timeout_s)
@@ -103,12 +100,12 @@ def rotate(
         try:
             if serial_warmup:
                 for name in _drawn(order, runners):
-                    rotation.begin([runners[name]], warmup)
+                    _begin([runners[name]], warmup)
             else:
-                rotation.begin([runners[name] for name in _drawn(order, runners)], warmup)
+                _begin([runners[name] for name in _drawn(order, runners)], warmup)
             for _ in range(blocks):
                 for name in _drawn(order, runners):
-                    rotation.turn(runners[name], settle, steps)
+                    runners[name].measure(settle, steps)
         except Failed as failed:
             if failed.status != FINISHED or not all(each.stepped for each in runners.values()):
                 raise
@@ -128,33 +125,14 @@ def _cut(runners: Mapping[str, _Runner], blocks: int) -> Round:
     return Round(measured, finished=least < blocks)
 
 
-class _Rotation:
-    """Counts the turns."""
-
-    def __init__(self, progress: Callable[[int, int], None] | None, *, total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
-
-    def begin(self, runners: list[_Runner], warmup: int) -> None:
-        """Bring runs to their first step side by side, then warm them up one after the other."""
-        for runner in runners:
-            runner.run.start()
-        for runner in runners:
-            runner.reach_first_step()
-        for runner in runners:
-            self._take(runner, warmup, 0)
-
-    def turn(self, runner: _Runner, settle: int, steps: int) -> None:
-        """Measure a block of one run."""
-        runner.blocks.append(_slowest(self._take(runner, settle, steps)))
-
-    def _take(self, runner: _Runner, settle: int, steps: int) -> list[Block]:
-        taken = runner.turn(settle, steps)
-        self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._total)
-        return taken
+def _begin(runners: list[_Runner], warmup: int) -> None:
+    """Bring runs to their first step side by side, then warm them up one after the other."""
+    for runner in runners:
+        runner.run.start()
+    for runner in runners:
+        runner.reach_first_step()
+    for runner in runners:
+        runner.turn(warmup, 0)
 
 
 class _Runner:
@@ -179,6 +157,10 @@ class _Runner:
             if message.type == "ready":
                 self._steppers.append(peer)
         self.run.freeze()
+
+    def measure(self, settle: int, steps: int) -> None:
+        """Measure a block."""
+        self.blocks.append(_slowest(self.turn(settle, steps)))
 
     def turn(self, settle: int, steps: int) -> list[Block]:
         """Let it take some steps; the blocks of all its processes."""

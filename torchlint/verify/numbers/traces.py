@@ -78,7 +78,6 @@ class Trace:
 
     Args:
         steps: how many it took.
-        finished: it ended by itself.
         counts: backward passes of each step.
         losses: by place within a step.
         parameters: by name.
@@ -88,7 +87,6 @@ class Trace:
     """
 
     steps: int
-    finished: bool
     counts: tuple[int, ...]
     losses: tuple[Course, ...]
     parameters: Mapping[str, Course]
@@ -105,7 +103,6 @@ class Trace:
         at = tuple(data["at"])
         return cls(
             steps=data["steps"],
-            finished=data["finished"],
             counts=tuple(len(step) for step in losses),
             losses=tuple(_losses(losses, float.fromhex(data["loss_eps"]))),
             parameters={

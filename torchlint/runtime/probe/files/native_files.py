@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -36,15 +34,7 @@ def install(view: CopyOnWrite) -> None:
         ("h5py", _hdf),
         ("cv2", _opencv),
     ):
-        on_import.call(name, functools.partial(_redirect_in, name, redirect, view))
-
-
-def _redirect_in(
-    name: str, redirect: Callable[[Any, CopyOnWrite], None], view: CopyOnWrite
-) -> None:
-    # Another version may have other names, or a module of the project may bear this one.
-    with suppress(AttributeError, TypeError):
-        redirect(sys.modules[name], view)
+        on_import.change(name, redirect, view)
 
 
 def to_read(view: CopyOnWrite, path: Any) -> Any:

@@ -35,8 +35,11 @@ def text_of(path: Any, descriptor: int | None = None) -> str | None:
     return text or None
 
 
-def at(place: str, real: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call the real function with another path; an error names the given one."""
+def at(place: str | None, real: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call the real function with another path, and with the given one where that is None; an
+    error names the given one."""
+    if place is None:
+        return real(given, *args, **kwargs)
     for name in ("dir_fd", "src_dir_fd", "dst_dir_fd"):
         kwargs.pop(name, None)
     path = os.fsencode(place) if isinstance(given, bytes) else place
@@ -72,8 +75,6 @@ def opening(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
         # Whoever brings an opener of his own calls `os.open` there.
         own = kwargs.get("opener") or len(args) > 5
         place = None if own else place_to_open(view, file, mode)
-        if place is None:
-            return real(file, mode, *args, **kwargs)
         return at(place, real, file, mode, *args, **kwargs)
 
     return open_file
@@ -101,9 +102,7 @@ def opening_descriptors(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
             )
         else:
             place = view.for_reading(text, follow=follow)
-        if place is None:
-            return real(path, flags, mode, dir_fd=dir_fd)
-        return at(place, real, path, flags, mode)
+        return at(place, real, path, flags, mode, dir_fd=dir_fd)
 
     return open_descriptor
 
@@ -123,11 +122,7 @@ def file_io(view: CopyOnWrite, real: type[io.FileIO]) -> type[io.FileIO]:
             self, file: Any, mode: str = "r", closefd: bool = True, opener: Any = None
         ) -> None:
             place = None if opener else place_to_open(view, file, mode)
-            init = super().__init__
-            if place is None:
-                init(file, mode, closefd, opener)
-            else:
-                at(place, init, file, mode, closefd, opener)
+            at(place, super().__init__, file, mode, closefd, opener)
 
     FileIO.__module__, FileIO.__qualname__ = real.__module__, real.__qualname__
     return FileIO

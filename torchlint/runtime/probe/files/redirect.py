@@ -16,6 +16,7 @@ import errno
 import io
 import os
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
@@ -61,10 +62,6 @@ def _looking(view: CopyOnWrite, real: Callable[..., Any], *, follow: bool = True
     return look
 
 
-def _looking_at_links(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
-    return _looking(view, real, follow=False)
-
-
 def _asking(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
     look = _looking(view, real)
 
@@ -81,10 +78,7 @@ def _entering(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
     def enter(path: Any) -> None:
         text = None if isinstance(path, int) else text_of(path)
         place = None if text is None else view.folder_to_enter(text)
-        if place is None:
-            real(path)
-        else:
-            at(place, real, path)
+        at(place, real, path)
 
     return enter
 
@@ -132,27 +126,20 @@ def _entries(view: CopyOnWrite, path: Any) -> Iterator[Entry] | None:
 
 def _changing(view: CopyOnWrite, real: Callable[..., Any], *, follow: bool = True) -> Any:
     def change(path: Any, *args: Any, **kwargs: Any) -> Any:
+        place = None
         text = None if isinstance(path, int) else text_of(path, kwargs.get("dir_fd"))
         if text is not None:
             to_end = follow and kwargs.get("follow_symlinks", True)
             place = view.for_changing(text, follow=to_end)
-            if place is not None:
-                return at(place, real, path, *args, **kwargs)
-        return real(path, *args, **kwargs)
+        return at(place, real, path, *args, **kwargs)
 
     return change
-
-
-def _changing_links(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
-    return _changing(view, real, follow=False)
 
 
 def _creating(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
     def create(path: Any, *args: Any, **kwargs: Any) -> Any:
         text = text_of(path, kwargs.get("dir_fd"))
         place = None if text is None else view.for_creating(text)
-        if place is None:
-            return real(path, *args, **kwargs)
         return at(place, real, path, *args, **kwargs)
 
     return create
@@ -250,14 +237,14 @@ def _in_a_real_folder(prepare: Callable[[str], dict[str, Any]]) -> Callable[[str
 
 _WRAPS: dict[Wrap, str] = {
     _looking: "stat statvfs pathconf getxattr listxattr",
-    _looking_at_links: "lstat readlink",
+    partial(_looking, follow=False): "lstat readlink",
     _asking: "access",
     _entering: "chdir",
     _naming_the_folder: "getcwd getcwdb",
     _listing: "listdir",
     _scanning: "scandir",
     _changing: "chmod chown utime truncate setxattr removexattr chflags",
-    _changing_links: "lchown lchmod lchflags",
+    partial(_changing, follow=False): "lchown lchmod lchflags",
     _creating: "mkdir mkfifo mknod",
     _linking_softly: "symlink",
     _removing: "unlink remove rmdir",

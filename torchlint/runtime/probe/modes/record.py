@@ -138,7 +138,7 @@ class Recorder:
                     self._after[step] = self._sketches(list(parameters))
                 self._realigner.after_step(step)
             if self.steps == self._settings.steps:
-                self._send(finished=False)
+                self._send()
                 self._link.wait_to_be_killed()
             self._losses.append([])
             self._outputs.append([])
@@ -146,7 +146,7 @@ class Recorder:
     def finish(self) -> None:
         """The script has ended before all steps were seen."""
         if self.steps and self.steps < self._settings.steps:
-            self._send(finished=True)
+            self._send()
 
     # What is done with it
 
@@ -184,13 +184,12 @@ class Recorder:
                 continue  # Nobody knows its values but its own type.
         return found
 
-    def _send(self, *, finished: bool) -> None:
+    def _send(self) -> None:
         losses = self._losses[: self.steps]
         at = sorted(self._after)
         message: dict[str, object] = {
             "type": "record",
             "steps": self.steps,
-            "finished": finished,
             "losses": [[float(loss).hex() for loss in step] for step in losses],
             "loss_eps": max((_eps(loss) for step in losses for loss in step), default=0.0).hex(),
             "at": at,

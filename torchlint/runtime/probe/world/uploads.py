@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from concurrent.futures import Future
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import on_import
@@ -27,28 +25,13 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.world.journal import Journal
 
 _CHANGING = ("PUT", "PATCH", "DELETE")
-_CHANGES_A_REPOSITORY = (
-    "upload_",
-    "create_",
-    "delete_",
-    "move_",
-    "update_",
-    "duplicate_",
-    "super_squash_",
-    "preupload_",
-    "comment_",
-    "merge_",
-    "rename_",
-    "edit_",
-    "change_",
-    "hide_",
-    "batch_",
-    "copy_files",
-    "add_",
-    "set_space_",
-    "run_job",
-    "run_uv_job",
+_CHANGES_A_REPOSITORY = tuple(
+    """
+    upload_ preupload_ create_ delete_ move_ update_ duplicate_ super_squash_ comment_ merge_
+    rename_ edit_ change_ hide_ batch_ copy_files add_ set_space_ run_job run_uv_job
+    """.split()
 )
+"""How the names of the functions begin."""
 
 
 def install(journal: Journal) -> None:
@@ -63,13 +46,7 @@ def install(journal: Journal) -> None:
         ("httpx2", _httpx),
         ("aiohttp", _aiohttp),
     ):
-        on_import.call(name, functools.partial(_refuse_in, name, refuse, journal))
-
-
-def _refuse_in(name: str, refuse: Callable[[ModuleType, Journal], None], journal: Journal) -> None:
-    # Another version may have other names, or a module of the project may bear this one.
-    with suppress(AttributeError, TypeError):
-        refuse(sys.modules[name], journal)
+        on_import.change(name, refuse, journal)
 
 
 # Libraries ----------------------------------------------------------------------------------
@@ -142,31 +119,26 @@ def _is_upload(client: Any, operation: str) -> bool:
 
 
 def _aws(module: ModuleType, journal: Journal) -> None:
-    client = getattr(module, "BaseClient", None)
+    _store_nothing(getattr(module, "BaseClient", None), lambda: dict(_STORED), journal)
+
+
+def _aws_async(module: ModuleType, journal: Journal) -> None:
+    async def stored() -> dict[str, object]:
+        return dict(_STORED)
+
+    _store_nothing(getattr(module, "AioBaseClient", None), stored, journal)
+
+
+def _store_nothing(client: Any, answer: Callable[[], object], journal: Journal) -> None:
     real = getattr(client, "_make_api_call", None)
-    if client is None or real is None:
+    if real is None:
         return
 
     def call(self: Any, operation_name: str, api_params: Any) -> Any:
         if _is_upload(self, operation_name):
             journal.note("upload", f"s3 {operation_name}", kept=False)
-            return dict(_STORED)
+            return answer()
         return real(self, operation_name, api_params)
-
-    client._make_api_call = call
-
-
-def _aws_async(module: ModuleType, journal: Journal) -> None:
-    client = getattr(module, "AioBaseClient", None)
-    real = getattr(client, "_make_api_call", None)
-    if client is None or real is None:
-        return
-
-    async def call(self: Any, operation_name: str, api_params: Any) -> Any:
-        if _is_upload(self, operation_name):
-            journal.note("upload", f"s3 {operation_name}", kept=False)
-            return dict(_STORED)
-        return await real(self, operation_name, api_params)
 
     client._make_api_call = call
 

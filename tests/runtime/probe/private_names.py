@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
-
-MISSING: Any = object()
 
 
 @dataclass(frozen=True)
@@ -128,15 +124,3 @@ NAMES: tuple[Name, ...] = (
     Name(("torch._C:PyTorchFileReader",), "torch.load does not find what was saved elsewhere"),
     Name(("torch._C:PyTorchFileWriter",), "torch.save writes to the project without overlayfs"),
 )
-
-
-def find(where: str) -> Any:
-    """What stands at `module` or `module:attribute.attribute`, or `MISSING`."""
-    module, _, attributes = where.partition(":")
-    try:
-        value: Any = import_module(module)
-        for attribute in attributes.split(".") if attributes else ():
-            value = getattr(value, attribute)
-    except (ImportError, AttributeError):
-        return MISSING
-    return value
