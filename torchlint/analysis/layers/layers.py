@@ -14,7 +14,6 @@ from torchlint.analysis.layers.layer_lists import (
     LayerLists,
     assign_targets,
     grown_name,
-    method,
 )
 from torchlint.analysis.names import Binding, How, dotted_text
 
@@ -137,7 +136,7 @@ class Layers:
                 return NO_LAYERS
             by_hand = self._is_run_by_hand(call)
             return unknown(call) if by_hand else self.join(map(self._argument, call.args))
-        function = self.definition(call)
+        function = self.module.definitions.callee(call)
         if function is not None:
             return self._result(function, call, as_list=False)
         layer = Layer(call if self.constructor(call) else None, call)
@@ -195,18 +194,6 @@ class Layers:
         return frozenset(above for jump in jumps for above in self.module.ancestors(jump))
 
     # functions -----------------------------------------------------------------------------
-
-    def definition(self, call: cst.Call) -> cst.FunctionDef | None:
-        """The function or method of this file that a call runs."""
-        func = call.func
-        if isinstance(func, cst.Name):
-            bindings = self.module.names.lookup(func)
-            node = bindings[0].node if len(bindings) == 1 else None
-            return node if isinstance(node, cst.FunctionDef) else None
-        if isinstance(func, cst.Attribute) and dotted_text(func.value) == "self":
-            class_ = self.module.class_(call)
-            return method(class_, func.attr.value) if class_ is not None else None
-        return None
 
     def _result(self, function: cst.FunctionDef, call: cst.Call, *, as_list: bool) -> Chain:
         """What a function returns. Its last layer is not followed out of the function, since
@@ -275,7 +262,7 @@ class Layers:
             return self.chain(call)
         if self.module.calls(call, "torch.nn.ModuleList"):
             return self.join(self.sequence(arg.value) for arg in call.args)
-        function = self.definition(call)
+        function = self.module.definitions.callee(call)
         return self._result(function, call, as_list=True) if function else unknown(call)
 
 

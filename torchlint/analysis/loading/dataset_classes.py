@@ -83,7 +83,7 @@ _LIGHT_METHODS = frozenset(
 def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
     """What a class says of its objects as datasets; None if they are none."""
     bases = module.definitions.bases(class_)
-    methods = _methods(class_, module)
+    methods = module.definitions.methods(class_)
     if _streams(bases, methods):
         return Dataset(Cost.STREAM)
     vision = next((base for base in bases if base.startswith("torchvision.datasets.")), None)
@@ -111,16 +111,6 @@ def _streams(bases: list[str], methods: dict[str, Function]) -> bool:
         return True
     is_dataset = any(base.endswith("Dataset") for base in bases)
     return is_dataset and "__iter__" in methods and "__getitem__" not in methods
-
-
-def _methods(class_: cst.ClassDef, module: Module) -> dict[str, Function]:
-    """The methods of a class and of its bases in this file, the class's own first."""
-    found: dict[str, Function] = {}
-    for owner in (class_, *module.definitions.base_classes(class_)):
-        for statement in getattr(owner.body, "body", ()):
-            if isinstance(statement, Function):
-                found.setdefault(statement.name.value, statement)
-    return found
 
 
 # what a sample costs -----------------------------------------------------------------------

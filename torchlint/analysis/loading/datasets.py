@@ -240,14 +240,12 @@ def _own(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
 
 def _passes(node: cst.Call, option: str, class_: cst.ClassDef, module: Module) -> bool:
     """Whether a call of a class gives a parameter of its `__init__` something but None."""
-    for owner in (class_, *module.definitions.base_classes(class_)):
-        for statement in getattr(owner.body, "body", ()):
-            if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
-                names = [param.name.value for param in statement.params.params][1:]
-                position = names.index(option) if option in names else None
-                given = argument(node, option, position)
-                return given is not None and literal(given) is not None
-    return False
+    init = module.definitions.methods(class_).get("__init__")
+    if init is None:
+        return False
+    names = [param.name.value for param in init.params.params][1:]
+    given = argument(node, option, names.index(option) if option in names else None)
+    return given is not None and literal(given) is not None
 
 
 def _returned(function: cst.FunctionDef, module: Module, depth: int) -> Dataset:

@@ -95,7 +95,7 @@ def _kind(call: cst.Call, module: Module) -> _Kind | None:
 def _subclass(class_: cst.ClassDef, module: Module) -> _Kind | None:
     if LOADER not in module.definitions.bases(class_):
         return None
-    init = _initializer(class_, module)
+    init = module.definitions.methods(class_).get("__init__")
     if init is None:
         return _Kind(_WORKERS)
     names = [param.name.value for param in init.params.params][1:]
@@ -110,14 +110,6 @@ def _subclass(class_: cst.ClassDef, module: Module) -> _Kind | None:
 def forwarding_loader(class_: cst.ClassDef, module: Module) -> bool:
     """Whether a class is a DataLoader that takes `num_workers` and has none by default."""
     return _subclass(class_, module) is not None
-
-
-def _initializer(class_: cst.ClassDef, module: Module) -> cst.FunctionDef | None:
-    for owner in (class_, *module.definitions.base_classes(class_)):
-        for statement in getattr(owner.body, "body", ()):
-            if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
-                return statement
-    return None
 
 
 def _hands_on(init: cst.FunctionDef, module: Module) -> bool:

@@ -40,6 +40,21 @@ class Definitions:
                     found += [own, *self.base_classes(own, depth + 1)]
         return found
 
+    def own_methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
+        """The methods that a class itself defines, by name."""
+        found: dict[str, cst.FunctionDef] = {}
+        for statement in class_.body.body:
+            if isinstance(statement, cst.FunctionDef):
+                found.setdefault(statement.name.value, statement)
+        return found
+
+    def methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
+        """The methods of a class and of its bases in this file, the class's own first."""
+        found = self.own_methods(class_)
+        for base in self.base_classes(class_):
+            found = self.own_methods(base) | found
+        return found
+
     def class_named(self, name: str) -> cst.ClassDef | None:
         """The class that a dotted name of the form `:Name` stands for."""
         own = self.named(name)
