@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import argument, argument_node, literal
-from torchlint.analysis.names import How
 from torchlint.analysis.torch_api import TYPED_TENSORS
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
-    from torchlint.analysis.names import Scope
     from torchlint.analysis.values.kinds import Value
 
 _METHODS = {
@@ -173,14 +171,3 @@ def method_behind(call: cst.Call, module: Module) -> cst.Call | None:
         return None
     outer = module.parent(attribute)
     return outer if isinstance(outer, cst.Call) and outer.func is attribute else None
-
-
-def torch_module(made: Constructor, module: Module) -> str | None:
-    """The name that the torch package has where the call stands, such as `torch`."""
-    scope: Scope | None = module.names.scope(made.call)
-    while scope is not None:
-        for name, bindings in scope.bindings.items():
-            if all(each.how is How.IMPORT and each.dotted == "torch" for each in bindings):
-                return name
-        scope = scope.parent
-    return None
