@@ -66,7 +66,6 @@ from torchlint.analysis.layers.module_order import Branch, ModuleOrder
 from torchlint.analysis.layers.normalization import (
     freezes_norms,
     is_batch_norm,
-    is_group_norm_per_channel,
     is_instance_norm,
 )
 from torchlint.analysis.names import How
@@ -163,11 +162,7 @@ def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
         return is_batch_norm(norm, layers) and same_features(layer, norm, layers) is True
     if same_features(layer, norm, layers) is False:
         return False
-    return (
-        is_batch_norm(norm, layers)
-        or is_instance_norm(norm, layers)
-        or is_group_norm_per_channel(norm, layers)
-    )
+    return is_batch_norm(norm, layers) or is_instance_norm(norm, layers)
 
 
 def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:

@@ -160,10 +160,6 @@ class LayerLists:
                 value = place.args[-1].value
                 extends = place.func.attr.value == "extend"
                 found += (self.items(value) or [value]) if extends else [value]
-            elif isinstance(place, cst.AugAssign):
-                found += self.items(place.value) or [place.value]
-            elif isinstance(place, cst.Assign):
-                found.append(place.value)
         return found
 
     @cached_property

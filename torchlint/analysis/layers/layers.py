@@ -70,6 +70,10 @@ class Layers:
         found = self.constructor(call)
         return bool(found) and set(found).issubset(names)
 
+    def is_lazy(self, call: cst.Call) -> bool:
+        """Lazy layers take no number of input features, so their other arguments move up."""
+        return any(name.startswith("torch.nn.Lazy") for name in self.constructor(call))
+
     def join(self, chains: Iterable[Chain]) -> Chain:
         """Runs chains one after the other and notes what follows what."""
         whole = NO_LAYERS
@@ -240,8 +244,6 @@ class Layers:
             return self.join([self.sequence(node.left), self.sequence(node.right)])
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
             return self.repeat(self.sequence(node.left))
-        if isinstance(node, cst.Dict):
-            return self.join(self.element(each.value) for each in node.elements)
         if isinstance(node, cst.Call):
             return self._called_sequence(node)
         values = self.lists.assigned(node, partly=False) or ()
@@ -355,10 +357,6 @@ class _Growth:
             and dotted_text(value.left) == self._name
         ):
             return self._layers.join([state, self._layers.sequence(value.right)])
-        if isinstance(value, cst.Call) and any(
-            dotted_text(arg.value) == self._name for arg in value.args
-        ):
-            return state  # layers = nn.Sequential(*layers)
         return self._layers.sequence(value)
 
     def _call(self, call: cst.Call, state: Chain) -> Chain:
