@@ -15,10 +15,7 @@ from torchlint.analysis.values.kinds import (
     UNKNOWN_VALUE,
     Kind,
     Value,
-    sounds_like_loader,
-    sounds_like_loss,
-    sounds_like_module,
-    sounds_like_optimizer,
+    kind_by_name,
 )
 
 if TYPE_CHECKING:
@@ -319,45 +316,20 @@ class TestLoopsOverBatches:
 
 class TestWords:
     @pytest.mark.parametrize(
-        "name",
-        ["model", "net", "netD", "net_g", "G_net", "my_encoder", "discriminator", "ddp_model"],
+        ("kind", "names"),
+        [
+            (Kind.MODULE, "model net netD net_g G_net my_encoder discriminator ddp_model"),
+            (Kind.MODULE, "criterion loss_fn loss_func criterion_ce criterionGAN"),
+            (Kind.OPTIMIZER, "optimizer optim opt opt_g D_optimizer solver"),
+            (Kind.LOADER, "loader train_loader trainloader val_dataloader dl train_iter"),
+            (Kind.NOTHING, "modeling network_size x models_path internet loss losses total_loss"),
+            (Kind.NOTHING, "option options scheduler adopted load data reloaded iterations"),
+        ],
     )
-    def test_of_modules(self, name: str) -> None:
-        assert sounds_like_module(name)
-
-    @pytest.mark.parametrize("name", ["modeling", "network_size", "x", "models_path", "internet"])
-    def test_not_of_modules(self, name: str) -> None:
-        assert not sounds_like_module(name)
-
-    @pytest.mark.parametrize(
-        "name", ["criterion", "loss_fn", "loss_func", "criterion_ce", "criterionGAN"]
-    )
-    def test_of_losses(self, name: str) -> None:
-        assert sounds_like_loss(name)
-
-    @pytest.mark.parametrize("name", ["loss", "losses", "total_loss"])
-    def test_not_of_losses_but_of_their_values(self, name: str) -> None:
-        assert not sounds_like_loss(name)
-
-    @pytest.mark.parametrize(
-        "name", ["optimizer", "optim", "opt", "opt_g", "D_optimizer", "solver"]
-    )
-    def test_of_optimizers(self, name: str) -> None:
-        assert sounds_like_optimizer(name)
-
-    @pytest.mark.parametrize("name", ["option", "options", "scheduler", "adopted"])
-    def test_not_of_optimizers(self, name: str) -> None:
-        assert not sounds_like_optimizer(name)
-
-    @pytest.mark.parametrize(
-        "name", ["loader", "train_loader", "trainloader", "val_dataloader", "dl", "train_iter"]
-    )
-    def test_of_loaders(self, name: str) -> None:
-        assert sounds_like_loader(name)
-
-    @pytest.mark.parametrize("name", ["load", "data", "reloaded", "iterations"])
-    def test_not_of_loaders(self, name: str) -> None:
-        assert not sounds_like_loader(name)
+    def test_name_a_kind(self, kind: Kind, names: str) -> None:
+        assert {name: kind_by_name(name) for name in names.split()} == dict.fromkeys(
+            names.split(), kind
+        )
 
 
 class TestValue:

@@ -119,12 +119,13 @@ _LOADER_WORDS = re.compile(
 )
 
 
-def sounds_like_module(name: str) -> bool:
-    return bool(_MODULE_WORDS.search(name))
-
-
-def sounds_like_loss(name: str) -> bool:
-    return bool(_LOSS_WORDS.search(name))
+def kind_by_name(name: str) -> Kind:
+    """What the words of a name say: a module, an optimizer or a loader; else nothing."""
+    if _MODULE_WORDS.search(name) or _LOSS_WORDS.search(name):
+        return Kind.MODULE
+    if sounds_like_optimizer(name):
+        return Kind.OPTIMIZER
+    return Kind.LOADER if sounds_like_loader(name) else Kind.NOTHING
 
 
 def sounds_like_optimizer(name: str) -> bool:
