@@ -288,12 +288,8 @@ class Module:
         )
 
     @cached_property
-    def has_main_guard(self) -> bool:
-        """`if __name__ == "__main__":` at the top level."""
-        return self.main_guard is not None
-
-    @cached_property
     def main_guard(self) -> cst.If | None:
+        """`if __name__ == "__main__":` at the top level."""
         for statement in self.tree.body:
             if isinstance(statement, cst.If) and any(
                 isinstance(node, cst.Name) and node.value == "__name__"

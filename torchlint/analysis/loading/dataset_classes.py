@@ -12,6 +12,7 @@ import libcst as cst
 from torchlint.analysis.literals import literal
 from torchlint.analysis.loading.worker_processes import held_by, puts_on_device, writes_to_self
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import snake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,7 +160,7 @@ def _reads(call: cst.Call, spelled: str, module: Module) -> bool:
     names = module.resolve(call.func)
     if any(name.startswith(_READERS) or name in _LOADS for name in names):
         return True
-    return bool(_READING_WORDS.search(_snake(spelled.rpartition(".")[2])))
+    return bool(_READING_WORDS.search(snake(spelled.rpartition(".")[2])))
 
 
 def _transforms(spelled: str, methods: dict[str, Function]) -> bool:
@@ -167,7 +168,7 @@ def _transforms(spelled: str, methods: dict[str, Function]) -> bool:
     parts = [part for part in spelled.split(".") if part != "self"]
     if parts and parts[-1] in methods:
         return False
-    return any(_TRANSFORMING_WORDS.search(_snake(part)) for part in parts)
+    return any(_TRANSFORMING_WORDS.search(snake(part)) for part in parts)
 
 
 def _optional_parameter(spelled: str, methods: dict[str, Function], module: Module) -> str:
@@ -193,7 +194,3 @@ def _light(call: cst.Call, module: Module) -> bool:
     if names:
         return all(name.startswith(("builtins.", "torch.", "numpy.")) for name in names)
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in _LIGHT_METHODS
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

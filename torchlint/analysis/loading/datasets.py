@@ -12,7 +12,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
 from torchlint.analysis.loading.worker_processes import holds_local_function
 from torchlint.analysis.names import Binding, How
-from torchlint.analysis.uses import calls_spelled
+from torchlint.analysis.uses import calls_of
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _parameter(binding: Binding, module: Module, depth: int) -> Dataset:
     names = [each.name.value for each in function.params.params]
     shift = 1 if names[:1] in (["self"], ["cls"]) else 0
     position = names.index(binding.name) - shift if binding.name in names else None
-    passed = [argument(call, binding.name, position) for call in _callers(function, module)]
+    passed = [argument(call, binding.name, position) for call in calls_of(function, module)]
     return _joined(_describe(each, module, depth + 1) for each in passed if each is not None)
 
 
@@ -154,14 +154,6 @@ def _annotated(param: cst.Param, module: Module) -> Dataset | None:
         if class_ is not None:
             return dataset_class(class_, module)
     return None
-
-
-def _callers(function: cst.FunctionDef, module: Module) -> Iterator[cst.Call]:
-    """The calls of a function of this file; of its class for `__init__`."""
-    class_ = module.class_(function)
-    name = function.name.value
-    wanted = class_.name.value if class_ is not None and name == "__init__" else name
-    return calls_spelled(wanted, module)
 
 
 def _attribute_bindings(node: cst.Attribute, module: Module) -> list[Binding]:

@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument, has_star_args, literal
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.names import How
-from torchlint.analysis.uses import calls_spelled, reads_of_targets
+from torchlint.analysis.uses import calls_of, reads_of_targets
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -186,7 +186,7 @@ def _has_reason(loader: Loader, module: Module) -> bool:
 def runs_when_imported(loader: Loader, module: Module) -> bool:
     """Whether a worker process that imports this file again would reach the loop over the
     loader: there is no `if __name__ == "__main__"` before it."""
-    if module.has_main_guard:
+    if module.main_guard is not None:
         return False
     function = module.function(loader.call)
     if function is not None:
@@ -206,9 +206,5 @@ def _runs_at_import(
     if function in seen:
         return False
     seen.add(function)
-    class_ = module.class_(function)
-    made = class_ is not None and function.name.value == "__init__"
-    name = class_.name.value if class_ is not None and made else function.name.value
-    return any(
-        _runs_at_import(module.function(call), module, seen) for call in calls_spelled(name, module)
-    )
+    callers = (module.function(call) for call in calls_of(function, module))
+    return any(_runs_at_import(caller, module, seen) for caller in callers)
