@@ -197,12 +197,6 @@ def add_import(module: Module, dotted: str) -> tuple[Edit, ...]:
     return () if edit is None else (edit,)
 
 
-def inside_fstring(module: Module, node: cst.CSTNode) -> bool:
-    """Whether `node` stands in an f-string, where quotes and newlines may not be allowed."""
-    holders = (cst.FormattedStringExpression, cst.FormattedStringText)
-    return isinstance(node, holders) or module.enclosing(node, *holders) is not None
-
-
 def _edit(module: Module, start: int, end: int, content: str) -> Edit:
     if module.newline != "\n":
         content = _BARE_NEWLINE.sub(module.newline, content)

@@ -9,7 +9,6 @@ import pytest
 
 from torchlint.analysis.values.combine import arithmetic, container
 from torchlint.analysis.values.kinds import (
-    CPU_VALUE,
     DEVICE_VALUE,
     HOST_VALUE,
     UNKNOWN_VALUE,
@@ -282,7 +281,7 @@ def test_definitions_that_go_in_circles_or_on_and_on_end(
     probed: Callable[..., Any], text: str
 ) -> None:
     asked = probed(text)
-    assert not asked.module.value(asked.asked).on_device
+    assert not asked.module.value(asked.asked).has(Kind.DEVICE)
 
 
 class TestLoopsOverBatches:
@@ -347,13 +346,6 @@ class TestValue:
         assert HOST_VALUE.only(Kind.HOST | Kind.CPU)
         assert not (HOST_VALUE | UNKNOWN_VALUE).only(Kind.HOST)
         assert not Value(Kind.NOTHING).only(Kind.HOST)
-
-    def test_lies_on_the_device_only_if_nothing_speaks_against_it(self) -> None:
-        assert DEVICE_VALUE.on_device
-        assert (DEVICE_VALUE | HOST_VALUE).on_device
-        assert not Value(Kind.DEVICE | Kind.MODULE).on_device
-        assert not Value(Kind.DEVICE | Kind.ARRAY).on_device
-        assert not CPU_VALUE.on_device
 
     def test_a_container_knows_what_its_elements_can_be(self) -> None:
         assert container([DEVICE_VALUE, HOST_VALUE]).element == DEVICE_VALUE | HOST_VALUE

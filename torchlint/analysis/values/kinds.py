@@ -87,11 +87,6 @@ class Value:
         return replace(self, kind=self.kind & ~kind)
 
     @property
-    def on_device(self) -> bool:
-        """A tensor on the accelerator, as far as anybody can tell from the code."""
-        return self.has(Kind.DEVICE) and not self.has(Kind.MODULE | ARRAYS)
-
-    @property
     def is_array(self) -> bool:
         return self.has(ARRAYS) and self.only(ARRAYS | Kind.SCALAR)
 
