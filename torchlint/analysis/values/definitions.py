@@ -10,7 +10,11 @@ import libcst as cst
 from torchlint.analysis.names import qualified_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torchlint.analysis.values.inference import Inference
+
+_DEEPEST = 8
 
 
 class Definitions:
@@ -19,26 +23,23 @@ class Definitions:
     def __init__(self, values: Inference) -> None:
         self._values = values
 
-    def bases(self, class_: cst.ClassDef, depth: int = 0) -> list[str]:
+    def bases(self, class_: cst.ClassDef) -> list[str]:
         """The dotted names of a class's bases, through bases that this file defines."""
-        found: list[str] = []
-        for base in class_.bases:
-            for name in self._values.names.resolve(base.value):
-                own = self.class_named(name)
-                if own is not None and own is not class_ and depth < 8:
-                    found += self.bases(own, depth + 1)
-                found.append(name)
-        return found
+        return [name for name, _ in self._ancestry(class_, 0)]
 
-    def base_classes(self, class_: cst.ClassDef, depth: int = 0) -> list[cst.ClassDef]:
+    def base_classes(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
         """The bases of a class that this file defines, nearest first, with theirs."""
-        found: list[cst.ClassDef] = []
+        return [own for _, own in self._ancestry(class_, 0) if own is not None]
+
+    def _ancestry(
+        self, class_: cst.ClassDef, depth: int
+    ) -> Iterator[tuple[str, cst.ClassDef | None]]:
         for base in class_.bases:
             for name in self._values.names.resolve(base.value):
                 own = self.class_named(name)
-                if own is not None and own is not class_ and depth < 8:
-                    found += [own, *self.base_classes(own, depth + 1)]
-        return found
+                yield name, own
+                if own is not None and depth < _DEEPEST:
+                    yield from self._ancestry(own, depth + 1)
 
     def own_methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
         """The methods that a class itself defines, by name."""
