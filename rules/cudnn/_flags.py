@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,9 +123,9 @@ def _sometimes(node: cst.CSTNode, module: Module) -> bool:
 
 
 def _under_condition(node: cst.CSTNode, module: Module) -> bool:
-    for above in module.ancestors(node):
-        if isinstance(above, cst.If) and above is not module.main_guard:
-            words = [each.value for each in module.within(above.test) if isinstance(each, cst.Name)]
-            if not all(_ASKS_FOR_GPU.search(word.lower()) for word in words):
-                return True
-    return False
+    return any(
+        isinstance(above, cst.If)
+        and above is not module.main_guard
+        and not all(_ASKS_FOR_GPU.search(word.lower()) for word in words(above.test))
+        for above in module.ancestors(node)
+    )

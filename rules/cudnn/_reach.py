@@ -55,8 +55,7 @@ def training_functions(module: Module) -> set[cst.FunctionDef | None]:
     """The functions that hold a training step, with those around them; None stands for the top
     level."""
     found: set[cst.FunctionDef | None] = set()
-    training = {module.function(loop) for loop in module.loops.step_loops}
-    for function in training | set(module.loops.stepping_functions):
+    for function in module.loops.training_functions:
         found.add(function)
         while function is not None and (outer := module.function(function)) is not None:
             found.add(outer)

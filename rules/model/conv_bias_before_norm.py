@@ -152,8 +152,10 @@ def _norms_behind(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     if any(step.called and step.place not in places for step in steps):
         return []
     chosen = [order.conditions(layer, norm) for norm in norms]
-    optional = all(chosen) and not any(_is_choice(branches) for branches in chosen)
-    return norms if optional else []
+    one_of_several = any(
+        isinstance(branch.orelse, Branch) for branches in chosen for branch in branches
+    )
+    return norms if all(chosen) and not one_of_several else []
 
 
 def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
@@ -170,11 +172,6 @@ def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
     functions = (order.module.function(step.place) for step in norms if step.called)
     methods = {function.name.value for function in functions if function is not None}
     return order.overrides(order.module.class_(layer), methods)
-
-
-def _is_choice(branches: list[Branch]) -> bool:
-    """Whether the norm is one of several that an `if … elif …` chooses from."""
-    return any(isinstance(branch.orelse, Branch) for branch in branches)
 
 
 # report --------------------------------------------------------------------------------------

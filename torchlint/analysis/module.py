@@ -12,6 +12,7 @@ from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
+from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.reading import LineIndex
@@ -335,7 +336,6 @@ class Module:
         target = literals.argument(call, "device", 0)
         if target is None or literals.literal(target) == "cpu":
             return False
-        words = [node.value for node in self.within(target) if isinstance(node, cst.Name)]
-        if not any("dev" in word.lower() or "gpu" in word.lower() for word in words):
+        if not any("dev" in word.lower() or "gpu" in word.lower() for word in words(target)):
             return False
         return not self.values.is_cpu(target)

@@ -55,6 +55,11 @@ def calls_of(function: cst.FunctionDef, module: Module) -> Iterator[cst.Call]:
             yield call
 
 
+def method_name(call: cst.Call) -> str:
+    """`step` for `anything.step(…)`; empty for other calls."""
+    return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+
+
 def methods_called_on(node: cst.BaseExpression, module: Module) -> Iterator[cst.Call]:
     """Each call of a method of the same variable, or of an item of it: `x[0].fill(0)`."""
     for each in occurrences(node, module):

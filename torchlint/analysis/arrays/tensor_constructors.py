@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, argument_node, literal
 from torchlint.analysis.torch_api import TYPED_TENSORS
+from torchlint.analysis.uses import method_name
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -25,7 +26,6 @@ _DTYPES = {
     "cdouble": "complex128",
 }  # fmt: skip
 _TYPED = {name: name.removesuffix("Tensor") for name in (*TYPED_TENSORS, "CharTensor")}
-_MOVES = frozenset({"to", "cuda"})
 
 
 class Place(Enum):
@@ -149,12 +149,12 @@ def needs_its_copy(call: cst.Call) -> bool:
 def moved_at_once(call: cst.Call, module: Module) -> Copy:
     """Whether `.cuda()` or `.to(device)` right behind the call copies the tensor away."""
     method = method_behind(call, module)
-    if method is None or not isinstance(method.func, cst.Attribute):
+    if method is None:
         return Copy.WASTED
-    name = method.func.attr.value
+    name = method_name(method)
     if name == "cuda":
         return Copy.FORCED
-    if name not in _MOVES:
+    if name != "to":
         return Copy.WASTED
     target = argument(method, "device", 0)
     if target is None or any(_torch_dtype(each) for each in module.resolve(target)):

@@ -13,6 +13,7 @@ from torchlint.analysis.literals import literal
 from torchlint.analysis.loading.worker_processes import held_by, puts_on_device, writes_to_self
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import snake
+from torchlint.analysis.uses import method_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,8 +153,7 @@ def _work(
 
 def _spelled(call: cst.Call) -> str:
     """`self.transform`; only the method for `Path(name).read_bytes()`."""
-    last = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-    return dotted_text(call.func) or last
+    return dotted_text(call.func) or method_name(call)
 
 
 def _reads(call: cst.Call, spelled: str, module: Module) -> bool:

@@ -39,12 +39,8 @@ _INDICES = re.compile(r"(?:^|_)(?:idx|index|indices|indexes)$")
 _DISPLAYS = (cst.List, cst.Tuple, cst.ListComp, cst.GeneratorExp)
 
 
-def dataset_of(node: cst.BaseExpression, module: Module) -> Dataset:
+def dataset_of(node: cst.BaseExpression | None, module: Module, depth: int = 0) -> Dataset:
     """What is known of the dataset that an expression stands for."""
-    return _describe(node, module, 0)
-
-
-def _describe(node: cst.BaseExpression | None, module: Module, depth: int) -> Dataset:
     if node is None or depth > _DEEPEST:
         return _UNKNOWN
     if isinstance(node, cst.Name):
@@ -56,10 +52,10 @@ def _describe(node: cst.BaseExpression | None, module: Module, depth: int) -> Da
         return _item(node, module, depth)
     if isinstance(node, cst.IfExp):
         both = (node.body, node.orelse)
-        return _joined(_describe(each, module, depth + 1) for each in both)
+        return _joined(dataset_of(each, module, depth + 1) for each in both)
     if isinstance(node, cst.BinaryOperation):
         both = (node.left, node.right)
-        return _joined(_describe(each, module, depth + 1) for each in both)
+        return _joined(dataset_of(each, module, depth + 1) for each in both)
     if isinstance(node, _DISPLAYS):
         return _MEMORY
     if isinstance(node, cst.Attribute):
@@ -106,7 +102,7 @@ def _bound(binding: Binding, module: Module, depth: int) -> Dataset:
         if part is None:
             return _UNKNOWN
         node = part
-    return _describe(node, module, depth + 1)
+    return dataset_of(node, module, depth + 1)
 
 
 def _part(node: cst.BaseExpression, index: int, module: Module) -> cst.BaseExpression | None:
@@ -139,7 +135,7 @@ def _parameter(binding: Binding, module: Module, depth: int) -> Dataset:
     shift = 1 if names[:1] in (["self"], ["cls"]) else 0
     position = names.index(binding.name) - shift if binding.name in names else None
     passed = [argument(call, binding.name, position) for call in calls_of(function, module)]
-    return _joined(_describe(each, module, depth + 1) for each in passed if each is not None)
+    return _joined(dataset_of(each, module, depth + 1) for each in passed if each is not None)
 
 
 def _annotated(param: cst.Param, module: Module) -> Dataset | None:
@@ -178,7 +174,7 @@ def _call(node: cst.Call, module: Module, depth: int) -> Dataset:
     if function is not None:
         return _returned(function, module, depth)
     if isinstance(node.func, cst.Attribute):
-        owner = _describe(node.func.value, module, depth + 1)
+        owner = dataset_of(node.func.value, module, depth + 1)
         if owner.cost is Cost.TABLE:
             return _table_method(node.func.attr.value)
     return _by_value(node, module)
@@ -195,9 +191,9 @@ def _made_by(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
     if name in _IN_MEMORY:
         return _MEMORY
     if name in _PARTS_OF_ONE:
-        return _describe(first, module, depth + 1)
+        return dataset_of(first, module, depth + 1)
     if name == "torch.utils.data.ConcatDataset":
-        return _joined(_describe(each, module, depth + 1) for each in _elements(first, module))
+        return _joined(dataset_of(each, module, depth + 1) for each in _elements(first, module))
     if name.startswith(_STREAMS) or name == "torch.utils.data.ChainDataset":
         return _STREAM
     if name.startswith(("torchvision.datasets.", "torchaudio.datasets.")):
@@ -242,7 +238,7 @@ def _passes(node: cst.Call, option: str, class_: cst.ClassDef, module: Module) -
 
 def _returned(function: cst.FunctionDef, module: Module, depth: int) -> Dataset:
     statements = module.definitions.returns(function)
-    return _joined(_describe(each.value, module, depth + 1) for each in statements)
+    return _joined(dataset_of(each.value, module, depth + 1) for each in statements)
 
 
 def _local_argument(node: cst.Call, module: Module) -> str:
@@ -254,8 +250,8 @@ def _local_argument(node: cst.Call, module: Module) -> str:
 def _item(node: cst.Subscript, module: Module, depth: int) -> Dataset:
     elements = list(_elements(node.value, module))
     if elements:
-        return _joined(_describe(each, module, depth + 1) for each in elements)
-    owner = _describe(node.value, module, depth + 1)
+        return _joined(dataset_of(each, module, depth + 1) for each in elements)
+    owner = dataset_of(node.value, module, depth + 1)
     return _by_value(node, module) if owner == _UNKNOWN else owner
 
 

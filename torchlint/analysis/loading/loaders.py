@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument, has_star_args, literal
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.names import How
-from torchlint.analysis.uses import calls_of, reads_of_targets
+from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -115,14 +115,10 @@ def forwarding_loader(class_: cst.ClassDef, module: Module) -> bool:
 def _hands_on(init: cst.FunctionDef, module: Module) -> bool:
     """Whether `__init__` passes its keyword arguments to the DataLoader, and no workers."""
     for node in module.within(init.body):
-        if isinstance(node, cst.Call) and _calls_initializer(node):
+        if isinstance(node, cst.Call) and method_name(node) == "__init__":
             starred = any(arg.star == "**" for arg in node.args)
             return starred and argument(node, "num_workers") is None
     return False
-
-
-def _calls_initializer(call: cst.Call) -> bool:
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value == "__init__"
 
 
 # who reads the loader ----------------------------------------------------------------------
@@ -140,16 +136,11 @@ def is_left_alone(loader: Loader, module: Module) -> bool:
 
 def _read_once(call: cst.Call, module: Module) -> bool:
     """`next(iter(DataLoader(…)))` outside loops, also by way of a name."""
-    if _is_next_iter(call, module):
-        return next(iter(module.loops.loops_around(call)), None) is None
-    uses = list(reads_of_targets(module.parent(call), module))
-    return bool(uses) and all(
-        _is_next_iter(use, module) and next(iter(module.loops.loops_around(use)), None) is None
-        for use in uses
-    )
+    reads: list[cst.BaseExpression] = [*reads_of_targets(module.parent(call), module)]
+    return all(_gives_one_batch(each, module) for each in reads or [call])
 
 
-def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
+def _gives_one_batch(node: cst.CSTNode, module: Module) -> bool:
     inner = module.call_with(node)
     outer = module.call_with(inner) if inner is not None else None
     return (
@@ -157,6 +148,7 @@ def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
         and outer is not None
         and module.calls(inner, "builtins.iter")
         and module.calls(outer, "builtins.next")
+        and next(module.loops.loops_around(node), None) is None
     )
 
 

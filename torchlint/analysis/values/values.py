@@ -120,9 +120,7 @@ class Values:
         return self._display(node)
 
     def _display(self, node: cst.CSTNode) -> Value:
-        if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-            return container([self.value(element.value) for element in node.elements])
-        if isinstance(node, cst.Dict):
+        if isinstance(node, (cst.Tuple, cst.List, cst.Set, cst.Dict)):
             return container([self.value(element.value) for element in node.elements])
         if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp)):
             return container([self.value(node.elt)])
