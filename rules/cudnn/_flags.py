@@ -104,9 +104,8 @@ def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
     params = (*function.params.params, *function.params.kwonly_params)
     unasked = {each.name.value for each in params if module.literal(each.default) is False}
     return any(
-        isinstance(above, cst.If) and isinstance(name, cst.Name) and name.value in unasked
+        isinstance(above, cst.If) and not unasked.isdisjoint(words(above.test))
         for above in module.ancestors(node)
-        for name in (module.within(above.test) if isinstance(above, cst.If) else ())
     )
 
 

@@ -183,7 +183,7 @@ def add_import(module: Module, dotted: str) -> tuple[Edit, ...]:
     if any(_binds(statement, dotted) for statement in body):
         return ()
     code = f"import {dotted}"
-    index = 1 if body and _is_docstring(body[0]) else 0
+    index = 0 if module.tree.get_docstring() is None else 1
     while index < len(body) and _is_import(body[index]):
         index += 1
     if index:
@@ -219,14 +219,6 @@ def _own_line(module: Module, stmt: _Statement) -> cst.BaseStatement | None:
     if not isinstance(node, cst.BaseStatement) or _is_elif(module, node):
         return None
     return node
-
-
-def _is_docstring(statement: cst.CSTNode) -> bool:
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return False
-    first = statement.body[0]
-    strings = (cst.SimpleString, cst.ConcatenatedString)
-    return isinstance(first, cst.Expr) and isinstance(first.value, strings)
 
 
 def _is_import(statement: cst.CSTNode) -> bool:

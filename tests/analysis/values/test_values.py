@@ -8,6 +8,7 @@ import libcst as cst
 import pytest
 
 from torchlint.analysis.values.combine import arithmetic, container
+from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import (
     DEVICE_VALUE,
     HOST_VALUE,
@@ -302,7 +303,7 @@ class TestLoopsOverBatches:
     def test_goes_over_the_loader(self, module_of: Callable[..., Any], source: str) -> None:
         module = module_of(HEADER + f"for batch in {source}: pass\n")
         (loop,) = module.nodes(cst.For)
-        assert module.values.iterates_loader(loop)
+        assert is_over_loader(loop.iter, module.values)
 
     @pytest.mark.parametrize(
         "source", ["range(10)", "files", "enumerate(files)", "net.parameters()"]
@@ -310,7 +311,7 @@ class TestLoopsOverBatches:
     def test_goes_over_something_else(self, module_of: Callable[..., Any], source: str) -> None:
         module = module_of(HEADER + f"for batch in {source}: pass\n")
         (loop,) = module.nodes(cst.For)
-        assert not module.values.iterates_loader(loop)
+        assert not is_over_loader(loop.iter, module.values)
 
 
 class TestWords:

@@ -21,6 +21,7 @@ from torchlint.analysis.training.guards import (
     snake,
     stronger,
 )
+from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
 
 if TYPE_CHECKING:
@@ -319,7 +320,7 @@ class Loops:
         return frozenset(
             self.function(loop)
             for loop in self._tree.nodes(cst.For)
-            if self._values.iterates_loader(loop)
+            if is_over_loader(loop.iter, self._values)
         )
 
     # guards ------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from torchlint.analysis.values.combine import arithmetic, container, shared
 from torchlint.analysis.values.definitions import Definitions
 from torchlint.analysis.values.environments import is_bound_of_space, observed
 from torchlint.analysis.values.evidence import Evidence
-from torchlint.analysis.values.iteration import is_over_loader, iterated_call, unwrapped
+from torchlint.analysis.values.iteration import iterated_call, unwrapped
 from torchlint.analysis.values.kinds import (
     ARRAYS,
     DEVICE_VALUE,
@@ -234,11 +234,6 @@ class Values:
         if value.has(TENSORS | ARRAYS):
             return shared(value) | (Value(Kind.SCALAR) if value.has(ARRAYS) else NO_VALUE)
         return Value(value.kind & (Kind.PARAMETER | Kind.UNKNOWN), value.parameters)
-
-    def iterates_loader(self, loop: cst.For) -> bool:
-        """Whether a loop goes over the batches of a loader, through `tqdm`, `enumerate`, `zip`
-        or a wrapper that is given one."""
-        return is_over_loader(loop.iter, self)
 
     # attributes and items ----------------------------------------------------------------
 
