@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,9 +104,8 @@ def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
     params = (*function.params.params, *function.params.kwonly_params)
     unasked = {each.name.value for each in params if module.literal(each.default) is False}
     return any(
-        isinstance(above, cst.If) and isinstance(name, cst.Name) and name.value in unasked
+        isinstance(above, cst.If) and not unasked.isdisjoint(words(above.test))
         for above in module.ancestors(node)
-        for name in (module.within(above.test) if isinstance(above, cst.If) else ())
     )
 
 
@@ -122,9 +122,9 @@ def _sometimes(node: cst.CSTNode, module: Module) -> bool:
 
 
 def _under_condition(node: cst.CSTNode, module: Module) -> bool:
-    for above in module.ancestors(node):
-        if isinstance(above, cst.If) and above is not module.main_guard:
-            words = [each.value for each in module.within(above.test) if isinstance(each, cst.Name)]
-            if not all(_ASKS_FOR_GPU.search(word.lower()) for word in words):
-                return True
-    return False
+    return any(
+        isinstance(above, cst.If)
+        and above is not module.main_guard
+        and not all(_ASKS_FOR_GPU.search(word.lower()) for word in words(above.test))
+        for above in module.ancestors(node)
+    )

@@ -47,9 +47,8 @@ def _trains_here(statement: cst.CSTNode, module: Module) -> bool:
         head += " " + module.source(statement.target)
     if _ITERATES_OVER_DATA.search(head.lower()):
         return True
-    training = {module.function(loop) for loop in module.loops.step_loops}
-    training |= set(module.loops.stepping_functions)
-    names = {":" + module.qualified_name(each) for each in training if each is not None}
+    training = module.loops.training_functions - {None}
+    names = {":" + module.qualified_name(each) for each in training}
     return any(
         isinstance(node, cst.Call) and not names.isdisjoint(module.resolve(node.func))
         for node in module.within(statement.body)
@@ -109,14 +108,11 @@ def _first_statement(module: Module) -> cst.BaseStatement | cst.BaseSmallStateme
 
 
 def _main_function(module: Module) -> cst.FunctionDef | None:
-    guard = module.main_guard
-    assert guard is not None
-    for function in module.tree.body:
-        if isinstance(function, cst.FunctionDef) and function.name.value == "main":
-            calls = module.calls_within(guard.body)
-            if any(":main" in module.resolve(call.func) for call in calls):
-                return function
-    return None
+    assert module.main_guard is not None
+    calls = module.calls_within(module.main_guard.body)
+    called = any(module.calls(call, ":main") for call in calls)
+    main = module.definitions.named(":main") if called else None
+    return main if isinstance(main, cst.FunctionDef) else None
 
 
 def _bound(dotted: str, module: Module) -> str | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.training.guards import words
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
 
@@ -45,7 +46,7 @@ def reach_of(module: Module) -> Reach:
     found: list[_Definition] | None = None
     while found is None or found:
         for node in todo:
-            names.update(each.value for each in module.within(node) if type(each) is cst.Name)
+            names.update(words(node))
         found = [each for each in left if _can_run(each, names, seen, module)]
         left = [each for each in left if each not in found]
         seen.update(found)
@@ -58,8 +59,7 @@ def reach_of(module: Module) -> Reach:
 def training_functions(module: Module) -> set[cst.FunctionDef | None]:
     """The functions with a training step, and the functions around them; None is the top level."""
     found: set[cst.FunctionDef | None] = set()
-    training = {module.function(loop) for loop in module.loops.step_loops}
-    for function in training | set(module.loops.stepping_functions):
+    for function in module.loops.training_functions:
         found.add(function)
         while function is not None and (outer := module.function(function)) is not None:
             found.add(outer)

@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
+from torchlint.analysis.loading.dataset_classes import Cost, dataset_class
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loaders import (
     Loader,
@@ -66,7 +66,6 @@ from torchlint.rule import (
     Fix,
     Rule,
     Tier,
-    Waiting,
     edits,
     without_fix,
 )
@@ -103,12 +102,18 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
     dataset = dataset_of(loader.dataset, module)
     if dataset.cost in _NOT_REPORTED or (dataset.cost is Cost.TABLE and loader.collate is None):
         return
-    held = _held_at_the_call(loader, module) or dataset.held
-    finding = _finding(loader, dataset, held, module)
-    if dataset.cost is Cost.UNKNOWN and not dataset.imported:
-        finding = _as_hint(finding)
+    unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
+    held = _held_at_the_call(loader, module) or dataset.held or (_UNSURE if unsure else "")
     elsewhere = _Elsewhere(loader.imported, dataset.imported)
-    yield Waiting(finding, needs=elsewhere._asdict()) if any(elsewhere) else finding
+    yield from rule.report(
+        module,
+        call,
+        _message(dataset.reason),
+        tier=Tier.HINT if unsure or dataset.cost is Cost.TABLE else Tier.DEFAULT,
+        fix=None if held else _four_workers(loader, module),
+        withheld=held or None,
+        needs=elsewhere if any(elsewhere) else None,
+    )
 
 
 @rule.on(cst.Call)
@@ -122,14 +127,6 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterator[Finding]:
         if module.literal(workers.value) == 0:
             fix = Fix(Applicability.UNSAFE, _FIXED, (edits.replace(module, workers.value, "4"),))
             yield rule.finding(module, call, message, tier=Tier.HINT, fix=fix)
-
-
-def _finding(loader: Loader, dataset: Dataset, held: str, module: Module) -> Finding:
-    tier = Tier.HINT if dataset.cost is Cost.TABLE else Tier.DEFAULT
-    message = _message(dataset.reason)
-    if held:
-        return rule.finding(module, loader.call, message, tier=tier, withheld=held)
-    return rule.finding(module, loader.call, message, tier=tier, fix=_four_workers(loader, module))
 
 
 def _message(reason: str) -> str:

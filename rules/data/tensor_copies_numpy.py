@@ -75,16 +75,14 @@ from torchlint.analysis.arrays.tensor_constructors import (
     moved_at_once,
     needs_its_copy,
     tensor_constructor,
-    torch_module,
 )
-from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
-from torchlint.rule import Applicability, Edit, Finding, Fix, Rule, Tier, edits
+from torchlint.rule import Applicability, Context, Edit, Fix, Rule, Tier, edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.rule import Module
+    from torchlint.rule import Module, Said
 
 _NOT_NUMBERS = ("object", "str")
 
@@ -98,12 +96,13 @@ rule = Rule(
         r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
         r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
     ),
+    else_hint=(Context.PER_BATCH,),
     off_in_tests=True,
 )
 
 
 @rule.on(cst.Call)
-def copies_an_array(call: cst.Call, module: Module) -> Iterator[Finding]:
+def copies_an_array(call: cst.Call, module: Module) -> Iterator[Said]:
     made = tensor_constructor(call, module)
     if made is None or made.shares:
         return
@@ -113,7 +112,7 @@ def copies_an_array(call: cst.Call, module: Module) -> Iterator[Finding]:
         return
     if made.typed:
         if array.is_array or looks_like_array(node, module):
-            yield _typed(made, array, module)
+            yield from _typed(made, array, module)
     elif _is_array(node, array, module) and not array.has(Kind.SCALAR):
         yield from _copied(made, array, module)
 
@@ -128,7 +127,7 @@ def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
 # torch.tensor ------------------------------------------------------------------------------
 
 
-def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Finding]:
+def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Said]:
     node = made.data.value
     copy = copy_made(made, array, module)
     if copy is Copy.FORCED or needs_its_copy(made.call) or is_read_only(node, module):
@@ -138,22 +137,19 @@ def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Finding
     if danger and copy is Copy.WASTED and moved is Copy.WASTED:
         return
     sure = copy is Copy.WASTED and not danger and not array.has(Kind.PARAMETER)
-    tier = Tier.DEFAULT if sure and runs_per_batch(made.call, module) else Tier.HINT
-    message = _sharing_message(copy)
-    withheld = _resized(made, module) or danger or _unnamed(made, module)
-    if withheld:
-        yield rule.finding(module, made.call, message, tier=tier, withheld=withheld)
-        return
-    yield rule.finding(module, made.call, message, tier=tier, fix=_shared(made, module))
-
-
-def _sharing_message(copy: Copy) -> str:
+    tier = Tier.DEFAULT if sure else Tier.HINT
     if copy is Copy.PERHAPS:
-        return (
+        message = (
             "`torch.tensor` copies the array even if its type and device match; use "
             "`torch.as_tensor`, which copies only if needed."
         )
-    return "`torch.tensor` copies the whole array; use `torch.as_tensor`, which shares its memory."
+    else:
+        message = (
+            "`torch.tensor` copies the whole array; use `torch.as_tensor`, which shares its memory."
+        )
+    withheld = _why_not(made, danger, module)
+    fix = None if withheld else _shared(made, module)
+    yield from rule.report(module, made.call, message, tier=tier, fix=fix, withheld=withheld)
 
 
 def _danger(made: Constructor, module: Module) -> str:
@@ -170,16 +166,18 @@ def _danger(made: Constructor, module: Module) -> str:
     return ""
 
 
-def _resized(made: Constructor, module: Module) -> str:
+def _why_not(made: Constructor, danger: str, module: Module) -> str | None:
     if is_resized(made.call, module):
         return "the tensor is resized, and the memory of an array cannot grow"
-    return ""
-
-
-def _unnamed(made: Constructor, module: Module) -> str:
-    if isinstance(made.call.func, cst.Attribute) or torch_module(made, module):
-        return ""
+    if danger:
+        return danger
+    if isinstance(made.call.func, cst.Attribute) or _torch(made, module):
+        return None
     return "`torch` itself is not imported here"
+
+
+def _torch(made: Constructor, module: Module) -> str | None:
+    return module.names.imported_as("torch", made.call)
 
 
 def _shared(made: Constructor, module: Module) -> Fix:
@@ -187,7 +185,7 @@ def _shared(made: Constructor, module: Module) -> Fix:
     if isinstance(func, cst.Attribute):
         edit = edits.replace(module, func.attr, "as_tensor")
     else:
-        edit = edits.replace(module, func, f"{torch_module(made, module)}.as_tensor")
+        edit = edits.replace(module, func, f"{_torch(made, module)}.as_tensor")
     if held_by_nobody(made.data.value, module):
         return Fix(Applicability.SAFE, "Share the array's memory", (edit,))
     message = "Share the array's memory; what writes to one then changes the other"
@@ -197,22 +195,21 @@ def _shared(made: Constructor, module: Module) -> Fix:
 # torch.FloatTensor and others --------------------------------------------------------------
 
 
-def _typed(made: Constructor, array: Value, module: Module) -> Finding:
+def _typed(made: Constructor, array: Value, module: Module) -> Iterator[Said]:
     message = (
         f"`{made.typed.removesuffix('Tensor')}Tensor(…)` copies every array that is not "
         f"{made.dtype} already, without a visible conversion; create the array as {made.dtype} "
         "and share it with `torch.from_numpy`."
     )
-    spelled = torch_module(made, module)
-    withheld = ""
+    torch = _torch(made, module)
+    fix = withheld = None
     if made.place is Place.EITHER:
         withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
-    elif spelled is None:
+    elif torch is None:
         withheld = "`torch` itself is not imported here"
-    if spelled is None or withheld:
-        return rule.finding(module, made.call, message, tier=Tier.HINT, withheld=withheld)
-    fix = _spelled_out(made, array, spelled, module)
-    return rule.finding(module, made.call, message, tier=Tier.HINT, fix=fix)
+    else:
+        fix = _spelled_out(made, array, torch, module)
+    yield from rule.report(module, made.call, message, tier=Tier.HINT, fix=fix, withheld=withheld)
 
 
 def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) -> Fix:

@@ -50,10 +50,8 @@ from torchlint.analysis.arrays.tensor_constructors import (
     Constructor,
     Place,
     tensor_constructor,
-    torch_module,
 )
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.names import How
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 from torchlint.rule import Applicability, Edit, Finding, Fix, Rule, edits
 
@@ -120,13 +118,12 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterator[Findin
     node = made.data.value
     items = _comprehension_of_items(node, module)
     if items is not None:
-        yield from _items(made, items, module)
-    elif _is_tolist(node) and isinstance(node, cst.Call):
-        yield from _tolist(made, node, module)
-    else:
-        elements = elements_of(node, module)
-        if elements.only(ARRAYS):
-            yield _arrays(made, module)
+        yield _items(made, items, module)
+    elif (tolist := _tolist_of(node)) is not None:
+        if module.value(tolist.value).only(ARRAYS):
+            yield _tolist(made, tolist, module)
+    elif elements_of(node, module).only(ARRAYS):
+        yield _arrays(made, module)
 
 
 # a list of arrays --------------------------------------------------------------------------
@@ -137,7 +134,7 @@ def _arrays(made: Constructor, module: Module) -> Finding:
         "A tensor made from a list of arrays is read number by number; join the arrays with "
         "`np.stack` first."
     )
-    numpy = _numpy_name(module)
+    numpy = module.names.imported_as("numpy", made.call)
     if numpy is None:
         withheld = "NumPy is not imported in this file"
         return rule.finding(module, made.call, message, withheld=withheld)
@@ -176,50 +173,34 @@ def _of_one_type(made: Constructor, module: Module) -> bool:
     return len(types) == 1 and None not in types
 
 
-def _numpy_name(module: Module) -> str | None:
-    for name, bindings in module.names.module.bindings.items():
-        if all(each.how is How.IMPORT and each.dotted == "numpy" for each in bindings):
-            return name
-    return None
-
-
 # array.tolist() ----------------------------------------------------------------------------
 
 
-def _is_tolist(node: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Attribute)
-        and node.func.attr.value == "tolist"
-    )
+def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
+    """`array.tolist` of `array.tolist()`."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return None
+    return node.func if node.func.attr.value == "tolist" else None
 
 
-def _tolist(made: Constructor, node: cst.Call, module: Module) -> Iterator[Finding]:
-    assert isinstance(node.func, cst.Attribute)
-    array = module.value(node.func.value)
-    if not array.only(ARRAYS):
-        return
+def _tolist(made: Constructor, tolist: cst.Attribute, module: Module) -> Finding:
     message = (
         "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass "
         "the array."
     )
-    fix = _without_list(made, node.func, module)
-    if fix is None:
+    if made.typed and made.place is not Place.HOST:
         withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
-        yield rule.finding(module, made.call, message, withheld=withheld)
-        return
-    yield rule.finding(module, made.call, message, fix=fix)
+        return rule.finding(module, made.call, message, withheld=withheld)
+    return rule.finding(module, made.call, message, fix=_without_list(made, tolist, module))
 
 
-def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> Fix | None:
+def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> Fix:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
     _, start = module.offsets(tolist.value)
     _, end = module.offsets(made.data.value)
     changes = [Edit(module.position(start), module.position(end), "")]
     typed = argument(made.call, "dtype")
     kept = bool(made.typed) or (typed is not None and literal(typed) is not None)
-    if made.typed and made.place is not Place.HOST:
-        return None
     renamed = _renamed(made, module)
     if renamed is not None:
         changes.insert(0, renamed)
@@ -243,20 +224,19 @@ def _comprehension_of_items(node: cst.BaseExpression, module: Module) -> cst.Att
     return read.func if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER) else None
 
 
-def _items(made: Constructor, item: cst.Attribute, module: Module) -> Iterator[Finding]:
+def _items(made: Constructor, item: cst.Attribute, module: Module) -> Finding:
     message = (
         "Each `.item()` reads one number from its tensor, and waits if that is on the "
         "GPU; join the tensors with `torch.stack`."
     )
-    torch = torch_module(made, module)
+    torch = module.names.imported_as("torch", made.call)
     only_data = len(made.call.args) == 1
     if torch is None or not only_data or made.typed:
         withheld = "`torch.stack` takes no `dtype=` or `device=`; convert what it returns"
-        yield rule.finding(module, made.call, message, withheld=withheld)
-        return
+        return rule.finding(module, made.call, message, withheld=withheld)
     changes = (
         edits.replace(module, made.call.func, f"{torch}.stack"),
         edits.replace(module, item.attr, "detach"),
     )
     fix = Fix(Applicability.UNSAFE, "Stack the tensors; dtype and device stay the same", changes)
-    yield rule.finding(module, made.call, message, fix=fix)
+    return rule.finding(module, made.call, message, fix=fix)

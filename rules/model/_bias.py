@@ -18,7 +18,7 @@ def has_bias(call: cst.Call, layers: Layers) -> bool:
     module = layers.module
     if not layers.is_one_of(call, CONVOLUTIONS | LINEAR):
         return False
-    if module.has_star_args(call) or module.has_star_kwargs(call):
+    if any(arg.star for arg in call.args):
         return False
     bias = argument_of_bias(call, layers)
     return bias is None or module.literal(bias) is True
@@ -26,16 +26,11 @@ def has_bias(call: cst.Call, layers: Layers) -> bool:
 
 def argument_of_bias(call: cst.Call, layers: Layers) -> cst.BaseExpression | None:
     position = 2 if is_linear(call, layers) else 7
-    return layers.module.argument(call, "bias", position - _is_lazy(call, layers))
+    return layers.module.argument(call, "bias", position - layers.is_lazy(call))
 
 
 def is_linear(call: cst.Call, layers: Layers) -> bool:
     return layers.is_one_of(call, LINEAR)
-
-
-def _is_lazy(call: cst.Call, layers: Layers) -> bool:
-    """Lazy layers take no number of input features, so their other arguments move up."""
-    return any(name.startswith("torch.nn.Lazy") for name in layers.constructor(call))
 
 
 def same_features(layer: cst.Call, norm: cst.Call, layers: Layers) -> bool | None:
@@ -45,12 +40,12 @@ def same_features(layer: cst.Call, norm: cst.Call, layers: Layers) -> bool | Non
     (batch, length, features) a BatchNorm1d would be created for the length.
     """
     module = layers.module
-    given_at = 1 - _is_lazy(layer, layers)
+    given_at = 1 - layers.is_lazy(layer)
     given_name = "out_features" if is_linear(layer, layers) else "out_channels"
     given = module.argument(layer, given_name, given_at)
     group = layers.is_one_of(norm, ("torch.nn.GroupNorm",))
     wanted = module.argument(norm, "num_channels" if group else "num_features", int(group))
-    if given is None or wanted is None or _is_lazy(norm, layers):
+    if given is None or wanted is None or layers.is_lazy(norm):
         return None
     if module.tree.code_for_node(given) == module.tree.code_for_node(wanted):
         return True

@@ -66,7 +66,6 @@ from torchlint.analysis.layers.module_order import Branch, ModuleOrder
 from torchlint.analysis.layers.normalization import (
     freezes_norms,
     is_batch_norm,
-    is_group_norm_per_channel,
     is_instance_norm,
 )
 from torchlint.analysis.names import How
@@ -153,8 +152,10 @@ def _norms_after(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     if any(step.called and step.place not in places for step in steps):
         return []
     chosen = [order.conditions(layer, norm) for norm in norms]
-    optional = all(chosen) and not any(_is_choice(branches) for branches in chosen)
-    return norms if optional else []
+    one_of_several = any(
+        isinstance(branch.orelse, Branch) for branches in chosen for branch in branches
+    )
+    return norms if all(chosen) and not one_of_several else []
 
 
 def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
@@ -163,11 +164,7 @@ def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
         return is_batch_norm(norm, layers) and same_features(layer, norm, layers) is True
     if same_features(layer, norm, layers) is False:
         return False
-    return (
-        is_batch_norm(norm, layers)
-        or is_instance_norm(norm, layers)
-        or is_group_norm_per_channel(norm, layers)
-    )
+    return is_batch_norm(norm, layers) or is_instance_norm(norm, layers)
 
 
 def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
@@ -175,11 +172,6 @@ def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
     functions = (order.module.function(step.place) for step in norms if step.called)
     methods = {function.name.value for function in functions if function is not None}
     return order.overrides(order.module.class_(layer), methods)
-
-
-def _is_choice(branches: list[Branch]) -> bool:
-    """Whether the norm is one of several that an `if … elif …` chooses from."""
-    return any(isinstance(branch.orelse, Branch) for branch in branches)
 
 
 # report --------------------------------------------------------------------------------------

@@ -51,10 +51,7 @@ def _is_own(name: str, module: Module) -> bool:
 
 def _inherits(class_: cst.ClassDef, module: Module) -> bool:
     """Whether a class is a module that leaves `zero_grad` as torch wrote it."""
-    own = any(
-        isinstance(each, cst.FunctionDef) and each.name.value == "zero_grad"
-        for each in class_.body.body
-    )
+    own = "zero_grad" in module.definitions.own_methods(class_)
     bases = module.definitions.bases(class_)
     return not own and any(
         base.startswith("torch.nn.") or base.endswith(ANY.module_classes) for base in bases

@@ -19,9 +19,10 @@ _NO_EFFECT = frozenset({"detach_", "requires_grad_"})
 
 def sounds_like_parameters(source: cst.BaseExpression, module: Module) -> bool:
     """Whether a loop is over parameters: `model.parameters()`, `group["params"]`, `params`."""
-    words = [node.value for node in module.within(source) if isinstance(node, cst.Name)]
-    words += [node.value for node in module.within(source) if isinstance(node, cst.SimpleString)]
-    return any("param" in word.lower() for word in words)
+    return any(
+        isinstance(node, (cst.Name, cst.SimpleString)) and "param" in node.value.lower()
+        for node in module.within(source)
+    )
 
 
 def zeroes_each(loop: cst.For, module: Module) -> bool:

@@ -412,12 +412,6 @@ def test_a_node_that_is_put_in_its_own_place_changes_nothing() -> None:
         assert made(module, edits.replace(module, node, node)) == text
 
 
-def test_what_is_inside_an_f_string_is_known() -> None:
-    module = module_of("x = f'{a.b(c):{d}}' + e\n")
-    inside = {name.value: edits.inside_fstring(module, name) for name in module.nodes(cst.Name)}
-    assert inside == {"x": False, "a": True, "b": True, "c": True, "d": True, "e": False}
-
-
 @st.composite
 def texts_with_edits(draw: st.DrawFn) -> tuple[str, list[tuple[int, int, str]]]:
     text = draw(st.text(alphabet="ab \t\n\r\x0cé\u2028", max_size=60))

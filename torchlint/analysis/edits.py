@@ -183,7 +183,7 @@ def add_import(module: Module, dotted: str) -> tuple[Edit, ...]:
     if any(_binds(statement, dotted) for statement in body):
         return ()
     code = f"import {dotted}"
-    index = 1 if body and _is_docstring(body[0]) else 0
+    index = 0 if module.tree.get_docstring() is None else 1
     while index < len(body) and _is_import(body[index]):
         index += 1
     if index:
@@ -195,12 +195,6 @@ def add_import(module: Module, dotted: str) -> tuple[Edit, ...]:
         broken = end > 0 and line_start(module, end) != end
         edit = _edit(module, end, end, f"\n{code}" if broken else f"{code}\n")
     return () if edit is None else (edit,)
-
-
-def inside_fstring(module: Module, node: cst.CSTNode) -> bool:
-    """Whether `node` stands in an f-string, where quotes and newlines may not be allowed."""
-    holders = (cst.FormattedStringExpression, cst.FormattedStringText)
-    return isinstance(node, holders) or module.enclosing(node, *holders) is not None
 
 
 def _edit(module: Module, start: int, end: int, content: str) -> Edit:
@@ -225,14 +219,6 @@ def _own_line(module: Module, stmt: _Statement) -> cst.BaseStatement | None:
     if not isinstance(node, cst.BaseStatement) or _is_elif(module, node):
         return None
     return node
-
-
-def _is_docstring(statement: cst.CSTNode) -> bool:
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return False
-    first = statement.body[0]
-    strings = (cst.SimpleString, cst.ConcatenatedString)
-    return isinstance(first, cst.Expr) and isinstance(first.value, strings)
 
 
 def _is_import(statement: cst.CSTNode) -> bool:

@@ -12,6 +12,7 @@ from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
+from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex
@@ -288,12 +289,8 @@ class Module:
         )
 
     @cached_property
-    def has_main_guard(self) -> bool:
-        """`if __name__ == "__main__":` at the top level."""
-        return self.main_guard is not None
-
-    @cached_property
     def main_guard(self) -> cst.If | None:
+        """`if __name__ == "__main__":` at the top level."""
         for statement in self.tree.body:
             if isinstance(statement, cst.If) and any(
                 isinstance(node, cst.Name) and node.value == "__name__"
@@ -339,7 +336,6 @@ class Module:
         target = literals.argument(call, "device", 0)
         if target is None or literals.literal(target) == "cpu":
             return False
-        words = [node.value for node in self.within(target) if isinstance(node, cst.Name)]
-        if not any("dev" in word.lower() or "gpu" in word.lower() for word in words):
+        if not any("dev" in word.lower() or "gpu" in word.lower() for word in words(target)):
             return False
         return not self.values.is_cpu(target)

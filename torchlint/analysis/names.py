@@ -181,6 +181,16 @@ class Names:
             scope = scope.parent
         return []
 
+    def imported_as(self, package: str, near: cst.CSTNode) -> str | None:
+        """The name that a package has where a node stands, such as `np` for `numpy`."""
+        scope: Scope | None = self.scope(near)
+        while scope is not None:
+            for name, bindings in scope.bindings.items():
+                if all(each.how is How.IMPORT and each.dotted == package for each in bindings):
+                    return name
+            scope = scope.parent
+        return None
+
     def resolve(self, node: cst.CSTNode) -> tuple[str, ...]:
         """Every dotted name that an expression can stand for, in source order.
 

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.training.guards import Guard
-from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, Value
+from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
 
 if TYPE_CHECKING:
@@ -322,19 +322,13 @@ class _Summarizer:
     def _passed(self, name: str, node: cst.BaseExpression) -> Passed:
         value = self._module.value(node)
         inner = value.element if value.has(Kind.CONTAINER) and value.element else value
+        may_be_tensor = inner.has(Kind.PARAMETER | TENSORS)
         return Passed(
             name=name,
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
-            parameters=tuple(sorted(_tensor_parameters(inner))),
+            parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
             classes=tuple(self._classes(node))
             if isinstance(node, (cst.Name, cst.Call, cst.Attribute))
             else (),
         )
-
-
-def _tensor_parameters(value: Value) -> frozenset[str]:
-    """The caller's own parameters that a value is made of, if it can be a tensor at all."""
-    if value.has(Kind.PARAMETER | TENSORS):
-        return value.parameters
-    return frozenset()

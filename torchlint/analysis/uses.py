@@ -41,14 +41,23 @@ def _varies(node: cst.Name, module: Module) -> bool:
     )
 
 
-def calls_spelled(name: str, module: Module) -> Iterator[cst.Call]:
-    """Each call of `name(…)` or `anything.name(…)`, in source order."""
+def calls_of(function: cst.FunctionDef, module: Module) -> Iterator[cst.Call]:
+    """Each call `name(…)` or `anything.name(…)` of a function, in source order; of its class for
+    `__init__`."""
+    class_ = module.class_(function)
+    made = class_ is not None and function.name.value == "__init__"
+    name = class_.name.value if class_ is not None and made else function.name.value
     for node in module.spelled(name):
         parent = module.parent(node)
         func = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
         call = module.parent(func)
         if isinstance(call, cst.Call):
             yield call
+
+
+def method_name(call: cst.Call) -> str:
+    """`step` for `anything.step(…)`; empty for other calls."""
+    return call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
 
 
 def methods_called_on(node: cst.BaseExpression, module: Module) -> Iterator[cst.Call]:

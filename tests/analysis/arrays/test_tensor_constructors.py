@@ -15,7 +15,6 @@ from torchlint.analysis.arrays.tensor_constructors import (
     moved_at_once,
     needs_its_copy,
     tensor_constructor,
-    torch_module,
 )
 from torchlint.analysis.module import Module
 from torchlint.files.reading import decode
@@ -164,4 +163,4 @@ def test_gradients_and_pinned_memory_need_a_copy(arguments: str, needed: bool) -
 def test_torch_is_spelled_as_the_file_spells_it() -> None:
     found, module = made("def f():\n  import torch as th\n  probe(th.tensor(x))")
     assert found is not None
-    assert torch_module(found, module) == "th"
+    assert module.names.imported_as("torch", found.call) == "th"

@@ -8,17 +8,14 @@ import libcst as cst
 import pytest
 
 from torchlint.analysis.values.combine import arithmetic, container
+from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import (
-    CPU_VALUE,
     DEVICE_VALUE,
     HOST_VALUE,
     UNKNOWN_VALUE,
     Kind,
     Value,
-    sounds_like_loader,
-    sounds_like_loss,
-    sounds_like_module,
-    sounds_like_optimizer,
+    kind_by_name,
 )
 
 if TYPE_CHECKING:
@@ -285,7 +282,7 @@ def test_definitions_that_go_in_circles_or_on_and_on_end(
     probed: Callable[..., Any], text: str
 ) -> None:
     asked = probed(text)
-    assert not asked.module.value(asked.asked).on_device
+    assert not asked.module.value(asked.asked).has(Kind.DEVICE)
 
 
 class TestLoopsOverBatches:
@@ -306,7 +303,7 @@ class TestLoopsOverBatches:
     def test_goes_over_the_loader(self, module_of: Callable[..., Any], source: str) -> None:
         module = module_of(HEADER + f"for batch in {source}: pass\n")
         (loop,) = module.nodes(cst.For)
-        assert module.values.iterates_loader(loop)
+        assert is_over_loader(loop.iter, module.values)
 
     @pytest.mark.parametrize(
         "source", ["range(10)", "files", "enumerate(files)", "net.parameters()"]
@@ -314,50 +311,25 @@ class TestLoopsOverBatches:
     def test_goes_over_something_else(self, module_of: Callable[..., Any], source: str) -> None:
         module = module_of(HEADER + f"for batch in {source}: pass\n")
         (loop,) = module.nodes(cst.For)
-        assert not module.values.iterates_loader(loop)
+        assert not is_over_loader(loop.iter, module.values)
 
 
 class TestWords:
     @pytest.mark.parametrize(
-        "name",
-        ["model", "net", "netD", "net_g", "G_net", "my_encoder", "discriminator", "ddp_model"],
+        ("kind", "names"),
+        [
+            (Kind.MODULE, "model net netD net_g G_net my_encoder discriminator ddp_model"),
+            (Kind.MODULE, "criterion loss_fn loss_func criterion_ce criterionGAN"),
+            (Kind.OPTIMIZER, "optimizer optim opt opt_g D_optimizer solver"),
+            (Kind.LOADER, "loader train_loader trainloader val_dataloader dl train_iter"),
+            (Kind.NOTHING, "modeling network_size x models_path internet loss losses total_loss"),
+            (Kind.NOTHING, "option options scheduler adopted load data reloaded iterations"),
+        ],
     )
-    def test_of_modules(self, name: str) -> None:
-        assert sounds_like_module(name)
-
-    @pytest.mark.parametrize("name", ["modeling", "network_size", "x", "models_path", "internet"])
-    def test_not_of_modules(self, name: str) -> None:
-        assert not sounds_like_module(name)
-
-    @pytest.mark.parametrize(
-        "name", ["criterion", "loss_fn", "loss_func", "criterion_ce", "criterionGAN"]
-    )
-    def test_of_losses(self, name: str) -> None:
-        assert sounds_like_loss(name)
-
-    @pytest.mark.parametrize("name", ["loss", "losses", "total_loss"])
-    def test_not_of_losses_but_of_their_values(self, name: str) -> None:
-        assert not sounds_like_loss(name)
-
-    @pytest.mark.parametrize(
-        "name", ["optimizer", "optim", "opt", "opt_g", "D_optimizer", "solver"]
-    )
-    def test_of_optimizers(self, name: str) -> None:
-        assert sounds_like_optimizer(name)
-
-    @pytest.mark.parametrize("name", ["option", "options", "scheduler", "adopted"])
-    def test_not_of_optimizers(self, name: str) -> None:
-        assert not sounds_like_optimizer(name)
-
-    @pytest.mark.parametrize(
-        "name", ["loader", "train_loader", "trainloader", "val_dataloader", "dl", "train_iter"]
-    )
-    def test_of_loaders(self, name: str) -> None:
-        assert sounds_like_loader(name)
-
-    @pytest.mark.parametrize("name", ["load", "data", "reloaded", "iterations"])
-    def test_not_of_loaders(self, name: str) -> None:
-        assert not sounds_like_loader(name)
+    def test_name_a_kind(self, kind: Kind, names: str) -> None:
+        assert {name: kind_by_name(name) for name in names.split()} == dict.fromkeys(
+            names.split(), kind
+        )
 
 
 class TestValue:
@@ -375,13 +347,6 @@ class TestValue:
         assert HOST_VALUE.only(Kind.HOST | Kind.CPU)
         assert not (HOST_VALUE | UNKNOWN_VALUE).only(Kind.HOST)
         assert not Value(Kind.NOTHING).only(Kind.HOST)
-
-    def test_lies_on_the_device_only_if_nothing_speaks_against_it(self) -> None:
-        assert DEVICE_VALUE.on_device
-        assert (DEVICE_VALUE | HOST_VALUE).on_device
-        assert not Value(Kind.DEVICE | Kind.MODULE).on_device
-        assert not Value(Kind.DEVICE | Kind.ARRAY).on_device
-        assert not CPU_VALUE.on_device
 
     def test_a_container_knows_what_its_elements_can_be(self) -> None:
         assert container([DEVICE_VALUE, HOST_VALUE]).element == DEVICE_VALUE | HOST_VALUE

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import Binding, How
+from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.environments import first_observation
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
@@ -35,7 +36,7 @@ def looks_like_array(node: cst.BaseExpression, module: Module, depth: int = 0) -
     if first_observation(node, module.values):
         return True
     if isinstance(node, cst.Call):
-        method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
+        method = method_name(node)
         if method in _ARRAY_METHODS and not module.resolve(node.func):
             return True
         return any(module.value(arg.value).is_array for arg in node.args)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import How
-from torchlint.analysis.uses import methods_called_on
+from torchlint.analysis.uses import method_name, methods_called_on
 from torchlint.analysis.values.kinds import NO_VALUE, UNKNOWN_VALUE, Value
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _elements_of_name(node: cst.Name, module: Module) -> Value:
 
 def _grown(call: cst.Call, module: Module) -> Value:
     """What a method call adds to a list."""
-    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    method = method_name(call)
     if method == "append" and len(call.args) == 1:
         return module.value(call.args[0].value)
     if method in ("extend", "insert"):

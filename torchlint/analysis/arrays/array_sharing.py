@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.analysis.arrays.tensor_constructors import method_behind
 from torchlint.analysis.literals import argument, argument_node
 from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.uses import methods_called_on, occurrences, with_items
+from torchlint.analysis.uses import method_name, methods_called_on, occurrences, with_items
 from torchlint.analysis.values.environments import observed
 from torchlint.analysis.values.kinds import Kind
 
@@ -182,7 +182,7 @@ def _writes(array: cst.BaseExpression, module: Module) -> Iterator[cst.CSTNode]:
             if isinstance(call, cst.Call) and _is_output(above, call, module):
                 yield call
     for call in methods_called_on(array, module):
-        if _method(call) in _WRITING_METHODS:
+        if method_name(call) in _WRITING_METHODS:
             yield call
 
 
@@ -195,7 +195,8 @@ def _is_output(arg: cst.Arg, call: cst.Call, module: Module) -> bool:
 
 def tensor_is_written(call: cst.Call, module: Module) -> bool:
     """Whether the tensor that a call makes is written in place: `t[0] = 1`, `t.add_(…)`."""
-    if _writes_in_place(method_behind(call, module)):
+    behind = method_behind(call, module)
+    if behind is not None and _writes_in_place(behind):
         return True
     target = _assigned_to(call, module)
     if target is None:
@@ -210,11 +211,11 @@ def tensor_is_written(call: cst.Call, module: Module) -> bool:
 def is_resized(call: cst.Call, module: Module) -> bool:
     """Whether the tensor is resized later, which memory of an array does not allow."""
     behind = method_behind(call, module)
-    if behind is not None and _method(behind) == "resize_":
+    if behind is not None and method_name(behind) == "resize_":
         return True
     target = _assigned_to(call, module)
     return target is not None and any(
-        _method(each) == "resize_" for each in _in_place_calls(target, module)
+        method_name(each) == "resize_" for each in _in_place_calls(target, module)
     )
 
 
@@ -236,12 +237,6 @@ def _in_place_calls(tensor: cst.BaseExpression, module: Module) -> Iterator[cst.
     return (call for call in methods_called_on(tensor, module) if _writes_in_place(call))
 
 
-def _writes_in_place(call: cst.Call | None) -> bool:
-    name = _method(call)
+def _writes_in_place(call: cst.Call) -> bool:
+    name = method_name(call)
     return name.endswith("_") and not name.endswith("__") and name not in _HARMLESS
-
-
-def _method(call: cst.Call | None) -> str:
-    if call is None or not isinstance(call.func, cst.Attribute):
-        return ""
-    return call.func.attr.value

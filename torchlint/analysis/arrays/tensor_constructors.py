@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import argument, argument_node, literal
-from torchlint.analysis.names import How
 from torchlint.analysis.torch_api import TYPED_TENSORS
+from torchlint.analysis.uses import method_name
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
-    from torchlint.analysis.names import Scope
     from torchlint.analysis.values.kinds import Value
 
 _METHODS = {
@@ -27,7 +26,6 @@ _DTYPES = {
     "cdouble": "complex128",
 }  # fmt: skip
 _TYPED = {name: name.removesuffix("Tensor") for name in (*TYPED_TENSORS, "CharTensor")}
-_MOVES = frozenset({"to", "cuda"})
 
 
 class Place(Enum):
@@ -151,12 +149,12 @@ def needs_its_copy(call: cst.Call) -> bool:
 def moved_at_once(call: cst.Call, module: Module) -> Copy:
     """Whether `.cuda()` or `.to(device)` right behind the call copies the tensor away."""
     method = method_behind(call, module)
-    if method is None or not isinstance(method.func, cst.Attribute):
+    if method is None:
         return Copy.WASTED
-    name = method.func.attr.value
+    name = method_name(method)
     if name == "cuda":
         return Copy.FORCED
-    if name not in _MOVES:
+    if name != "to":
         return Copy.WASTED
     target = argument(method, "device", 0)
     if target is None or any(_torch_dtype(each) for each in module.resolve(target)):
@@ -173,14 +171,3 @@ def method_behind(call: cst.Call, module: Module) -> cst.Call | None:
         return None
     outer = module.parent(attribute)
     return outer if isinstance(outer, cst.Call) and outer.func is attribute else None
-
-
-def torch_module(made: Constructor, module: Module) -> str | None:
-    """The name that the torch package has where the call stands, such as `torch`."""
-    scope: Scope | None = module.names.scope(made.call)
-    while scope is not None:
-        for name, bindings in scope.bindings.items():
-            if all(each.how is How.IMPORT and each.dotted == "torch" for each in bindings):
-                return name
-        scope = scope.parent
-    return None

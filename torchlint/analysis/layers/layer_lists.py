@@ -114,7 +114,7 @@ class LayerLists:
         """Whether a class runs its modules in the order in which it got them."""
         if _SEQUENTIAL not in self._module.definitions.bases(class_):
             return False
-        own = method(class_, "forward")
+        own = self._module.definitions.own_methods(class_).get("forward")
         return own is None or "super(" in self._module.tree.code_for_node(own)
 
     # lists that grow -----------------------------------------------------------------------
@@ -160,10 +160,6 @@ class LayerLists:
                 value = place.args[-1].value
                 extends = place.func.attr.value == "extend"
                 found += (self.items(value) or [value]) if extends else [value]
-            elif isinstance(place, cst.AugAssign):
-                found += self.items(place.value) or [place.value]
-            elif isinstance(place, cst.Assign):
-                found.append(place.value)
         return found
 
     @cached_property
@@ -187,11 +183,3 @@ def assign_targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
     if isinstance(node, cst.AnnAssign):
         return [node.target]
     return [each.target for each in node.targets] if isinstance(node, cst.Assign) else []
-
-
-def method(class_: cst.ClassDef, name: str) -> cst.FunctionDef | None:
-    """The method that a class itself defines under a name."""
-    for statement in class_.body.body:
-        if isinstance(statement, cst.FunctionDef) and statement.name.value == name:
-            return statement
-    return None

@@ -14,7 +14,6 @@ from torchlint.analysis.layers.layer_lists import (
     LayerLists,
     assign_targets,
     grown_name,
-    method,
 )
 from torchlint.analysis.names import Binding, How, dotted_text
 
@@ -70,6 +69,10 @@ class Layers:
         """Whether a call constructs one of these, whatever alias stands for."""
         found = self.constructor(call)
         return bool(found) and set(found).issubset(names)
+
+    def is_lazy(self, call: cst.Call) -> bool:
+        """Lazy layers take no number of input features, so their other arguments move up."""
+        return any(name.startswith("torch.nn.Lazy") for name in self.constructor(call))
 
     def join(self, chains: Iterable[Chain]) -> Chain:
         """Runs chains one after the other and notes what follows what."""
@@ -137,7 +140,7 @@ class Layers:
                 return NO_LAYERS
             by_hand = self._is_run_by_hand(call)
             return unknown(call) if by_hand else self.join(map(self._argument, call.args))
-        function = self.definition(call)
+        function = self.module.definitions.callee(call)
         if function is not None:
             return self._result(function, call, as_list=False)
         layer = Layer(call if self.constructor(call) else None, call)
@@ -196,18 +199,6 @@ class Layers:
 
     # functions -----------------------------------------------------------------------------
 
-    def definition(self, call: cst.Call) -> cst.FunctionDef | None:
-        """The function or method of this file that a call runs."""
-        func = call.func
-        if isinstance(func, cst.Name):
-            bindings = self.module.names.lookup(func)
-            node = bindings[0].node if len(bindings) == 1 else None
-            return node if isinstance(node, cst.FunctionDef) else None
-        if isinstance(func, cst.Attribute) and dotted_text(func.value) == "self":
-            class_ = self.module.class_(call)
-            return method(class_, func.attr.value) if class_ is not None else None
-        return None
-
     def _result(self, function: cst.FunctionDef, call: cst.Call, *, as_list: bool) -> Chain:
         """What a function returns. Its last layer is not followed out of the function, since
         other callers may put something else behind it."""
@@ -253,8 +244,6 @@ class Layers:
             return self.join([self.sequence(node.left), self.sequence(node.right)])
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
             return self.repeat(self.sequence(node.left))
-        if isinstance(node, cst.Dict):
-            return self.join(self.element(each.value) for each in node.elements)
         if isinstance(node, cst.Call):
             return self._called_sequence(node)
         values = self.lists.assigned(node, partly=False) or ()
@@ -275,7 +264,7 @@ class Layers:
             return self.chain(call)
         if self.module.calls(call, "torch.nn.ModuleList"):
             return self.join(self.sequence(arg.value) for arg in call.args)
-        function = self.definition(call)
+        function = self.module.definitions.callee(call)
         return self._result(function, call, as_list=True) if function else unknown(call)
 
 
@@ -368,10 +357,6 @@ class _Growth:
             and dotted_text(value.left) == self._name
         ):
             return self._layers.join([state, self._layers.sequence(value.right)])
-        if isinstance(value, cst.Call) and any(
-            dotted_text(arg.value) == self._name for arg in value.args
-        ):
-            return state  # layers = nn.Sequential(*layers)
         return self._layers.sequence(value)
 
     def _call(self, call: cst.Call, state: Chain) -> Chain:

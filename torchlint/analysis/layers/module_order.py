@@ -215,11 +215,9 @@ class ModuleOrder:
     def _overridden(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
         for class_ in self.module.nodes(cst.ClassDef):
-            own = {
-                each.name.value for each in class_.body.body if isinstance(each, cst.FunctionDef)
-            }
+            own = self.module.definitions.own_methods(class_)
             for base in self.module.definitions.bases(class_):
-                found[base] |= own
+                found[base] |= own.keys()
         return found
 
     # conditions --------------------------------------------------------------------------------

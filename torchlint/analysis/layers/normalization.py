@@ -26,21 +26,19 @@ def is_batch_norm(call: cst.Call, layers: Layers) -> bool:
     `affine=False` and `track_running_stats=False` are how frozen or home-made statistics begin,
     so such norms do not count.
     """
-    if not layers.is_one_of(call, BATCH_NORMS) or layers.module.has_star_kwargs(call):
-        return False
     module = layers.module
-    lazy = any(name.startswith("torch.nn.Lazy") for name in layers.constructor(call))
-    affine = module.argument(call, "affine", 2 if lazy else 3)
-    tracked = module.argument(call, "track_running_stats", 3 if lazy else 4)
+    if not layers.is_one_of(call, BATCH_NORMS) or module.has_star_kwargs(call):
+        return False
+    lazy = layers.is_lazy(call)
+    affine = module.argument(call, "affine", 3 - lazy)
+    tracked = module.argument(call, "track_running_stats", 4 - lazy)
     return all(each is None or module.literal(each) is True for each in (affine, tracked))
 
 
 def is_instance_norm(call: cst.Call, layers: Layers) -> bool:
-    return layers.is_one_of(call, INSTANCE_NORMS)
-
-
-def is_group_norm_per_channel(call: cst.Call, layers: Layers) -> bool:
-    """`nn.GroupNorm(8, 8)`: as many groups as channels, which is an instance norm."""
+    """An instance norm, or `nn.GroupNorm(8, 8)` with as many groups as channels."""
+    if layers.is_one_of(call, INSTANCE_NORMS):
+        return True
     groups = layers.module.literal(layers.module.argument(call, "num_groups", 0))
     channels = layers.module.literal(layers.module.argument(call, "num_channels", 1))
     return layers.is_one_of(call, _GROUP_NORM) and isinstance(groups, int) and groups == channels

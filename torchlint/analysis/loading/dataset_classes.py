@@ -12,6 +12,8 @@ import libcst as cst
 from torchlint.analysis.literals import literal
 from torchlint.analysis.loading.worker_processes import held_by, puts_on_device, writes_to_self
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import snake
+from torchlint.analysis.uses import method_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +85,7 @@ _LIGHT_METHODS = frozenset(
 def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
     """What a class says of its objects as datasets; None if they are none."""
     bases = module.definitions.bases(class_)
-    methods = _methods(class_, module)
+    methods = module.definitions.methods(class_)
     if _streams(bases, methods):
         return Dataset(Cost.STREAM)
     vision = next((base for base in bases if base.startswith("torchvision.datasets.")), None)
@@ -111,16 +113,6 @@ def _streams(bases: list[str], methods: dict[str, Function]) -> bool:
         return True
     is_dataset = any(base.endswith("Dataset") for base in bases)
     return is_dataset and "__iter__" in methods and "__getitem__" not in methods
-
-
-def _methods(class_: cst.ClassDef, module: Module) -> dict[str, Function]:
-    """The methods of a class and of its bases in this file, the class's own first."""
-    found: dict[str, Function] = {}
-    for owner in (class_, *module.definitions.base_classes(class_)):
-        for statement in getattr(owner.body, "body", ()):
-            if isinstance(statement, Function):
-                found.setdefault(statement.name.value, statement)
-    return found
 
 
 # what a sample costs -----------------------------------------------------------------------
@@ -161,15 +153,14 @@ def _work(
 
 def _spelled(call: cst.Call) -> str:
     """`self.transform`; only the method for `Path(name).read_bytes()`."""
-    last = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-    return dotted_text(call.func) or last
+    return dotted_text(call.func) or method_name(call)
 
 
 def _reads(call: cst.Call, spelled: str, module: Module) -> bool:
     names = module.resolve(call.func)
     if any(name.startswith(_READERS) or name in _LOADS for name in names):
         return True
-    return bool(_READING_WORDS.search(_snake(spelled.rpartition(".")[2])))
+    return bool(_READING_WORDS.search(snake(spelled.rpartition(".")[2])))
 
 
 def _transforms(spelled: str, methods: dict[str, Function]) -> bool:
@@ -177,7 +168,7 @@ def _transforms(spelled: str, methods: dict[str, Function]) -> bool:
     parts = [part for part in spelled.split(".") if part != "self"]
     if parts and parts[-1] in methods:
         return False
-    return any(_TRANSFORMING_WORDS.search(_snake(part)) for part in parts)
+    return any(_TRANSFORMING_WORDS.search(snake(part)) for part in parts)
 
 
 def _optional_parameter(spelled: str, methods: dict[str, Function], module: Module) -> str:
@@ -203,7 +194,3 @@ def _light(call: cst.Call, module: Module) -> bool:
     if names:
         return all(name.startswith(("builtins.", "torch.", "numpy.")) for name in names)
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in _LIGHT_METHODS
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -12,7 +12,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
 from torchlint.analysis.loading.worker_processes import holds_local_function
 from torchlint.analysis.names import Binding, How
-from torchlint.analysis.uses import calls_spelled
+from torchlint.analysis.uses import calls_of
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -39,12 +39,8 @@ _INDICES = re.compile(r"(?:^|_)(?:idx|index|indices|indexes)$")
 _DISPLAYS = (cst.List, cst.Tuple, cst.ListComp, cst.GeneratorExp)
 
 
-def dataset_of(node: cst.BaseExpression, module: Module) -> Dataset:
+def dataset_of(node: cst.BaseExpression | None, module: Module, depth: int = 0) -> Dataset:
     """What is known of the dataset that an expression stands for."""
-    return _describe(node, module, 0)
-
-
-def _describe(node: cst.BaseExpression | None, module: Module, depth: int) -> Dataset:
     if node is None or depth > _DEEPEST:
         return _UNKNOWN
     if isinstance(node, cst.Name):
@@ -56,10 +52,10 @@ def _describe(node: cst.BaseExpression | None, module: Module, depth: int) -> Da
         return _item(node, module, depth)
     if isinstance(node, cst.IfExp):
         both = (node.body, node.orelse)
-        return _joined(_describe(each, module, depth + 1) for each in both)
+        return _joined(dataset_of(each, module, depth + 1) for each in both)
     if isinstance(node, cst.BinaryOperation):
         both = (node.left, node.right)
-        return _joined(_describe(each, module, depth + 1) for each in both)
+        return _joined(dataset_of(each, module, depth + 1) for each in both)
     if isinstance(node, _DISPLAYS):
         return _MEMORY
     if isinstance(node, cst.Attribute):
@@ -106,7 +102,7 @@ def _bound(binding: Binding, module: Module, depth: int) -> Dataset:
         if part is None:
             return _UNKNOWN
         node = part
-    return _describe(node, module, depth + 1)
+    return dataset_of(node, module, depth + 1)
 
 
 def _part(node: cst.BaseExpression, index: int, module: Module) -> cst.BaseExpression | None:
@@ -138,8 +134,8 @@ def _parameter(binding: Binding, module: Module, depth: int) -> Dataset:
     names = [each.name.value for each in function.params.params]
     shift = 1 if names[:1] in (["self"], ["cls"]) else 0
     position = names.index(binding.name) - shift if binding.name in names else None
-    passed = [argument(call, binding.name, position) for call in _callers(function, module)]
-    return _joined(_describe(each, module, depth + 1) for each in passed if each is not None)
+    passed = [argument(call, binding.name, position) for call in calls_of(function, module)]
+    return _joined(dataset_of(each, module, depth + 1) for each in passed if each is not None)
 
 
 def _annotated(param: cst.Param, module: Module) -> Dataset | None:
@@ -154,14 +150,6 @@ def _annotated(param: cst.Param, module: Module) -> Dataset | None:
         if class_ is not None:
             return dataset_class(class_, module)
     return None
-
-
-def _callers(function: cst.FunctionDef, module: Module) -> Iterator[cst.Call]:
-    """The calls of a function of this file; of its class for `__init__`."""
-    class_ = module.class_(function)
-    name = function.name.value
-    wanted = class_.name.value if class_ is not None and name == "__init__" else name
-    return calls_spelled(wanted, module)
 
 
 def _attribute_bindings(node: cst.Attribute, module: Module) -> list[Binding]:
@@ -186,7 +174,7 @@ def _call(node: cst.Call, module: Module, depth: int) -> Dataset:
     if function is not None:
         return _returned(function, module, depth)
     if isinstance(node.func, cst.Attribute):
-        owner = _describe(node.func.value, module, depth + 1)
+        owner = dataset_of(node.func.value, module, depth + 1)
         if owner.cost is Cost.TABLE:
             return _table_method(node.func.attr.value)
     return _by_value(node, module)
@@ -203,9 +191,9 @@ def _made_by(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
     if name in _IN_MEMORY:
         return _MEMORY
     if name in _PARTS_OF_ONE:
-        return _describe(first, module, depth + 1)
+        return dataset_of(first, module, depth + 1)
     if name == "torch.utils.data.ConcatDataset":
-        return _joined(_describe(each, module, depth + 1) for each in _elements(first, module))
+        return _joined(dataset_of(each, module, depth + 1) for each in _elements(first, module))
     if name.startswith(_STREAMS) or name == "torch.utils.data.ChainDataset":
         return _STREAM
     if name.startswith(("torchvision.datasets.", "torchaudio.datasets.")):
@@ -240,19 +228,17 @@ def _own(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
 
 def _passes(node: cst.Call, option: str, class_: cst.ClassDef, module: Module) -> bool:
     """Whether a call of a class gives a parameter of its `__init__` something but None."""
-    for owner in (class_, *module.definitions.base_classes(class_)):
-        for statement in getattr(owner.body, "body", ()):
-            if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
-                names = [param.name.value for param in statement.params.params][1:]
-                position = names.index(option) if option in names else None
-                given = argument(node, option, position)
-                return given is not None and literal(given) is not None
-    return False
+    init = module.definitions.methods(class_).get("__init__")
+    if init is None:
+        return False
+    names = [param.name.value for param in init.params.params][1:]
+    given = argument(node, option, names.index(option) if option in names else None)
+    return given is not None and literal(given) is not None
 
 
 def _returned(function: cst.FunctionDef, module: Module, depth: int) -> Dataset:
     statements = module.definitions.returns(function)
-    return _joined(_describe(each.value, module, depth + 1) for each in statements)
+    return _joined(dataset_of(each.value, module, depth + 1) for each in statements)
 
 
 def _local_argument(node: cst.Call, module: Module) -> str:
@@ -264,8 +250,8 @@ def _local_argument(node: cst.Call, module: Module) -> str:
 def _item(node: cst.Subscript, module: Module, depth: int) -> Dataset:
     elements = list(_elements(node.value, module))
     if elements:
-        return _joined(_describe(each, module, depth + 1) for each in elements)
-    owner = _describe(node.value, module, depth + 1)
+        return _joined(dataset_of(each, module, depth + 1) for each in elements)
+    owner = dataset_of(node.value, module, depth + 1)
     return _by_value(node, module) if owner == _UNKNOWN else owner
 
 

@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument, has_star_args, literal
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.names import How
-from torchlint.analysis.uses import calls_spelled, reads_of_targets
+from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -95,7 +95,7 @@ def _kind(call: cst.Call, module: Module) -> _Kind | None:
 def _subclass(class_: cst.ClassDef, module: Module) -> _Kind | None:
     if LOADER not in module.definitions.bases(class_):
         return None
-    init = _initializer(class_, module)
+    init = module.definitions.methods(class_).get("__init__")
     if init is None:
         return _Kind(_WORKERS)
     names = [param.name.value for param in init.params.params][1:]
@@ -112,25 +112,13 @@ def forwarding_loader(class_: cst.ClassDef, module: Module) -> bool:
     return _subclass(class_, module) is not None
 
 
-def _initializer(class_: cst.ClassDef, module: Module) -> cst.FunctionDef | None:
-    for owner in (class_, *module.definitions.base_classes(class_)):
-        for statement in getattr(owner.body, "body", ()):
-            if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
-                return statement
-    return None
-
-
 def _hands_on(init: cst.FunctionDef, module: Module) -> bool:
     """Whether `__init__` passes its keyword arguments to the DataLoader, and no workers."""
     for node in module.within(init.body):
-        if isinstance(node, cst.Call) and _calls_initializer(node):
+        if isinstance(node, cst.Call) and method_name(node) == "__init__":
             starred = any(arg.star == "**" for arg in node.args)
             return starred and argument(node, "num_workers") is None
     return False
-
-
-def _calls_initializer(call: cst.Call) -> bool:
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value == "__init__"
 
 
 # who reads the loader ----------------------------------------------------------------------
@@ -148,16 +136,11 @@ def is_left_alone(loader: Loader, module: Module) -> bool:
 
 def _read_once(call: cst.Call, module: Module) -> bool:
     """`next(iter(DataLoader(…)))` outside loops, also by way of a name."""
-    if _is_next_iter(call, module):
-        return next(iter(module.loops.loops_around(call)), None) is None
-    uses = list(reads_of_targets(module.parent(call), module))
-    return bool(uses) and all(
-        _is_next_iter(use, module) and next(iter(module.loops.loops_around(use)), None) is None
-        for use in uses
-    )
+    reads: list[cst.BaseExpression] = [*reads_of_targets(module.parent(call), module)]
+    return all(_gives_one_batch(each, module) for each in reads or [call])
 
 
-def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
+def _gives_one_batch(node: cst.CSTNode, module: Module) -> bool:
     inner = module.call_with(node)
     outer = module.call_with(inner) if inner is not None else None
     return (
@@ -165,6 +148,7 @@ def _is_next_iter(node: cst.CSTNode, module: Module) -> bool:
         and outer is not None
         and module.calls(inner, "builtins.iter")
         and module.calls(outer, "builtins.next")
+        and next(module.loops.loops_around(node), None) is None
     )
 
 
@@ -194,7 +178,7 @@ def _has_reason(loader: Loader, module: Module) -> bool:
 def runs_when_imported(loader: Loader, module: Module) -> bool:
     """Whether a worker process that imports this file again would reach the loop over the
     loader: there is no `if __name__ == "__main__"` before it."""
-    if module.has_main_guard:
+    if module.main_guard is not None:
         return False
     function = module.function(loader.call)
     if function is not None:
@@ -214,9 +198,5 @@ def _runs_at_import(
     if function in seen:
         return False
     seen.add(function)
-    class_ = module.class_(function)
-    made = class_ is not None and function.name.value == "__init__"
-    name = class_.name.value if class_ is not None and made else function.name.value
-    return any(
-        _runs_at_import(module.function(call), module, seen) for call in calls_spelled(name, module)
-    )
+    callers = (module.function(call) for call in calls_of(function, module))
+    return any(_runs_at_import(caller, module, seen) for caller in callers)

@@ -8,6 +8,8 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.training.guards import words
+from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def puts_on_device(class_: cst.ClassDef, functions: list[Function], module: Modu
 
 
 def _moves(call: cst.Call, module: Module) -> bool:
-    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    method = method_name(call)
     if method == "cuda":
         return True
     wanted = method == "to" or argument(call, "device") is not None
@@ -54,8 +56,7 @@ def _moves(call: cst.Call, module: Module) -> bool:
         return False
     if isinstance(literal(target), str):
         return True
-    words = (node.value for node in module.within(target) if isinstance(node, cst.Name))
-    return any("device" in word or "gpu" in word for word in words)
+    return any("device" in word or "gpu" in word for word in words(target))
 
 
 def held_by(class_: cst.ClassDef, init: Function | None, module: Module) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import reads_of_targets
 from torchlint.analysis.values.kinds import sounds_like_optimizer
 
@@ -34,7 +35,7 @@ _ORDERINGS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanE
 
 def is_action(sync: Sync, module: Module) -> bool:
     """Whether the value drives an environment or a search on the host, which needs it there."""
-    if any(_ACTION_WORDS.search(word) for word in _names(sync.operand, module)):
+    if any(_ACTION_WORDS.search(word) for word in words(sync.operand)):
         return True
     function = module.function(sync.call)
     if function is not None and _ACTING_FUNCTIONS.search(function.name.value):
@@ -115,9 +116,3 @@ def _goes_to_environment(node: cst.CSTNode, module: Module) -> bool:
         if isinstance(above, cst.BaseSmallStatement):
             return False
     return False
-
-
-def _names(node: cst.CSTNode, module: Module) -> Iterator[str]:
-    for inner in module.within(node):
-        if isinstance(inner, cst.Name):
-            yield inner.value

@@ -44,16 +44,16 @@ class Guard(Enum):
 
 def guard_of(test: cst.BaseExpression) -> Guard:
     """Whether the condition of an `if` holds on few steps, or in one process only."""
-    words = list(_words(test))
+    mentioned = words(test)
     if any(isinstance(node, cst.Modulo) for node in _operators(test)):
         return Guard.PERIODIC
-    if any(_BROKEN_WORDS.search(word) for word in words):
+    if any(_BROKEN_WORDS.search(word) for word in mentioned):
         return Guard.PERIODIC
-    if any(_PERIODIC_WORDS.search(snake(word)) for word in words):
+    if any(_PERIODIC_WORDS.search(snake(word)) for word in mentioned):
         return Guard.PERIODIC
-    if any(_RANK_WORDS.search(snake(word)) for word in words):
+    if any(_RANK_WORDS.search(snake(word)) for word in mentioned):
         return Guard.RANK
-    if _compares(test) and any(_COUNTER_WORDS.search(snake(word)) for word in words):
+    if _compares(test) and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned):
         return Guard.PERIODIC
     return Guard.NONE
 
@@ -78,10 +78,9 @@ def leaves_round(body: cst.BaseSuite) -> bool:
     return isinstance(last, cst.Continue)
 
 
-def _words(test: cst.CSTNode) -> Iterator[str]:
-    for node in within(test):
-        if isinstance(node, cst.Name):
-            yield node.value
+def words(node: cst.CSTNode) -> list[str]:
+    """Every name that is mentioned in the code."""
+    return [each.value for each in within(node) if isinstance(each, cst.Name)]
 
 
 def _operators(test: cst.CSTNode) -> Iterator[cst.CSTNode]:

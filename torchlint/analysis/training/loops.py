@@ -21,6 +21,7 @@ from torchlint.analysis.training.guards import (
     snake,
     stronger,
 )
+from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
 
 if TYPE_CHECKING:
@@ -188,6 +189,11 @@ class Loops:
             names |= {arg.value.value for arg in step.args if isinstance(arg.value, cst.Name)}
         return frozenset(names)
 
+    @cached_property
+    def training_functions(self) -> frozenset[cst.FunctionDef | None]:
+        """The functions that hold a training step; None stands for the top level."""
+        return frozenset(map(self.function, self.step_loops)) | self.stepping_functions.keys()
+
     def is_closure(self, function: cst.FunctionDef) -> bool:
         """Whether a function is handed to `optimizer.step(closure)`."""
         return function.name.value in self._closures or function.name.value == "closure"
@@ -222,7 +228,7 @@ class Loops:
                 if looped and any(self.turns_grad_off(item.item) for item in above.items):
                     return True
             elif kind in _BLOCKS:
-                if self._after_eval_call(above, child) is True:
+                if self._after_eval_call(above, child):
                     return True
             elif type(above) is cst.FunctionDef:
                 return inside is None and self.is_evaluation(above)
@@ -250,14 +256,13 @@ class Loops:
                 return literal(argument(node, "mode", 0)) is False
         return False
 
-    def _after_eval_call(self, block: cst.CSTNode, child: cst.CSTNode) -> bool | None:
+    def _after_eval_call(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:
         """Whether the last `.eval()` or `.train()` before `child` in its block was `.eval()`."""
-        modes = self._modes.get(block)
-        if modes is None:
-            return None
-        places, states = modes
+        if block not in self._modes:
+            return False
+        places, states = self._modes[block]
         before = bisect_left(places, self._tree.order(child))
-        return states[before - 1] if before else None
+        return before > 0 and states[before - 1]
 
     @cached_property
     def _modes(self) -> dict[cst.CSTNode | None, tuple[list[int], list[bool]]]:
@@ -315,7 +320,7 @@ class Loops:
         return frozenset(
             self.function(loop)
             for loop in self._tree.nodes(cst.For)
-            if self._values.iterates_loader(loop)
+            if is_over_loader(loop.iter, self._values)
         )
 
     # guards ------------------------------------------------------------------------------

@@ -123,8 +123,10 @@ class CallValues:
 
     def _torch(self, name: str, node: cst.Call) -> Value | None:
         values = self._values
-        if name in torch_api.CONSTRUCTORS or name in torch_api.CUDA_CONSTRUCTORS:
-            return self._constructor(name, node)
+        if name in torch_api.CUDA_CONSTRUCTORS:
+            return DEVICE_VALUE
+        if name in torch_api.CONSTRUCTORS:
+            return self._on(argument(node, "device"))
         if name in torch_api.OPTIMIZERS:
             return Value(Kind.OPTIMIZER)
         if name == "torch.utils.data.DataLoader":
@@ -147,20 +149,16 @@ class CallValues:
             return self._computed(node)
         return None
 
-    def _constructor(self, name: str, node: cst.Call) -> Value:
-        if name in torch_api.CUDA_CONSTRUCTORS:
-            return DEVICE_VALUE
-        device = argument(node, "device")
-        if device is None:
-            return CPU_VALUE
-        return CPU_VALUE if self.is_cpu(device) else DEVICE_VALUE
+    def _on(self, device: cst.BaseExpression | None) -> Value:
+        """A tensor on a device; without one, on the CPU."""
+        return CPU_VALUE if device is None or self.is_cpu(device) else DEVICE_VALUE
 
     def _computed(self, node: cst.Call) -> Value:
         """A tensor function: its result lies where its tensors lie."""
         found = self._contents(node)
         device = argument(node, "device")
         if device is not None:
-            return CPU_VALUE if self.is_cpu(device) else DEVICE_VALUE
+            return self._on(device)
         if found.has(Kind.DEVICE | Kind.LIKELY):
             return DEVICE_VALUE
         kind = found.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
@@ -276,10 +274,8 @@ class CallValues:
             return array_values.array_method(name, node, NO_VALUE)
         if owner.classes and name in _MODULE_METHODS:
             return owner
-        if name in ("cpu", "cuda", "to", "numpy") and not owner.has(Kind.MODULE):
+        if name in ("cpu", "cuda", "to", "numpy"):
             return self._tensor_method(name, node, owner)
-        if owner.has(Kind.MODULE):
-            return self._module_method(name, node, owner)
         if values.value(func).has(Kind.MODULE):
             return DEVICE_VALUE
         if owner.has(Kind.CONTAINER) and name in ("values", "pop", "get", "copy"):

@@ -10,7 +10,11 @@ import libcst as cst
 from torchlint.analysis.names import qualified_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torchlint.analysis.values.inference import Inference
+
+_DEEPEST = 8
 
 
 class Definitions:
@@ -19,25 +23,37 @@ class Definitions:
     def __init__(self, values: Inference) -> None:
         self._values = values
 
-    def bases(self, class_: cst.ClassDef, depth: int = 0) -> list[str]:
+    def bases(self, class_: cst.ClassDef) -> list[str]:
         """The dotted names of a class's bases, through bases that this file defines."""
-        found: list[str] = []
+        return [name for name, _ in self._ancestry(class_, 0)]
+
+    def base_classes(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
+        """The bases of a class that this file defines, nearest first, with theirs."""
+        return [own for _, own in self._ancestry(class_, 0) if own is not None]
+
+    def _ancestry(
+        self, class_: cst.ClassDef, depth: int
+    ) -> Iterator[tuple[str, cst.ClassDef | None]]:
         for base in class_.bases:
             for name in self._values.names.resolve(base.value):
                 own = self.class_named(name)
-                if own is not None and own is not class_ and depth < 8:
-                    found += self.bases(own, depth + 1)
-                found.append(name)
+                yield name, own
+                if own is not None and depth < _DEEPEST:
+                    yield from self._ancestry(own, depth + 1)
+
+    def own_methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
+        """The methods that a class itself defines, by name."""
+        found: dict[str, cst.FunctionDef] = {}
+        for statement in class_.body.body:
+            if isinstance(statement, cst.FunctionDef):
+                found.setdefault(statement.name.value, statement)
         return found
 
-    def base_classes(self, class_: cst.ClassDef, depth: int = 0) -> list[cst.ClassDef]:
-        """The bases of a class that this file defines, nearest first, with theirs."""
-        found: list[cst.ClassDef] = []
-        for base in class_.bases:
-            for name in self._values.names.resolve(base.value):
-                own = self.class_named(name)
-                if own is not None and own is not class_ and depth < 8:
-                    found += [own, *self.base_classes(own, depth + 1)]
+    def methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
+        """The methods of a class and of its bases in this file, the class's own first."""
+        found = self.own_methods(class_)
+        for base in self.base_classes(class_):
+            found = self.own_methods(base) | found
         return found
 
     def class_named(self, name: str) -> cst.ClassDef | None:

@@ -65,7 +65,8 @@ def unwrapped(source: cst.BaseExpression | None, values: Inference) -> cst.BaseE
 
 
 def is_over_loader(source: cst.BaseExpression, values: Inference) -> bool:
-    """Whether iterating over an expression goes over the batches of a loader."""
+    """Whether iterating over an expression goes over the batches of a loader, through `tqdm`,
+    `enumerate`, `zip` or a wrapper that is given one."""
     if isinstance(source, cst.Call) and not values.value(source).has(Kind.LOADER):
         return any(is_over_loader(arg.value, values) for arg in source.args)
     text = dotted_text(source).rpartition(".")[2]

@@ -87,11 +87,6 @@ class Value:
         return replace(self, kind=self.kind & ~kind)
 
     @property
-    def on_device(self) -> bool:
-        """A tensor on the accelerator, as far as anybody can tell from the code."""
-        return self.has(Kind.DEVICE) and not self.has(Kind.MODULE | ARRAYS)
-
-    @property
     def is_array(self) -> bool:
         return self.has(ARRAYS) and self.only(ARRAYS | Kind.SCALAR)
 
@@ -119,12 +114,13 @@ _LOADER_WORDS = re.compile(
 )
 
 
-def sounds_like_module(name: str) -> bool:
-    return bool(_MODULE_WORDS.search(name))
-
-
-def sounds_like_loss(name: str) -> bool:
-    return bool(_LOSS_WORDS.search(name))
+def kind_by_name(name: str) -> Kind:
+    """What the words of a name say: a module, an optimizer or a loader; else nothing."""
+    if _MODULE_WORDS.search(name) or _LOSS_WORDS.search(name):
+        return Kind.MODULE
+    if sounds_like_optimizer(name):
+        return Kind.OPTIMIZER
+    return Kind.LOADER if sounds_like_loader(name) else Kind.NOTHING
 
 
 def sounds_like_optimizer(name: str) -> bool:

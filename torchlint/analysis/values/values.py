@@ -18,7 +18,7 @@ from torchlint.analysis.values.combine import arithmetic, container, shared
 from torchlint.analysis.values.definitions import Definitions
 from torchlint.analysis.values.environments import is_bound_of_space, observed
 from torchlint.analysis.values.evidence import Evidence
-from torchlint.analysis.values.iteration import is_over_loader, iterated_call, unwrapped
+from torchlint.analysis.values.iteration import iterated_call, unwrapped
 from torchlint.analysis.values.kinds import (
     ARRAYS,
     DEVICE_VALUE,
@@ -28,10 +28,7 @@ from torchlint.analysis.values.kinds import (
     UNKNOWN_VALUE,
     Kind,
     Value,
-    sounds_like_loader,
-    sounds_like_loss,
-    sounds_like_module,
-    sounds_like_optimizer,
+    kind_by_name,
 )
 
 if TYPE_CHECKING:
@@ -123,9 +120,7 @@ class Values:
         return self._display(node)
 
     def _display(self, node: cst.CSTNode) -> Value:
-        if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-            return container([self.value(element.value) for element in node.elements])
-        if isinstance(node, cst.Dict):
+        if isinstance(node, (cst.Tuple, cst.List, cst.Set, cst.Dict)):
             return container([self.value(element.value) for element in node.elements])
         if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp)):
             return container([self.value(node.elt)])
@@ -162,19 +157,19 @@ class Values:
             return Value(Kind.DEVICE, found.parameters, found.classes)
         if found.has(TENSORS):
             return found
-        if (
-            name in self._evidence.module_names
-            or sounds_like_module(name)
-            or sounds_like_loss(name)
-        ):
+        kind = self._kind_by_name(name)
+        if kind is Kind.MODULE:
             return Value(Kind.MODULE | Kind.PARAMETER, found.parameters, found.classes)
-        if sounds_like_optimizer(name):
-            return Value(Kind.OPTIMIZER, found.parameters, found.classes)
-        if sounds_like_loader(name):
-            return Value(Kind.LOADER, found.parameters, found.classes, element=found.element)
+        if kind:
+            return Value(kind, found.parameters, found.classes, found.element)
         if name in self._evidence.tensor_names(node):
             return found | Value(Kind.TENSOR)
         return found
+
+    def _kind_by_name(self, name: str) -> Kind:
+        if name in self._evidence.module_names:
+            return Kind.MODULE
+        return kind_by_name(name.removeprefix("self."))
 
     def _binding(self, binding: Binding) -> Value:
         if binding.how is How.PARAMETER:
@@ -240,11 +235,6 @@ class Values:
             return shared(value) | (Value(Kind.SCALAR) if value.has(ARRAYS) else NO_VALUE)
         return Value(value.kind & (Kind.PARAMETER | Kind.UNKNOWN), value.parameters)
 
-    def iterates_loader(self, loop: cst.For) -> bool:
-        """Whether a loop goes over the batches of a loader, through `tqdm`, `enumerate`, `zip`
-        or a wrapper that is given one."""
-        return is_over_loader(loop.iter, self)
-
     # attributes and items ----------------------------------------------------------------
 
     def _attribute(self, node: cst.Attribute) -> Value:
@@ -263,16 +253,9 @@ class Values:
         class_ = self.definitions.class_of(node.value)
         if class_ is not None and self.assigned(class_, name):
             return self._held(class_, name)
-        if (
-            sounds_like_module(name)
-            or sounds_like_loss(name)
-            or name in self._evidence.module_names
-        ):
-            return Value(Kind.MODULE)
-        if sounds_like_optimizer(name):
-            return Value(Kind.OPTIMIZER)
-        if sounds_like_loader(name):
-            return Value(Kind.LOADER)
+        kind = self._kind_by_name(name)
+        if kind:
+            return Value(kind)
         if owner.has(Kind.MODULE):
             return UNKNOWN_VALUE
         return Value(owner.kind & (Kind.PARAMETER | Kind.UNKNOWN) or Kind.UNKNOWN, owner.parameters)
@@ -284,15 +267,8 @@ class Values:
             return found
         if f"self.{name}" in self._evidence.backward_names:
             return DEVICE_VALUE
-        if f"self.{name}" in self._evidence.module_names or sounds_like_module(name):
-            return Value(Kind.MODULE, classes=found.classes)
-        if sounds_like_loss(name):
-            return Value(Kind.MODULE, classes=found.classes)
-        if sounds_like_optimizer(name):
-            return Value(Kind.OPTIMIZER)
-        if sounds_like_loader(name):
-            return Value(Kind.LOADER)
-        return Value(Kind.UNKNOWN, classes=found.classes)
+        kind = self._kind_by_name(f"self.{name}")
+        return Value(kind or Kind.UNKNOWN, classes=found.classes)
 
     def _held(self, class_: cst.ClassDef | None, name: str) -> Value:
         """What the objects of a class keep under a name."""
