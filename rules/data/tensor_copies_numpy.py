@@ -82,7 +82,7 @@ from torchlint.rule import Applicability, Context, Edit, Fix, Rule, Tier, edits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.rule import Module, Said
+    from torchlint.rule import Module, Reported
 
 _NOT_NUMBERS = ("object", "str")
 
@@ -102,7 +102,7 @@ rule = Rule(
 
 
 @rule.on(cst.Call)
-def copies_an_array(call: cst.Call, module: Module) -> Iterator[Said]:
+def copies_an_array(call: cst.Call, module: Module) -> Iterator[Reported]:
     made = tensor_constructor(call, module)
     if made is None or made.shares:
         return
@@ -127,7 +127,7 @@ def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
 # torch.tensor ------------------------------------------------------------------------------
 
 
-def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Said]:
+def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Reported]:
     node = made.data.value
     copy = copy_made(made, array, module)
     if copy is Copy.FORCED or needs_its_copy(made.call) or is_read_only(node, module):
@@ -195,7 +195,7 @@ def _shared(made: Constructor, module: Module) -> Fix:
 # torch.FloatTensor and others --------------------------------------------------------------
 
 
-def _typed(made: Constructor, array: Value, module: Module) -> Iterator[Said]:
+def _typed(made: Constructor, array: Value, module: Module) -> Iterator[Reported]:
     message = (
         f"`{made.typed.removesuffix('Tensor')}Tensor(…)` copies every array that is not "
         f"{made.dtype} already, without a visible conversion; create the array as {made.dtype} "
