@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -126,6 +127,22 @@ def test_nobody_at_the_address_is_a_clear_error(
         pytest.raises(ClusterError, match="No Dask scheduler answers at tcp://127"),
         connected("dask", "tcp://127.0.0.1:1"),
     ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [(None, "Ray does not start here: too late"), ("a:1", "No Ray cluster answers at a:1: too")],
+)
+def test_a_ray_that_does_not_start_is_a_clear_error(
+    monkeypatch: pytest.MonkeyPatch, address: str | None, said: str
+) -> None:
+    def init(**options: object) -> None:
+        raise Exception("too late")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init))
+    with pytest.raises(ClusterError, match=said), connected("ray", address):
         pass
 
 

@@ -90,8 +90,9 @@ def _ray(address: str | None) -> Iterator[Cluster]:
             logging_level=logging.CRITICAL,
             include_dashboard=None if address else False,
         )
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise ClusterError(f"No Ray cluster answers at {address}: {error}.") from error
+    except Exception as error:  # Ray raises just that if it does not start in time
+        where = f"No Ray cluster answers at {address}" if address else "Ray does not start here"
+        raise ClusterError(f"{where}: {error}.") from error
     try:
         import_module("ray.util.joblib").register_ray()
         processes = max(2, int(ray.cluster_resources().get("CPU", 1)))
