@@ -39,16 +39,7 @@ in tests; in programs that do not train.
 - PyTorch performance tuning guide, "Disable debugging APIs"
 """
 
-from torchlint.rule import (
-    Applicability,
-    Argument,
-    Context,
-    Rule,
-    calls,
-    configures,
-    is_conditional,
-    remove,
-)
+from torchlint.rule import Applicability, Argument, Context, Rule, calls, configures, remove
 
 rule = Rule(
     code="TL702",
@@ -61,10 +52,9 @@ rule = Rule(
         calls("torch.autograd.detect_anomaly"),
         configures("anomaly detection", True),
     ),
-    unless=(is_conditional,),
     message="Anomaly detection records a traceback of each operation and checks its gradients; "
     "remove it, or let an option switch it on.",
     change=remove,
-    contexts=(Context.TRAINS,),
+    contexts=(Context.TRAINS, Context.UNCONDITIONAL),
     off_in_tests=True,
 )

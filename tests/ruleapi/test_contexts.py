@@ -76,6 +76,25 @@ def test_code_in_evaluation_is_outside_of_training(found: Found) -> None:
     assert found(text, finds=FINDS, contexts=contexts) == ["train.py:2", "train.py:8"]
 
 
+def test_code_is_conditional_if_a_condition_or_an_error_decides(found: Found) -> None:
+    text = """\
+    import torch
+    torch.f()
+    if args.debug:
+        torch.f()
+    torch.f() if args.debug else None
+    try:
+        torch.f()
+    except RuntimeError:
+        torch.f()
+    if __name__ == "__main__":
+        torch.f()
+    """
+    contexts = (Context.UNCONDITIONAL,)
+    expected = ["train.py:2", "train.py:7", "train.py:11"]
+    assert found(text, finds=FINDS, contexts=contexts) == expected
+
+
 def test_an_entry_is_a_script_that_somebody_starts(found: Found) -> None:
     body = "import torch\ntorch.f()\n"
     files = {"main.py": f"{body}if __name__ == '__main__':\n    pass\n", "part.py": body}

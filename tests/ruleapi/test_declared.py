@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.files.words import Words
-from torchlint.rule import Argument, Match, calls, configures, is_conditional, method, sets
+from torchlint.rule import Argument, Match, calls, configures, method, sets
 
 if TYPE_CHECKING:
     from tests.ruleapi.conftest import Found
@@ -98,8 +98,11 @@ def test_reasons_keep_a_match_from_being_reported_or_make_it_a_hint(found: Found
     def is_small(match: Match) -> bool:
         return len(match.call.args) < 2
 
-    text = "import torch\ntorch.f(1)\ntorch.f(1, 2)\nif x:\n    torch.f(1, 2)\n"
-    declared = {"finds": (calls("torch.f", hint_if=(is_small,)),), "unless": (is_conditional,)}
+    def is_large(match: Match) -> bool:
+        return len(match.call.args) > 2
+
+    text = "import torch\ntorch.f(1)\ntorch.f(1, 2)\ntorch.f(1, 2, 3)\n"
+    declared = {"finds": (calls("torch.f", hint_if=(is_small,)),), "unless": (is_large,)}
     assert found(text, **declared) == ["train.py:2?", "train.py:3"]
 
 

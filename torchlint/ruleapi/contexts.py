@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import libcst as cst
+
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.training.guards import Guard
@@ -16,8 +18,6 @@ from torchlint.finding import HotPlace, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import libcst as cst
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Operand
@@ -38,6 +38,8 @@ class Context(str, Enum):
     `__getitem__`, in a collate function."""
     OUTSIDE_EVALUATION = "outside evaluation"
     """The code is not in a function that evaluates, and not under `torch.no_grad()`."""
+    UNCONDITIONAL = "unconditional"
+    """No condition decides whether the code runs, apart from a main guard, and no error does."""
     ENTRY = "entry"
     """The file is a script that is run."""
     ACCELERATOR = "accelerator"
@@ -155,8 +157,16 @@ def _outside_evaluation(node: cst.CSTNode, module: Module) -> bool:
     return not module.loops.grad_is_off(node)
 
 
+def _unconditional(node: cst.CSTNode, module: Module) -> bool:
+    return not any(
+        isinstance(above, (cst.If, cst.IfExp, cst.ExceptHandler)) and above is not module.main_guard
+        for above in module.ancestors(node)
+    )
+
+
 _LOCAL: Final[dict[Context, Callable[[cst.CSTNode, Module], bool]]] = {
     Context.PER_BATCH: runs_per_batch,
     Context.OUTSIDE_EVALUATION: _outside_evaluation,
+    Context.UNCONDITIONAL: _unconditional,
     Context.ENTRY: lambda _, module: module.is_entry,
 }

@@ -221,20 +221,6 @@ def configures(setting: str, *bad: object) -> Pattern:
     return Pattern(_Kind.FRAMEWORK, (setting,), bad=bad)
 
 
-# usual exceptions -----------------------------------------------------------------------------
-
-
-def is_conditional(match: Match) -> bool:
-    """Whether the match runs only under a condition or after an exception."""
-    module = match.module
-    for above in module.ancestors(match.node):
-        if isinstance(above, cst.ExceptHandler):
-            return True
-        if isinstance(above, (cst.If, cst.IfExp)) and above is not module.main_guard:
-            return True
-    return False
-
-
 # fixes -------------------------------------------------------------------------------------
 
 
