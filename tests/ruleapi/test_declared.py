@@ -122,6 +122,11 @@ def test_the_words_of_a_file_follow_from_the_names(text: bytes, parsed: bool) ->
     assert any(all(map(words.match, each.words)) for each in patterns) is parsed
 
 
+@pytest.mark.parametrize(("text", "parsed"), [(b"o.step_()", True), (b"def step_(self)", False)])
+def test_a_method_is_looked_for_where_it_is_called(text: bytes, parsed: bool) -> None:
+    assert all(map(Words(text).match, method("step_").words)) is parsed
+
+
 def test_an_argument_that_may_be_missing_or_positional_narrows_no_file() -> None:
     words = Words(b"DataLoader(d)")
     pattern = calls(LOADER, Argument("pin_memory", 7, bad=False, missing=True))

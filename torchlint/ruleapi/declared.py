@@ -80,6 +80,8 @@ class Pattern:
         if self.kind is _Kind.FRAMEWORK:
             return (_any_word(frameworks.keywords(self.names[0])), *_any_text(self.bad))
         found = [_any_word(name.rpartition(".")[2] for name in self.names)]
+        if self.kind is _Kind.METHOD:
+            found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
         if self.arguments and all(
             each.position is None and not each.missing for each in self.arguments
         ):
