@@ -50,11 +50,14 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.notebooks.magics._question": "against each line as a whole",
     "torchlint.config.torch_bounds._clause": "at the start of each clause",
     "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
+    "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
+    "torchlint.rules.model._constructed._ASSIGNS": "at the start of 400 bytes",
     "torchlint.analysis.edits._LINE": "where an edit begins",
     "torchlint.analysis.edits._REST": "where an edit ends",
 }
 _LINEAR_ALL_THE_SAME = {
     "torchlint.rules.model._constructed._TOKEN": "it sees 4,000 bytes",
+    "torchlint.rules.model._constructed._WORD_BEFORE": "it sees 400 bytes",
     "torchlint.source.nesting._TOKEN": "every branch can end where its text ends",
     "TL301 many sizes": "it starts once per line and sees 40 lines",
     "TL304 writes to a Conv's bias": "it starts once per line and sees nine lines",

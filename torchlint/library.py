@@ -105,7 +105,7 @@ def check_source(
     Raises:
         ConfigError: a rule that does not exist is named, or the configuration cannot be used.
     """
-    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated)
     data = source if isinstance(source, bytes) else _encoded(source)[0]
     return check_plan(plan_text(data, filename, wishes), Wanted(hints=hints, pedantic=pedantic))
 
@@ -138,7 +138,7 @@ def check_paths(
     """
     from torchlint.workers.pool import Pool
 
-    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated)
     wanted = Wanted(hints=hints, pedantic=pedantic)
     return check_plan(plan(paths, wishes), wanted, pool=Pool(jobs), progress=progress)
 
@@ -169,7 +169,7 @@ def fix_source(
     """
     from torchlint.fixes.fixer import fix_targets
 
-    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated)
     data, encoding = _encoded(source)
     planned = plan_text(data, filename, wishes)
     wanted = Wanted(hints=hints, pedantic=pedantic)
@@ -202,17 +202,6 @@ def check_plan(
         diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in diagnostics)
     wrong = sorted({*planned.diagnostics, *diagnostics}, key=lambda each: each.sort_key)
     return CheckResult(findings, tuple(wrong), report.files, shown.hidden_hints)
-
-
-def _wishes(
-    select: Sequence[str],
-    ignore: Sequence[str],
-    target_torch: tuple[int, int] | None,
-    config: str | None,
-    *,
-    isolated: bool,
-) -> Wishes:
-    return Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
 
 
 def _encoded(text: str) -> tuple[bytes, str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def _made(kinds: bytes) -> re.Pattern[bytes]:
-    """A pattern for calls of these classes (group 1 is the bracket), and for other mentions that
-    may give them another name: `import Conv2d as C`, `conv = nn.Conv2d`."""
-    return re.compile(
-        rb"(?<!\w)(?<!class )(?<!def )(?:Lazy)?(?:%s)\b(?:[ \t]*(\()|(?![ \t]*[.,)]))" % kinds
-    )
-
-
-_LAYER = _made(rb"Conv(?:Transpose)?[123]d|Linear")
-_NORM = _made(rb"(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm")
+_LAYER = re.compile(rb"(?:Conv(?:Transpose)?[123]d|Linear)\b")
+_NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b")
+_AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.,)]))?")
+_DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
+_WORD_BEFORE = re.compile(rb"\w*$")
+_ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=]*)?=[^=].*$", re.DOTALL)
+_GOES_ON = re.compile(rb"[(=\\][ \t]*\r?\n\Z")
 _UNPACKS = re.compile(rb"[(,]\s*\Z")
 _BIAS = re.compile(rb"\bbias\s*=(?!=)\s*(True\b)?")
 _TOKEN = re.compile(
@@ -22,13 +22,52 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _LONGEST_CALL = 4000
+_LONGEST_LINE = 400
 
 
 def may_have_biased_layer(data: bytes) -> bool:
-    """False if the file makes no norm, or if it tells every layer about its bias."""
-    if _NORM.search(data) is None:
+    """False if the file creates no norm, or passes `bias` to every layer.
+
+    Other names for a layer count: `import Conv2d as C`, `conv = nn.Conv2d`.
+    """
+    if next(_calls(_NORM, data), None) is None:
         return False
-    return any(made[1] is None or _is_biased(data, made.end()) for made in _LAYER.finditer(data))
+    return any(_is_biased(data, start) for start in _calls(_LAYER, data))
+
+
+def _calls(
+    kind: re.Pattern[bytes], data: bytes, seen: frozenset[bytes] = frozenset()
+) -> Iterator[int]:
+    """Where the arguments of each call begin, also under aliases in the file."""
+    aliases: set[bytes] = set()
+    for mention in kind.finditer(data):
+        after = _AFTER.match(data, mention.end())
+        assert after is not None
+        before = _line_before(data, mention.start())
+        word = _WORD_BEFORE.search(before)
+        if word is not None and word.group() not in (b"", b"Lazy"):
+            continue
+        if after["call"] is not None:
+            if not _DEFINES.search(before):
+                yield after.end()
+        elif after["alias"] is not None:
+            aliases.add(after["alias"])
+        elif after["other"] is None:
+            assigned = _ASSIGNS.match(before)
+            if assigned is not None:
+                aliases.add(assigned[1])
+    for alias in sorted(aliases - seen):
+        yield from _calls(re.compile(re.escape(alias) + rb"\b"), data, seen | aliases)
+
+
+def _line_before(data: bytes, end: int) -> bytes:
+    """The statement before `end`, including continued lines."""
+    start = data.rfind(b"\n", max(end - _LONGEST_LINE, 0), end) + 1
+    while _GOES_ON.search(data, max(start - _LONGEST_LINE, 0), start):
+        if end - start > _LONGEST_LINE:
+            break
+        start = data.rfind(b"\n", 0, start - 1) + 1
+    return data[max(start, end - _LONGEST_LINE) : end]
 
 
 def _is_biased(data: bytes, start: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.config.folders import Configs
 from torchlint.config.settings import (
@@ -27,28 +27,18 @@ if TYPE_CHECKING:
     Names = Callable[[], Mapping[str, str]]
 
 
-class Wishes:
+class Wishes(NamedTuple):
     """The options of the command line, which override the configuration file.
 
     `select` replaces the file's `select` and `ignore`; `ignore` is added to its `ignore`.
     """
 
-    def __init__(
-        self,
-        select: tuple[str, ...] | None = None,
-        ignore: tuple[str, ...] = (),
-        target_torch: tuple[int, int] | None = None,
-        config: str | None = None,
-        *,
-        isolated: bool = False,
-        require_reason: bool = False,
-    ) -> None:
-        self.select = select
-        self.ignore = ignore
-        self.target_torch = target_torch
-        self.config = config
-        self.isolated = isolated
-        self.require_reason = require_reason
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    target_torch: tuple[int, int] | None = None
+    config: str | None = None
+    isolated: bool = False
+    require_reason: bool = False
 
 
 class Plan:
