@@ -95,6 +95,11 @@ def test_a_text_keeps_its_encoding() -> None:
     assert fixed == text.replace("set_to_none=False", "")
 
 
+def test_a_text_keeps_its_byte_order_mark_and_gets_no_second_one() -> None:
+    fixed = torchlint.fix_source("\ufeff" + TRAINS, isolated=True, unsafe=True).source
+    assert fixed == "\ufeff" + TRAINS.replace("set_to_none=False", "")
+
+
 def test_every_public_name_is_there() -> None:
     assert all(hasattr(torchlint, name) for name in torchlint.__all__)
     with pytest.raises(AttributeError, match="nothing"):

@@ -1,7 +1,7 @@
 """torchlint from Python: the functions that the command line, flake8 and other programs call.
 
-Nothing here executes the code that is checked, and nothing is written to disk unless a cache is
-named. Rows and columns count from 1.
+Nothing here executes the code that is checked, and only a store that `check_plan` is given writes
+to disk. Rows and columns count from 1.
 """
 
 from __future__ import annotations
@@ -211,4 +211,6 @@ def _encoded(text: str) -> tuple[bytes, str]:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError:
         return data, "utf-8"
+    if encoding == "utf-8-sig":
+        return data, "utf-8"  # the text brings its byte order mark
     return text.encode(encoding, "replace"), encoding
