@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAMES = (
     "__future__", "click", "concurrent", "contextlib", "dataclasses", "difflib", "enum", "hashlib",
     "heapq", "joblib", "json", "libcst", "logging", "msgspec", "multiprocessing", "numpy", "pickle",
-    "platformdirs", "psutil", "random", "re", "rich", "signal", "sitecustomize", "subprocess",
+    "psutil", "random", "re", "rich", "signal", "sitecustomize", "subprocess",
     "tempfile", "threading", "tokenize", "tomllib", "traceback", "typing", "unittest", "usercustomize",
     "yaml",
 )  # fmt: skip

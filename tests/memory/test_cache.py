@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -234,6 +235,27 @@ def test_names_keep_their_parts_apart() -> None:
 def test_the_environment_names_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "here"))
     assert default_root() == str(tmp_path / "here")
-    monkeypatch.delenv(VARIABLE)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert default_root().endswith("torchlint")
+
+
+@pytest.mark.parametrize(
+    ("system", "stated", "folder"),
+    [
+        ("linux", {}, "~/.cache/torchlint"),
+        ("linux", {"XDG_CACHE_HOME": "/var/caches"}, "/var/caches/torchlint"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache/torchlint"),
+        ("freebsd14", {}, "~/.cache/torchlint"),
+        ("darwin", {}, "~/Library/Caches/torchlint"),
+        ("win32", {}, "~/AppData/Local/torchlint/Cache"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/torchlint/Cache"),
+    ],
+)
+def test_each_system_has_its_folder_for_caches(
+    system: str, stated: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (VARIABLE, "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/home/someone")
+    for name, value in stated.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", system)
+    assert default_root() == folder.replace("~", "/home/someone")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -99,13 +100,24 @@ class Cache:
 
 
 def default_root() -> str:
-    """The user's cache folder for torchlint; `TORCHLINT_CACHE_DIR` names another."""
+    """The user's cache folder for torchlint; `TORCHLINT_CACHE_DIR` names another.
+
+    That of the XDG base directory specification, of macOS, or of Windows. A library that knows
+    more systems takes a sixth of each start.
+    """
     named = os.environ.get(VARIABLE)
     if named:
         return os.path.abspath(named)
-    from platformdirs import user_cache_dir
-
-    return user_cache_dir("torchlint", appauthor=False)
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+        return os.path.join(local, "torchlint", "Cache")
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Caches", "torchlint")
+    stated = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification says to ignore a relative path.
+    caches = stated if os.path.isabs(stated) else os.path.join(home, ".cache")
+    return os.path.join(caches, "torchlint")
 
 
 def name_of(*parts: bytes) -> str:
