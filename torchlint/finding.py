@@ -1,8 +1,7 @@
-"""What the linter reports: findings, the edits that fix them, and what the project decides."""
+"""What users see: findings, the edits that fix them, and what could not be checked."""
 
 # No postponed annotations here: named tuples would compile each one at start-up.
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -108,57 +107,6 @@ class Finding(NamedTuple):
     def url(self) -> str:
         """The documentation page of its rule."""
         return rule_url(self.name)
-
-
-Value = str | int | bool | None | tuple[str, ...]
-"""Plain data that is sent between processes and cached with a finding."""
-
-
-class HotPlace(NamedTuple):
-    """A place that may run on each training step, as the whole project decides.
-
-    Args:
-        function: the qualified name of the function around it; empty at the top level.
-        loops: the loops around it in that function, by their index in the file, innermost first.
-        parameters: the function's parameters that the value read there comes from.
-        tensor: the value is a tensor whatever is passed for these parameters.
-        rare: it is in a loop that its function runs only occasionally.
-    """
-
-    function: str
-    loops: tuple[int, ...]
-    parameters: tuple[str, ...] = ()
-    tensor: bool = True
-    rare: bool = False
-
-
-class Waiting(NamedTuple):
-    """A finding that holds only if the whole project confirms it.
-
-    Args:
-        contexts: the names of the contexts that must hold; see `torchlint.ruleapi.contexts`.
-        hints: contexts without which the finding is a hint.
-        place: the place that must be hot, if that is one of the contexts.
-        needs: the values that the rule's own settler takes.
-    """
-
-    finding: Finding
-    contexts: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
-    place: HotPlace | None = None
-    needs: Mapping[str, Value] = {}
-
-
-class Fact(NamedTuple):
-    """Something about one file that other files need, such as "sets cudnn.benchmark"."""
-
-    name: str
-    path: str
-    value: Value = None
-
-
-Reported = Finding | Waiting | Fact
-"""What a rule may return for a file."""
 
 
 class Diagnostic(NamedTuple):

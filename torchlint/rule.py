@@ -5,19 +5,9 @@ A rule imports from here, and what only a few rules need from `torchlint.analysi
 
 from torchlint.analysis import edits
 from torchlint.analysis.module import Module
-from torchlint.finding import (
-    Applicability,
-    Edit,
-    Fact,
-    Finding,
-    Fix,
-    Position,
-    Related,
-    Reported,
-    Tier,
-    Waiting,
-)
+from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Related, Tier
 from torchlint.project.project import Project
+from torchlint.reported import Fact, Reported, Waiting
 from torchlint.ruleapi.contexts import Context
 from torchlint.ruleapi.declared import (
     Argument,

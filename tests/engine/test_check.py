@@ -15,9 +15,10 @@ from torchlint.engine import map_file as mapping
 from torchlint.engine import project_findings as run
 from torchlint.engine.check import check
 from torchlint.files import reading as source
-from torchlint.finding import Diagnostic, Fact, Finding, Waiting
+from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
 from torchlint.project.target import Target
+from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.rule import Rule
 from torchlint.workers.pool import Pool
 

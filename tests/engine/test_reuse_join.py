@@ -13,12 +13,13 @@ from torchlint.analysis.summary import FunctionSummary, LoopSummary, Summary
 from torchlint.config.settings import Selection
 from torchlint.engine import project_findings as run
 from torchlint.engine.check import Report, check
-from torchlint.finding import Applicability, Fact, Finding, Fix, Position, Related, Tier, Waiting
+from torchlint.finding import Applicability, Finding, Fix, Position, Related, Tier
 from torchlint.memory.cache import Cache
 from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, outcome
 from torchlint.memory.store import Store
 from torchlint.project.map_result import MapResult
 from torchlint.project.target import Target
+from torchlint.reported import Fact, Waiting
 
 if TYPE_CHECKING:
     from pathlib import Path

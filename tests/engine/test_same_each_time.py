@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from torchlint.config.settings import Selection
 from torchlint.engine.map_file import map_files
-from torchlint.project.target import Depth, Target
+from torchlint.project.map_result import Depth
+from torchlint.project.target import Target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,8 @@ SAY = """\
 import hashlib, sys
 from torchlint.config.settings import Selection
 from torchlint.memory.result_codec import encode
-from torchlint.project.target import Depth, Target
+from torchlint.project.map_result import Depth
+from torchlint.project.target import Target
 from torchlint.engine.map_file import map_files
 
 target = Target("train.py", Selection(), (2, 13), sys.argv[1].encode())

@@ -26,7 +26,8 @@ from torchlint.memory.cache import Cache
 from torchlint.memory.report_codec import decode_names, decode_report, encode_report
 from torchlint.memory.result_codec import decode_folder, decode_join, decode_result, encode
 from torchlint.memory.store import Store
-from torchlint.project.target import Depth, Known, Target, digest_of
+from torchlint.project.map_result import Depth
+from torchlint.project.target import Known, Target, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,11 @@ from torchlint.analysis.summary import summarize
 from torchlint.debug import debugging
 from torchlint.engine.gate import wanted_by, wanted_on_demand
 from torchlint.files.reading import SourceError, decode
-from torchlint.finding import Diagnostic, Fact, Finding, Waiting
+from torchlint.finding import Diagnostic, Finding
 from torchlint.project.imports import imported_names
-from torchlint.project.map_result import MapResult
-from torchlint.project.target import CHANGED, Depth, digest_of
+from torchlint.project.map_result import Depth, MapResult
+from torchlint.project.target import CHANGED, digest_of
+from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.registry import all_rules
 from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
@@ -25,8 +26,8 @@ from torchlint.suppressions.suppressions import Suppressions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from torchlint.finding import Reported
     from torchlint.project.target import Target
+    from torchlint.reported import Reported
     from torchlint.ruleapi.rule import NodeCheck, Rule
 
 _T = TypeVar("_T")

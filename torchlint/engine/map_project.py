@@ -9,9 +9,8 @@ from torchlint.engine.map_file import map_files
 from torchlint.files.reading import SourceError
 from torchlint.finding import Diagnostic
 from torchlint.project.imports import Imports
-from torchlint.project.map_result import MapResult
+from torchlint.project.map_result import Depth, MapResult
 from torchlint.project.symbols import Locator
-from torchlint.project.target import Depth
 from torchlint.project.word_search import WordSearch
 
 if TYPE_CHECKING:

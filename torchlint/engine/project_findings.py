@@ -10,9 +10,9 @@ from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.join_outcome import Joined, NotPortableError, numbered, outcome, places
 from torchlint.project.answers import questions_of
 from torchlint.project.calls import Calls
+from torchlint.project.map_result import Depth
 from torchlint.project.project import Project
 from torchlint.project.symbols import Index
-from torchlint.project.target import Depth
 from torchlint.ruleapi.contexts import settled
 from torchlint.ruleapi.registry import all_rules
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.engine.map_project import Mapper
-    from torchlint.finding import Position, Waiting
+    from torchlint.finding import Position
     from torchlint.memory.join_outcome import Outcome
     from torchlint.memory.report_codec import Results
+    from torchlint.reported import Waiting
 
 _MOST_ROUNDS: Final = 10
 

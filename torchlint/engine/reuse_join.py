@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, places
-from torchlint.project.target import Depth, Known
+from torchlint.project.map_result import Depth
+from torchlint.project.target import Known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

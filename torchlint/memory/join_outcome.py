@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.analysis.summary import Summary
-    from torchlint.finding import Waiting
     from torchlint.project.map_result import MapResult
+    from torchlint.reported import Waiting
 
 _NUMBER: Final = re.compile(r"\b\d+\b")
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from torchlint.memory.report_codec import Results
     from torchlint.memory.result_codec import Entry, Folder
     from torchlint.project.answers import Answers
-    from torchlint.project.map_result import MapResult
-    from torchlint.project.target import Depth, Known, Target
+    from torchlint.project.map_result import Depth, MapResult
+    from torchlint.project.target import Known, Target
 
 
 _FILES: Final = "files"

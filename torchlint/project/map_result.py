@@ -1,11 +1,24 @@
-"""What one file contributes to the check of its project."""
+"""What one file contributes to the check of its project, and how deeply it is read for that."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from torchlint.analysis.summary import Summary
-from torchlint.finding import Diagnostic, Fact, Finding, Waiting
+from torchlint.finding import Diagnostic, Finding
+from torchlint.reported import Fact, Waiting
+
+
+class Depth(str, Enum):
+    """How deeply a file is analyzed."""
+
+    IMPORTS = "imports"
+    """Only its imports, found by pattern."""
+    RULES = "rules"
+    """Parsed if a rule wants it."""
+    ON_DEMAND = "on demand"
+    """Parsed and summarized, because hot code of another file may call into it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from torchlint.analysis.summary import CallSite, FunctionSummary, Summary
-    from torchlint.finding import Fact, HotPlace, Position
+    from torchlint.finding import Position
     from torchlint.project.calls import Calls
     from torchlint.project.imports import Imports
     from torchlint.project.symbols import Index
     from torchlint.project.word_search import WordSearch
+    from torchlint.reported import Fact, HotPlace
 
 _STEP_DEPTH = 2
 _TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"

@@ -1,18 +1,19 @@
-"""One file to check: its settings, its content, and how deeply it is analyzed."""
+"""One file to check: its settings and its content."""
 
-from __future__ import annotations
+# No postponed annotations here: named tuples would compile each one at start-up.
 
-from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torchlint.analysis.frameworks.mentions import MENTIONS
+from torchlint.config.settings import Selection
 from torchlint.files.digests import blake2b
 from torchlint.files.reading import NOTEBOOK, read_bytes
 
 if TYPE_CHECKING:
-    from torchlint.config.settings import Selection
     from torchlint.notebooks.cells import Borders
 
+_MENTIONS: Final = (b"torch", b"lightning", b"accelerate", b".backward(")
+"""The words of files that have to do with torch or a framework; apart from the adapters, because
+every check asks for them, even one that finds nothing changed."""
 CHANGED: Final = b""
 """The digest of a file that changed during the check; no content has it."""
 
@@ -61,17 +62,6 @@ class Target(NamedTuple):
         return self.path.endswith(NOTEBOOK)
 
 
-class Depth(str, Enum):
-    """How deeply a file is analyzed."""
-
-    IMPORTS = "imports"
-    """Only its imports, found by pattern."""
-    RULES = "rules"
-    """Parsed if a rule wants it."""
-    ON_DEMAND = "on demand"
-    """Parsed and summarized, because hot code of another file may call into it."""
-
-
 class Known:
     """A target whose content was read: its digest, its size in bytes, whether any rule can
     report something in it, and for a notebook the borders of its cells."""
@@ -85,7 +75,7 @@ class Known:
         size: int,
         *,
         relevant: bool,
-        borders: Borders | None = None,
+        borders: "Borders | None" = None,
     ) -> None:
         self.borders = borders
         self.target = target
@@ -101,4 +91,4 @@ def digest_of(data: bytes) -> bytes:
 
 def mentions_torch(data: bytes) -> bool:
     """Whether any rule can report something in a file with these bytes."""
-    return any(word in data for word in MENTIONS)
+    return any(word in data for word in _MENTIONS)

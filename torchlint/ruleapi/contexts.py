@@ -14,15 +14,17 @@ import libcst as cst
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.training.guards import Guard
-from torchlint.finding import HotPlace, Tier
+from torchlint.finding import Tier
+from torchlint.reported import HotPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Operand
-    from torchlint.finding import Finding, Waiting
+    from torchlint.finding import Finding
     from torchlint.project.project import Project
+    from torchlint.reported import Waiting
 
 
 class Context(str, Enum):

@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import libcst as cst
 
 from torchlint.files.digests import blake2b
-from torchlint.finding import (
-    Applicability,
-    Finding,
-    Fix,
-    Related,
-    Reported,
-    Tier,
-    Waiting,
-    rule_url,
-)
+from torchlint.finding import Applicability, Finding, Fix, Related, Tier, rule_url
+from torchlint.reported import Reported, Waiting
 from torchlint.ruleapi.contexts import Context, placed
 
 if TYPE_CHECKING:
@@ -27,8 +19,8 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Operand
-    from torchlint.finding import Value
     from torchlint.project.project import Project
+    from torchlint.reported import Value
     from torchlint.ruleapi.declared import Change, Match, Pattern
     from torchlint.suppressions.comments import Comment
     from torchlint.suppressions.suppressions import Suppressions

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from torchlint.memory.cache import Cache
     from torchlint.project.answers import Answers
-    from torchlint.project.map_result import MapResult
-    from torchlint.project.target import Depth, Known
+    from torchlint.project.map_result import Depth, MapResult
+    from torchlint.project.target import Known
 
     Key = tuple[object, ...]
 

@@ -9,7 +9,7 @@ from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import findings_of
 from torchlint.engine.reuse_join import reused_findings
 from torchlint.engine.tiers import choose
-from torchlint.project.target import Depth
+from torchlint.project.map_result import Depth
 from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files
 from torchlint.server.text_positions import moved_along
