@@ -4,25 +4,21 @@ Nothing here executes the code that is checked, and only a store that `check_pla
 to disk. Rows and columns count from 1.
 """
 
-from __future__ import annotations
+# No postponed annotations here: named tuples would compile each one at start-up.
 
 import io
 import tokenize
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from torchlint.config.settings import ConfigError
 from torchlint.engine.check import check
-from torchlint.engine.targets import Wishes, plan, plan_text
+from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.engine.tiers import Wanted, choose
 from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
+from torchlint.memory.store import Store
 from torchlint.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from torchlint.engine.targets import Plan
-    from torchlint.memory.store import Store
-    from torchlint.workers.pool import Pool
+from torchlint.workers.pool import Pool
 
 __all__ = [
     "Applicability",
@@ -105,7 +101,7 @@ def check_source(
     Raises:
         ConfigError: a rule that does not exist is named, or the configuration cannot be used.
     """
-    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated)
+    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
     data = source if isinstance(source, bytes) else _encoded(source)[0]
     return check_plan(plan_text(data, filename, wishes), Wanted(hints=hints, pedantic=pedantic))
 
@@ -136,9 +132,7 @@ def check_paths(
     Raises:
         ConfigError: as for `check_source`.
     """
-    from torchlint.workers.pool import Pool
-
-    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated)
+    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
     wanted = Wanted(hints=hints, pedantic=pedantic)
     return check_plan(plan(paths, wishes), wanted, pool=Pool(jobs), progress=progress)
 
@@ -169,7 +163,7 @@ def fix_source(
     """
     from torchlint.fixes.fixer import fix_targets
 
-    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated)
+    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
     data, encoding = _encoded(source)
     planned = plan_text(data, filename, wishes)
     wanted = Wanted(hints=hints, pedantic=pedantic)

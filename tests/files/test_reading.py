@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchlint.files import reading as source
+from torchlint.files.lines import LineIndex
 from torchlint.files.reading import (
-    LineIndex,
     SourceError,
     TooLargeError,
     decode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -27,17 +27,24 @@ _COUNTED: Final = ("text", "concise", "grouped", "json", "github")
 """Formats that `--statistics` goes with."""
 
 
-class Checked(NamedTuple):
+class Checked:
     """The outcome of a check, as far as it is reported.
 
     Args:
         files: how many were checked.
     """
 
-    shown: Shown
-    diagnostics: Sequence[Diagnostic]
-    targets: Sequence[Target]
-    files: int
+    def __init__(
+        self,
+        shown: Shown,
+        diagnostics: Sequence[Diagnostic],
+        targets: Sequence[Target],
+        files: int,
+    ) -> None:
+        self.shown = shown
+        self.diagnostics = diagnostics
+        self.targets = targets
+        self.files = files
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -4,16 +4,14 @@ A configuration file comes with the code that is checked, so it is read as hosti
 in size, never executed, and whatever is wrong with it becomes a `ConfigError` with a sentence.
 """
 
-from __future__ import annotations
+# No postponed annotations here: named tuples would compile each one at start-up.
 
 import os
 import re
 import stat
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 NEWEST_TORCH: Final = (2, 13)
 MAX_BYTES: Final = 1 << 20

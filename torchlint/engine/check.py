@@ -1,18 +1,17 @@
 """Checks files as one project: maps each file to a result and reduces the results to findings."""
 
-from __future__ import annotations
+# No postponed annotations here: named tuples would compile each one at start-up.
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.files.reading import SourceError, UnconcernedError
+from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
 from torchlint.project.target import Known, Target, digest_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from torchlint.finding import Diagnostic, Finding
     from torchlint.memory.join_outcome import Joined
     from torchlint.memory.report_codec import Results
     from torchlint.notebooks.cells import Borders
@@ -29,7 +28,7 @@ class Report(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     files: int
     digests: Mapping[str, bytes]
-    borders: Mapping[str, Borders] = {}
+    borders: Mapping[str, "Borders"] = {}
 
 
 def check(
@@ -75,7 +74,7 @@ def check(
     concerned = {finding.path for finding in results[0]}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}
-    return Report(*results, files=len(targets), digests=digests, borders=borders)
+    return Report(*results, len(targets), digests, borders)
 
 
 def _seen(target: Target) -> Known:
@@ -98,8 +97,8 @@ def _check(
     pool: Pool,
     progress: Callable[[int, int], None] | None,
     store: Store,
-    last: tuple[Results, Joined] | None,
-) -> tuple[Results, Joined | None]:
+    last: "tuple[Results, Joined] | None",
+) -> "tuple[Results, Joined | None]":
     relevant = [known for known in files if known.relevant]
     if progress is not None:
         progress(len(files) - len(relevant), len(files))

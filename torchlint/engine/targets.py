@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from torchlint.config.folders import Configs
 from torchlint.config.settings import (
@@ -17,28 +17,37 @@ from torchlint.config.torch_bounds import TorchBounds
 from torchlint.files.discover import Found, discover, parts_of, shown_path
 from torchlint.files.globs import parse
 from torchlint.finding import Diagnostic
+from torchlint.project.target import Target
 from torchlint.ruleapi.names import rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from torchlint.project.target import Target
-
     Names = Callable[[], Mapping[str, str]]
 
 
-class Wishes(NamedTuple):
+class Wishes:
     """The options of the command line, which override the configuration file.
 
     `select` replaces the file's `select` and `ignore`; `ignore` is added to its `ignore`.
     """
 
-    select: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] = ()
-    target_torch: tuple[int, int] | None = None
-    config: str | None = None
-    isolated: bool = False
-    require_reason: bool = False
+    def __init__(
+        self,
+        select: tuple[str, ...] | None = None,
+        ignore: tuple[str, ...] = (),
+        target_torch: tuple[int, int] | None = None,
+        config: str | None = None,
+        *,
+        isolated: bool = False,
+        require_reason: bool = False,
+    ) -> None:
+        self.select = select
+        self.ignore = ignore
+        self.target_torch = target_torch
+        self.config = config
+        self.isolated = isolated
+        self.require_reason = require_reason
 
 
 class Plan:
@@ -125,8 +134,6 @@ class _Planner:
         return unknown_selector(entries, self._names())
 
     def target(self, file: Found, data: bytes | None = None) -> Target:
-        from torchlint.project.target import Target
-
         if file.settings.baseline is not None:
             self.baselines[file.path] = file.settings.baseline
         return Target(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,11 +22,12 @@ _LONGEST = 1_000
 """Characters of a pattern for one name; a longer pattern matches nothing. Names have up to 255."""
 
 
-class Glob(NamedTuple):
+class Glob:
     """One pattern: `**` spans folders, `*`, `?` and `[...]` stay inside one name."""
 
-    segments: tuple[str, ...]
-    folders_only: bool = False
+    def __init__(self, segments: tuple[str, ...], *, folders_only: bool) -> None:
+        self.segments = segments
+        self.folders_only = folders_only
 
     def matches(self, parts: Sequence[str], *, folder: bool = False) -> bool:
         """Whether the pattern matches this path itself, relative to the folder of the pattern."""
@@ -64,7 +65,7 @@ def parse(pattern: str) -> Glob | None:
         segments.insert(0, "**")
     if segments[-1] == "**":
         segments.append("*")
-    return Glob(tuple(segments), folders_only)
+    return Glob(tuple(segments), folders_only=folders_only)
 
 
 def _path_matches(segments: tuple[str, ...], parts: Sequence[str]) -> bool:

@@ -8,9 +8,8 @@ import os
 import re
 import stat
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from torchlint.files.lines import LineIndex
 from torchlint.finding import Diagnostic, Position
 
 _OTHER_UNICODE = {
@@ -82,14 +81,15 @@ class TooLargeError(UnconcernedError):
         self.head = head
 
 
-class Source(NamedTuple):
+class Source:
     """A file's bytes and its text, without the byte order mark, line endings as they are."""
 
-    path: str
-    data: bytes
-    text: str
-    encoding: str
-    bom: bool
+    def __init__(self, path: str, data: bytes, text: str, encoding: str, *, bom: bool) -> None:
+        self.path = path
+        self.data = data
+        self.text = text
+        self.encoding = encoding
+        self.bom = bom
 
 
 def most_bytes(path: str) -> int:
@@ -145,7 +145,7 @@ def decode(path: str, data: bytes) -> Source:
     except (ValueError, LookupError) as error:
         # Codecs for bytes (`hex`), and text codecs that fail in their own ways (`undefined`).
         raise _wrong_coding(path, body, coding) from error
-    return Source(path, data, text, encoding, bom)
+    return Source(path, data, text, encoding, bom=bom)
 
 
 def encode(source: Source, text: str) -> bytes:
@@ -157,6 +157,8 @@ def encode(source: Source, text: str) -> bytes:
     try:
         body = text.encode(source.encoding)
     except UnicodeEncodeError as error:
+        from torchlint.files.lines import LineIndex
+
         sign = text[error.start]
         raise SourceError(
             source.path,

@@ -80,20 +80,23 @@ def _find_rule_places() -> Iterator[str]:
 
 def _stamps(place: str) -> Iterator[bytes]:
     """A stamp for each source file at or below a place."""
-    if not os.path.isdir(place):
+    try:
+        inside = sorted(os.scandir(place), key=lambda entry: entry.name)
+    except OSError:  # a file, or nothing
         yield _stamp(place)
         return
-    for folder, folders, files in os.walk(place):
-        folders.sort()
-        for file in sorted(files):
-            if file.endswith(".py"):
-                yield _stamp(os.path.join(folder, file))
+    for entry in inside:
+        if entry.name.endswith(".py"):
+            yield _stamp(entry.path)
+        elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+            yield from _stamps(entry.path)
 
 
 def _stamp(path: str) -> bytes:
     """Bytes that change when the file or folder does."""
     try:
         found = os.stat(path)
+        text = f"{path} {found.st_size} {found.st_mtime_ns}"
     except OSError:
-        return os.fsencode(path)
-    return b"%b %d %d" % (os.fsencode(path), found.st_size, found.st_mtime_ns)
+        text = path
+    return text.encode("utf-8", "surrogateescape")

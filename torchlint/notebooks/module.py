@@ -92,12 +92,12 @@ def _related(related: Related, borders: Mapping[str, Borders]) -> Related:
 
 def _trouble(code: str) -> tuple[Position, str] | None:
     """Why Python cannot parse a cell, and where; no reason for one that IPython would unindent."""
-    source = Source("<cell>", b"", code, "utf-8", bom=False)
+    source = _source(code)
     if compiles(source):
         return None
     if "\0" in code or not _encodable(code):
         return Position(1, 1), "This cell has characters that no program can have; it was skipped."
-    if code.lstrip("\r\n")[:1].isspace() and compiles(source._replace(text=dedent(code))):
+    if code.lstrip("\r\n")[:1].isspace() and compiles(_source(dedent(code))):
         return Position(1, 1), ""
     try:
         parsed(source)
@@ -105,6 +105,10 @@ def _trouble(code: str) -> tuple[Position, str] | None:
         reason = " ".join(error.message.partition(";")[0].split())
         return error.position or Position(1, 1), f"{reason}; this cell was skipped."
     return None
+
+
+def _source(code: str) -> Source:
+    return Source("<cell>", b"", code, "utf-8", bom=False)
 
 
 def _encodable(code: str) -> bool:

@@ -198,8 +198,7 @@ def check(
     compared = _compare(paths, options, baseline)
     checked = compared.checked
     place = reports.destination(output_file, checked.targets, output_format)
-    shown = Shown(compared.comparison.left, checked.shown.hidden_hints)
-    checked = checked._replace(shown=shown)
+    checked.shown = Shown(compared.comparison.left, checked.shown.hidden_hints)
     reports.report(checked, output_format, place)
     # The other formats are for programs, which read all of standard output.
     aside = output_format != "text"

@@ -128,7 +128,8 @@ def command(
     place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
     hide = _hiding(plan, options, store, baseline, diff_base, known=known)
-    checked, notes = hide(check(plan, options, store))
+    checked = check(plan, options, store)
+    notes = hide(checked)
     reports.report(checked, output_format, place, statistics=statistics, fixes=show_fixes)
     if output_format == "text" and not statistics:
         print_lines(notes)
@@ -146,8 +147,8 @@ def _hiding(
     diff_base: str | None,
     *,
     known: bool,
-) -> Callable[[Checked], tuple[Checked, list[str]]]:
-    """A function that gives a check without some findings, and sentences about them.
+) -> Callable[[Checked], list[str]]:
+    """A function that takes known findings out of a check, and returns sentences about them.
 
     The baseline goes first: a known finding on a line that did not change is not counted twice.
 
@@ -165,17 +166,16 @@ def _hiding(
 
         changes = changes_since(diff_base)
 
-    def hide(checked: Checked) -> tuple[Checked, list[str]]:
+    def hide(checked: Checked) -> list[str]:
         notes: list[str] = []
         if baselines is not None:
             sound = not checked.diagnostics
             run = Run(plan.targets, options.wanted, store.rule_names(), sound)
-            checked = checked._replace(shown=baselines.hide(checked.shown, run))
+            checked.shown = baselines.hide(checked.shown, run)
             notes += baselines.notes
         if changes is not None:
-            shown, others = narrow(checked.shown, plan.targets, changes)
-            checked = checked._replace(shown=shown)
+            checked.shown, others = narrow(checked.shown, plan.targets, changes)
             notes += others
-        return checked, notes
+        return notes
 
     return hide
