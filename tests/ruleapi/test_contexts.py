@@ -39,6 +39,11 @@ def test_hot_code_runs_on_each_step(found: Found) -> None:
     ]
 
 
+def test_cold_code_cannot_be_what_makes_a_hint(found: Found) -> None:
+    with pytest.raises(ValueError, match="HOT can be required"):
+        found(STEP, finds=FINDS, else_hint=(Context.HOT,))
+
+
 def test_code_of_another_file_is_hot_if_a_step_calls_it(found: Found) -> None:
     helper = "import torch\ndef log():\n    torch.f()\ndef idle():\n    torch.f()\n"
     files = {"train.py": f"from tools import log\n{STEP}    log()\n", "tools.py": helper}

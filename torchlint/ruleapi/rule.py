@@ -51,7 +51,7 @@ class Rule:
         message: of a declared rule: one sentence of fact and one of action.
         change: of a declared rule: the fix, or the reason why there is none.
         contexts: where it may report; see `Context`.
-        else_hint: contexts without which its findings are hints.
+        else_hint: contexts without which its findings are hints; `Context.HOT` is not possible.
         since, until: the torch versions that it applies to, as (major, minor): it reports only if
             the project's oldest torch is at least `since` and below `until`.
         triggers: regular expressions over a file's text. A file is parsed for this rule only
@@ -68,6 +68,9 @@ class Rule:
         needs_gpu: the effect of its fix can be measured only on a GPU.
         may_change: how its fix may change the computed numbers, in words.
         added: the first torchlint version with this rule.
+
+    Raises:
+        ValueError: `Context.HOT` is in `else_hint`.
     """
 
     code: str
@@ -104,6 +107,8 @@ class Rule:
         """For each pattern, regular expressions that all match every file with a match."""
         if self.finds:
             self.module_checks.append(self._report_matches)
+        if Context.HOT in self.else_hint:
+            raise ValueError(f"{self.code}: HOT can be required, but is nothing that makes a hint")
 
     # checks ------------------------------------------------------------------------------
 
