@@ -54,6 +54,6 @@ rule = Rule(
     message="`empty_cache()` waits for the GPU on every step, and the next step allocates the same "
     "memory again; remove it.",
     change=remove,
-    contexts=(Context.HOT, Context.ACCELERATOR),
+    contexts=(Context.HOT,),
     needs_gpu=True,
 )

@@ -77,10 +77,3 @@ def release():
 # case: a helper that nobody calls
 def release():
     torch.cuda.empty_cache()
-
-# case: a program without an accelerator [bare]
-import torch
-for images, labels in loader:
-    criterion(model(images), labels).backward()
-    optimizer.step()
-    empty_cache()
