@@ -3,7 +3,8 @@
     python benchmarks/remove_guards.py TL201
 
 A guard is an `if`, a filter of a comprehension, or an operand of `and` and `or`, in the file of
-the rule and in the files of `rules/` that it imports. Each is taken out of a temporary copy of the
+the rule and in the files of `rules/` that it imports; in a declaration it is a context, a reason to
+be silent or for a hint, a name, a bound or a flag. Each is taken out of a temporary copy of the
 tree, where the rule's case file and its fixtures then have to fail. A guard that is missed lacks a
 case, or is not needed.
 """
@@ -30,6 +31,9 @@ ROOT = Path(__file__).parents[1]
 COPIED = ("fixtures", "pyproject.toml", "rules", "tests/*.py", "tests/rules", "torchlint")
 PRELOADED = ("tests.case_judge", "torchlint.engine.map_project", "libcst.metadata")
 """Imported once and not in the process of each guard; none of them imports a rule."""
+DECLARE = {"Rule", "calls", "method", "sets", "configures"}
+LISTS = {"contexts", "else_hint", "unless", "hint_if"}
+OPTIONS = {"since": "None", "until": "None", "off_in_tests": "False"}
 LONGEST_S = 120
 """A guard whose removal makes a loop endless is caught."""
 
@@ -40,6 +44,12 @@ class Guard(NamedTuple):
     path: str
     node: ast.expr
     instead: str
+    removed: str = ""
+    """What to call it, if not by all of its text."""
+
+    @property
+    def words(self) -> str:
+        return (self.removed or ast.unparse(self.node))[:90]
 
     @property
     def place(self) -> str:
@@ -69,6 +79,26 @@ def guards_of(path: str) -> Iterator[Guard]:
             yield from (Guard(path, operand, instead) for operand in node.values)
         elif isinstance(node, ast.comprehension):
             yield from (Guard(path, condition, "True") for condition in node.ifs)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in DECLARE:
+            yield from _declared(path, node)
+
+
+def _declared(path: str, call: ast.Call) -> Iterator[Guard]:
+    """The parts of a declaration that can be left out."""
+    for name in call.args:
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and len(call.args) > 1:
+            yield Guard(path, name, "'no.such_name'")
+    for keyword in call.keywords:
+        value = keyword.value
+        if keyword.arg in LISTS and isinstance(value, ast.Tuple):
+            for left_out in value.elts:
+                rest = [ast.unparse(each) for each in value.elts if each is not left_out]
+                instead = f"({', '.join(rest)}{',' if rest else ''})"
+                words = f"{keyword.arg}: {ast.unparse(left_out)}"
+                yield Guard(path, value, instead, words)
+        elif keyword.arg in OPTIONS:
+            words = f"{keyword.arg}={ast.unparse(value)}"
+            yield Guard(path, value, OPTIONS[keyword.arg], words)
 
 
 def files_of(code: str) -> list[str]:
@@ -179,7 +209,7 @@ def main() -> int:
             (copy / guard.path).write_text(text, encoding="utf-8")
             missed += not caught
             word = "caught" if caught else "MISSED"
-            print(f"{word} {guard.place} {ast.unparse(guard.node)[:90]}", flush=True)
+            print(f"{word} {guard.place} {guard.words}", flush=True)
     print(f"{len(guards) - missed} of {len(guards)} guards of {code} are caught")
     return missed > 0
 
