@@ -68,6 +68,11 @@ def run(words: list[str]) -> int:
     except Exception as error:
         if "--debug" in words:
             raise
+        from torchlint.ruleapi.sources import RuleError
+
+        if isinstance(error, RuleError):
+            _say(f"Error: {error}")
+            return TROUBLE
         _say(
             f"torchlint failed: {type(error).__name__}: {error}. "
             "This is a bug in torchlint; run again with --debug and report what it prints."

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,3 +22,27 @@ def test_a_checkout_that_is_not_installed_has_the_built_in_rules() -> None:
     words = [sys.executable, "-S", "-E", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert "TL201" in done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [("TL201", "something-new"), ("TL299", "item-in-step-loop")]
+)
+def test_a_code_or_name_that_is_taken_is_said_by_both_rules(
+    code: str, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "plugin.py").write_text(
+        "from torchlint.rule import Rule\n"
+        f"rule = Rule(code={code!r}, name={name!r}, family='sync', summary='')\n"
+    )
+    info = tmp_path / "plugin-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[torchlint.rules]\nhere = plugin\n")
+    words = [sys.executable, "-m", "torchlint", "rule", "TL201"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NO_COLOR": "1"}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"Error: plugin is {code} {name}, and there is TL201 item-in-step-loop already; "
+        "take another code or name.\n"
+    )

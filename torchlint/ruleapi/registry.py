@@ -11,7 +11,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
 from torchlint.ruleapi.rule import Rule
-from torchlint.ruleapi.sources import roots
+from torchlint.ruleapi.sources import RuleError, roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,20 +23,21 @@ def all_rules() -> Mapping[str, Rule]:
     """Every rule by its code, sorted.
 
     Raises:
-        ValueError: two rules share a code or a name.
-        ModuleNotFoundError: a module of a plugin is missing.
+        RuleError: two rules share a code or a name, or a module of a plugin is missing.
     """
     found: dict[str, Rule] = {}
-    names: dict[str, str] = {}
     for root in roots():
         for module in _modules(root):
             for rule in vars(module).values():
                 if not isinstance(rule, Rule) or found.get(rule.code) is rule:
                     continue
-                if rule.code in found or rule.name in names:
-                    raise ValueError(f"{module.__name__}: {rule.code} {rule.name} is taken")
+                for other in found.values():
+                    if rule.code == other.code or rule.name == other.name:
+                        raise RuleError(
+                            f"{module.__name__} is {rule.code} {rule.name}, and there is "
+                            f"{other.code} {other.name} already; take another code or name."
+                        )
                 found[rule.code] = rule
-                names[rule.name] = rule.code
                 rule.page = module.__doc__ or ""
     return MappingProxyType(dict(sorted(found.items())))
 

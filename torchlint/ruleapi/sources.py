@@ -16,11 +16,15 @@ PLACES = (os.path.join(_HOME, "rules"), os.path.join(os.path.dirname(_HOME), "ru
 """Where the built-in rules are: in an installation, and in a checkout."""
 
 
+class RuleError(Exception):
+    """A rule that cannot be loaded; the message is for its author."""
+
+
 def roots() -> list[ModuleSpec]:
     """The modules and packages with rules: the built-in ones first, then plugins.
 
     Raises:
-        ModuleNotFoundError: a module of a plugin is missing.
+        RuleError: a module of a plugin is missing.
     """
     from importlib import metadata, util
 
@@ -30,7 +34,10 @@ def roots() -> list[ModuleSpec]:
     for name in sorted(plugins - {BUILT_IN}):
         spec = util.find_spec(name)
         if spec is None:
-            raise ModuleNotFoundError(f"There is no module `{name}`, which should hold rules")
+            raise RuleError(
+                f"There is no module `{name}`, which an installed plugin names; install the plugin "
+                "again or remove it."
+            )
         found.append(spec)
     return found
 
