@@ -31,12 +31,13 @@ def problems_of(case: Case, rule: Rule) -> list[str]:
     report = check(targets)
     findings = list(report.findings)
     read = [each.path for each in targets if wanted_by(each.data or b"", [rule])]
-    return [
+    problems = [
         *(f"{case.where}: {path} is parsed" for path in read if "unread" in case.options),
         *(f"{case.where}: {each.path}: {each.message}" for each in report.diagnostics),
         *_misjudged(case, findings),
-        *_misfixed(case, targets, findings),
     ]
+    # What goes wrong with a fix often follows from a finding that should not be there.
+    return problems or list(_misfixed(case, targets, findings))
 
 
 def _targets(case: Case, rule: Rule) -> list[Target]:

@@ -12,7 +12,7 @@ intended.
 
 ## Example
 ```python
-# torchlint: disable[TL210]
+# torchlint: disable[TL2O1]
 print(loss.item())
 print(accuracy.item())
 ```

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.cli import completions as completing
+from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +66,7 @@ def bash(path_to_torchlint: None) -> Ask:
         (["check", "--sel"], ["--select"]),
         (["check", "--color", "a"], ["auto", "always"]),
         (["check", "--color", "=", "n"], ["never"]),
-        (["check", "--select", "tl20"], ["TL201", "TL202", "TL209"]),
+        (["check", "--select", "tl60"], [code for code in all_rules() if code.startswith("TL60")]),
         (["check", "--ignore", "TL101,item"], ["TL101,item-in-step-loop"]),
         (["rule", "item"], ["item-in-step-loop"]),
         (["check", "tr"], ["compopt -o default", ""]),
