@@ -18,7 +18,7 @@ from torchlint.verify.request import Design
 from torchlint.verify.result import Verdict
 
 DESIGN = Design()
-DRAWS = 400
+DRAWS = 250
 QUIET = "cnn_bias_malloc"
 NOISY = "cnn_bias_plain"
 C, S, N = Verdict.CONFIRMED, Verdict.SLOWER, Verdict.NEUTRAL
@@ -63,14 +63,14 @@ def one_look(pool, draw, size, *, faster=(1.0,), design=DESIGN):
 
 @cache
 def looks(pool, size, **more):
-    """400 experiments with one change: the machine, and what is said of the change."""
+    """250 experiments with one change: the machine, and what is said of the change."""
     draw = random.Random(size)
     found = (one_look(pool, draw, size, **more) for _ in range(DRAWS))
     return [(floor, change) for floor, (change,) in found]
 
 
 def rates(pool, size, **more):
-    """Of 400 experiments with one change, how many end in each verdict."""
+    """Of 250 experiments with one change, how many end in each verdict."""
     counted = Counter(change.verdict for _, change in looks(pool, size, **more))
     return {verdict: counted[verdict] / DRAWS for verdict in Verdict}
 
@@ -91,7 +91,7 @@ def climbed(pool, draw, *, faster=1.0):
 
 @cache
 def ends(pool, **more):
-    """Of 400 measurements, how many end in each verdict; and the pairs that they took."""
+    """Of 250 measurements, how many end in each verdict; and the pairs that they took."""
     draw = random.Random(1)
     ends = [climbed(pool, draw, **more) for _ in range(DRAWS)]
     counted = Counter(verdict for _, verdict, _ in ends)
