@@ -158,11 +158,12 @@ TRAINS = (
     ),
 )
 WORKERS = (
-    Kind("script", "workers.py", r"SGD\.step", files=(STARTS,)),
+    Kind("script", "workers.py -- fork forkserver", r"SGD\.step", files=(STARTS,)),
     Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), whole=True, long=True),
 )
-"""Each loads through forked, spawned and fork-served workers, and each runs as it is and as it
-is changed: twelve combinations in all."""
+"""Each runs as it is and as it is changed, and the second through workers of every start method.
+What a spawned worker runs in each mode is seen in tests/runtime/probe (test_torch_workers,
+test_survey, test_realign, test_measure); it imports torch in each of eight runs."""
 
 
 @dataclass(frozen=True, slots=True)
