@@ -38,6 +38,14 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         compile_dir(os.path.dirname(package.__file__), quiet=2)
 
 
+LONGEST = ("tests/workers/test_clusters.py", "tests/verify/test_script_kinds.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests come first: at the end one would leave the other processes idle."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Nobody's real cache is read or written, by processes that tests start neither."""
