@@ -24,9 +24,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-"$python" -c 'import torch' 2>/dev/null || refuse "$python has no torch; set PYTHON to one that has."
-"$python" -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null ||
-  refuse "torch sees no GPU here, so there is nothing to check."
+gpu=$("$python" -c 'import torch; print(torch.cuda.is_available())' 2>/dev/null) ||
+  refuse "$python has no torch; set PYTHON to one that has."
+[ "$gpu" = True ] || refuse "torch sees no GPU here, so there is nothing to check."
 
 if ! "$python" -c 'import torchlint.rules' 2>/dev/null; then
   mkdir source

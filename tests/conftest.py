@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from compileall import compile_dir
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import libcst as cst
 import pytest
 
+import rules
+import torchlint
 from torchlint.analysis.module import Module
 from torchlint.config.settings import Selection
 from torchlint.engine.check import Report, check
@@ -29,6 +33,17 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """With `-n`, neighbours run in one process: they share what is recorded or installed once."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
+    # Runs write no bytecode, so without it each would compile the probe, hundreds of times.
+    for package in (torchlint, rules):
+        compile_dir(os.path.dirname(package.__file__), quiet=2)
+
+
+LONGEST = ("tests/workers/test_clusters.py", "tests/verify/test_script_kinds.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests come first: at the end one would leave the other processes idle."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -28,6 +28,8 @@ from torchlint.runtime.sandbox.side_effects import collect
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tests.warm_start import Start
+
 BOTH = pytest.mark.parametrize("sandbox", [REDIRECT, OVERLAYFS])
 
 _RUNNER = f"""
@@ -100,20 +102,24 @@ def tree(folder: Path) -> list[tuple[object, ...]]:
 
 
 def run_plainly(
-    folder: Path, script: str, *, env: Mapping[str, str] | None = None, argv: Sequence[str] = ()
+    folder: Path,
+    script: str,
+    *,
+    env: Mapping[str, str] | None = None,
+    argv: Sequence[str] = (),
+    start: Start = subprocess.Popen,
 ) -> Run:
     """Run a script of a project without any shield; it changes the project."""
-    done = subprocess.run(
+    child = start(
         [sys.executable, str(folder / script), *argv],
         cwd=folder,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(env or {})},
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
-    return Run(done.returncode, done.stdout, done.stderr, folder, folder)
+    out, err = child.communicate(timeout=600)
+    return Run(child.returncode, out.decode(), err.decode(), folder, folder)
 
 
 def run_shielded(
@@ -172,8 +178,9 @@ def run_both(
     script: str = "train.py",
     env: Mapping[str, str] | None = None,
     argv: Sequence[str] = (),
+    start: Start = subprocess.Popen,
 ) -> Run:
-    """Run a script plainly in a twin of the project, and under the shield; asserts that it prints
+    """Run a script plainly in a twin of the project, started by `start`, and under the shield; asserts that it prints
     the same, the same of its errors too, and gives the shielded run.
 
     The plain run is the same for every shield, and made once.
@@ -181,7 +188,7 @@ def run_both(
     key = (*files.items(), script, *argv)
     if key not in _PLAIN:
         twin = write_files(folder / "plain" / "project", files)
-        plain = run_plainly(twin, script, env=env, argv=argv)
+        plain = run_plainly(twin, script, env=env, argv=argv, start=start)
         assert plain.code == 0, plain.stderr
         _PLAIN[key] = _seen(plain)
         shutil.rmtree(twin)

@@ -18,6 +18,7 @@ import sys
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from tests.warm_start import start_by
 from torchlint import __main__ as main
 from torchlint.runtime import run as runs
 from torchlint.runtime.sandbox import overlayfs
+from torchlint.verify import jobs
 
 if TYPE_CHECKING:
     from tests.warm_start import Start
@@ -63,8 +65,9 @@ class Kind:
     `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
     looked at), `ends` the exit codes that are right, and `needs` a framework. Where `pairs` is 1,
     the time budget ends the run after the first. `whole` ones run as a user runs them, each process
-    fresh and under overlayfs where that is to be had; the others start warm. `long` ones run with
-    `-m runs`.
+    fresh and under overlayfs where that is to be had; the others start warm. What is not `patient`
+    takes a forward pass for a step after one second without anything better, not after five.
+    `long` ones run with `-m runs`.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Kind:
     agrees: frozenset[str] = frozenset(AGREE)
     needs: str = ""
     whole: bool = False
+    patient: bool = True
     long: bool = False
 
     def param(self) -> Any:
@@ -89,15 +93,21 @@ def fails(name: str, code: int) -> Kind:
 
 
 TRAINS = (
-    Kind("plain", "plain.py", r"SGD\.step", ends=SETTLED, pairs=2, whole=True),
-    Kind("argparse", "guarded.py -- --epochs 10000 --width 128", r"AdamW\.step"),
+    Kind("plain", "plain.py", r"SGD\.step", whole=True),
+    Kind(
+        "argparse",
+        "guarded.py -- --epochs 10000 --width 128",
+        r"AdamW\.step",
+        ends=SETTLED,
+        pairs=2,
+    ),
     Kind("module", "-m pkg.train -- --steps 10000", r"SGD\.step", files=("pkg",)),
     Kind("gan, scaler, accumulation", "gan.py", r"Adam\.step.* 2 of 2"),
     Kind("LBFGS", "lbfgs.py", r"LBFGS\.step"),
     Kind("compiled", "compiled.py", r"AdamW\.step", long=True),
     Kind("thread", "threaded.py", r"SGD\.step"),
     Kind("SGD by hand", "hand_sgd.py", r"backward"),
-    Kind("inference", "inference.py", r"forward"),
+    Kind("inference", "inference.py", r"forward", patient=False),
     Kind(
         "only a loader",
         "loader_only.py",
@@ -148,11 +158,12 @@ TRAINS = (
     ),
 )
 WORKERS = (
-    Kind("script", "workers.py", r"SGD\.step", files=(STARTS,)),
+    Kind("script", "workers.py -- fork forkserver", r"SGD\.step", files=(STARTS,)),
     Kind("module", "-m workers", r"SGD\.step", files=(STARTS,), whole=True, long=True),
 )
-"""Each loads through forked, spawned and fork-served workers, and each runs as it is and as it
-is changed: twelve combinations in all."""
+"""Each runs as it is and as it is changed, and the second through workers of every start method.
+What a spawned worker runs in each mode is seen in tests/runtime/probe (test_torch_workers,
+test_survey, test_realign, test_measure); it imports torch in each of eight runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +275,12 @@ def warmly(
 
 
 @pytest.fixture
-def verify(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Verified]:
+def verify(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Verified]:
     def verified(kind: Kind, *more: str) -> Verified:
+        if not kind.patient:
+            monkeypatch.setattr(jobs, "Settings", partial(jobs.Settings, give_up_s=4.0))
         if kind.needs and importlib.util.find_spec(kind.needs) is None:
             pytest.skip(f"{kind.needs} is not installed")
         budget = ONE_PAIR if kind.pairs == 1 else ()

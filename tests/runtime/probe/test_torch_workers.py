@@ -8,8 +8,15 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.runtime.probe.conftest import RunProbe, Write
+    from tests.warm_start import Start
 
 METHODS = ("fork", "spawn", "forkserver")
+
+
+@pytest.fixture
+def start_python(warm_start: Start) -> Start:
+    """Scripts run in a Python that has imported torch; their workers import it themselves."""
+    return warm_start
 
 
 def test_workers_import_torch_only_where_the_script_does(run_probe: RunProbe, write: Write) -> None:
@@ -26,7 +33,7 @@ def test_workers_import_torch_only_where_the_script_does(run_probe: RunProbe, wr
             """
         }
     )
-    assert run_probe("train.py").lines == ["[False]", "[False]"]
+    assert run_probe("train.py", fresh=True).lines == ["[False]", "[False]"]
 
 
 @pytest.mark.parametrize("as_module", [False, True], ids=["script", "module"])

@@ -48,6 +48,7 @@ def recorded(name: str) -> tuple[Pair, ...]:
     )
 
 
+@cache
 def slowed(run: Blocks, factor: float) -> Blocks:
     """The same blocks, each having taken `factor` times as long."""
     return blocks([b.wall * factor for b in run], [b.cpu * factor for b in run])

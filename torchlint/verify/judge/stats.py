@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
@@ -81,6 +82,7 @@ def half_width(sd: float, size: int, alpha: float) -> float:
     return student(size - 1, 1 - alpha / 2) * sd / math.sqrt(size)
 
 
+@cache
 def student(freedom: int, probability: float) -> float:
     """Quantile of Student's t."""
     # scipy.special alone: scipy.stats takes several times as long to import.

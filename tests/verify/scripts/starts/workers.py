@@ -1,8 +1,10 @@
-"""Loads in workers that are forked, spawned and come from a fork server.
+"""Loads in workers that are forked, spawned and come from a fork server, or as the words say.
 
 Both this file and the dataset's have something to fix. `Witness` is defined in `__main__` and
 pickled into the workers, where it compares what runs there with what runs in the parent.
 """
+
+import sys
 
 import numpy as np
 import torch
@@ -35,7 +37,7 @@ def main():
     data = Pictures(4096, Witness())
     loaders = [
         DataLoader(data, 16, num_workers=1, multiprocessing_context=start, collate_fn=collate)
-        for start in ("fork", "spawn", "forkserver")
+        for start in sys.argv[1:] or ("fork", "spawn", "forkserver")
     ]
     model = nn.Sequential(nn.Flatten(), nn.Linear(768, 256), nn.ReLU(), nn.Linear(256, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
