@@ -8,15 +8,9 @@ written with `torchlint.rule`. Everything else may change without notice.
 # path, and so does the user's process in a verification. mypy takes the name for that of typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from torchlint.config.settings import ConfigError
     from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
-    from torchlint.library import (
-        CheckResult,
-        ConfigError,
-        FixResult,
-        check_paths,
-        check_source,
-        fix_source,
-    )
+    from torchlint.library import CheckResult, FixResult, check_paths, check_source, fix_source
     from torchlint.version import __version__
 
 __all__ = [
@@ -41,6 +35,9 @@ def __getattr__(name: str) -> object:
     # On demand: the command line starts in the time that importing all this would take.
     if name not in __all__:
         raise AttributeError(f"module `torchlint` has no attribute `{name}`")
-    from torchlint import library
+    from torchlint import finding, library, version
+    from torchlint.config import settings
 
-    return getattr(library, name)
+    return next(
+        getattr(each, name) for each in (library, finding, settings, version) if hasattr(each, name)
+    )

@@ -43,7 +43,8 @@ class Checker:
 
 
 def _reported(source: str, filename: str) -> Iterator[Reported]:
-    from torchlint.library import ConfigError, check_source
+    from torchlint.config.settings import ConfigError
+    from torchlint.library import check_source
 
     try:
         result = check_source(source, filename)

@@ -11,32 +11,12 @@ import tokenize
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from torchlint.config.settings import ConfigError
 from torchlint.engine.check import check
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.engine.tiers import Wanted, choose
-from torchlint.finding import Applicability, Diagnostic, Edit, Finding, Fix, Position, Tier
+from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
-from torchlint.version import __version__
 from torchlint.workers.pool import Pool
-
-__all__ = [
-    "Applicability",
-    "CheckResult",
-    "ConfigError",
-    "Diagnostic",
-    "Edit",
-    "Finding",
-    "Fix",
-    "FixResult",
-    "Position",
-    "Tier",
-    "__version__",
-    "check_paths",
-    "check_plan",
-    "check_source",
-    "fix_source",
-]
 
 
 class CheckResult(NamedTuple):
