@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.training.guards import words
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
 
@@ -46,7 +45,7 @@ def reach_of(module: Module) -> Reach:
     found: list[_Definition] | None = None
     while found is None or found:
         for node in todo:
-            names.update(words(node))
+            names.update(each.value for each in module.within(node) if type(each) is cst.Name)
         found = [each for each in left if _can_run(each, names, seen, module)]
         left = [each for each in left if each not in found]
         seen.update(found)
