@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import re
 import sys
 import threading
 
@@ -170,7 +171,33 @@ TOO_LONG = {
     "conditions": "a if b else " * 2000 + "c",
     "lambdas": "lambda:" * 2000 + "c",
 }
+LONG_TOGETHER = {
+    "chains over many lines": "(a\n" + ".f()\n" * 2000 + ")",
+    "chains over lines that are continued": "a" + "\\\n.f()" * 2000,
+    "chains in a replacement field": "f'{a" + ".f()" * 2000 + "}'",
+    "chains in a replacement field of many lines": "f'''{a" + ".f()\n" * 2000 + "}'''",
+    "many chains": "1\n" + ("x = a" + ".f()" * 499 + "\n") * 125,
+    "many chains in replacement fields": "1\n" + ("x = f'{a" + ".f()" * 200 + "}'\n") * 500,
+    "chains behind strings with brackets": "(a\n" + ".f(')')\n" * 2000 + ")",
+    "words over many lines": "(\n" + "not\n" * 2000 + "a)",
+    "brackets, again and again": "1\n" + ("x = " + "(a := " * 190 + "1" + ")" * 190 + "\n") * 100,
+}
+NESTED_PATTERNS = {
+    "sequences": "[" * 30 + "]" * 30,
+    "mappings": "{1: " * 15 + "y" + "}" * 15,
+    "classes": "C(a=" * 30 + "y" + ")" * 30,
+    "groups": "(" * 30 + "y" + ")" * 30,
+    "several kinds": "[{1: C(" * 10 + "y" + ")}]" * 10,
+    "over lines": "[\n" * 30 + "]\n" * 30,
+    "behind a continued line": "\\\n" + "[" * 30 + "]" * 30,
+    "many": ("[" * 12 + "]" * 12 + ":\n        pass\n    case ") * 200 + "_",
+}
 FINE = {
+    "chains in many statements": "a.b.c(d).e[f] + g.h\nx = " * 8000 + "1",
+    "names with dots, over many lines": "[\n" + "a.b.c,\n" * 2000 + "]",
+    "a word that is no keyword": "1\ncase = " + "[" * 30 + "]" * 30,
+    "a pattern of usual depth": "1\nmatch x:\n    case [C(a=1, b=[1, {2: (3, 4)}]), *_] if f(g(h(i(j(k(1)))))):\n"
+    "        y = f(g(h(i(j(k([[[[[[[[[[1]]]]]]]]]]))))))",
     "at the limit": "(" * 199 + "1" + ")" * 199,
     "brackets in strings": "x = ['" + "(" * 500 + "', \"" + "[" * 500 + '"]',
     "brackets in long strings": "x = '''\n'" + "(" * 500 + "\n'''",
@@ -200,6 +227,22 @@ def test_chains_that_take_for_ever_are_never_parsed(text: str) -> None:
     assert "1,000 operations" in error.message
     assert error.position is not None
     assert error.position.row == 2
+
+
+@pytest.mark.parametrize("text", LONG_TOGETHER.values(), ids=LONG_TOGETHER)
+def test_what_takes_for_ever_together_is_never_parsed(text: str) -> None:
+    error = refusal(f"x = 1\nx = {text}\n")
+    assert re.search("1,000 operations|long chains|deeply nested brackets", error.message)
+    assert error.position is not None
+    assert error.position.row >= 2
+
+
+@pytest.mark.parametrize("text", NESTED_PATTERNS.values(), ids=NESTED_PATTERNS)
+def test_patterns_that_are_tried_again_and_again_are_never_parsed(text: str) -> None:
+    error = refusal(f"match x:\n    case {text}:\n        pass\n")
+    assert "patterns of `case`" in error.message
+    assert error.position is not None
+    assert error.position.row >= 2
 
 
 @pytest.mark.parametrize("text", ["x = 1\n" * 90_000, "[" + "0," * 130_000 + "]"])

@@ -20,6 +20,8 @@ _OTHER_UNICODE = {
 }
 MAX_BYTES: Final = 4 << 20
 """A file of more bytes is not checked: nobody writes programs of this length by hand."""
+MOST_LINES: Final = 500_000
+"""The same for its lines, of which empty ones count."""
 NOTEBOOK: Final = ".ipynb"
 MAX_NOTEBOOK_BYTES: Final = 32 << 20
 """The same for a notebook, which contains plots and pictures."""
@@ -117,9 +119,10 @@ def read_bytes(path: str) -> bytes:
         with open(os.open(path, flags), "rb") as file:
             # A buffer of the largest size for each file would leave holes all over the heap.
             size = min(os.fstat(file.fileno()).st_size, most)
-            data = file.read(size + 1)
+            # What has nothing to read yet, such as a device, gives None.
+            data = file.read(size + 1) or b""
             if len(data) > size:
-                data += file.read(most + 1 - len(data))
+                data += file.read(most + 1 - len(data)) or b""
     except (OSError, ValueError) as error:
         raise SourceError(path, _why_unreadable(path, error)) from error
     if len(data) > most:
@@ -254,4 +257,8 @@ def _place(body: bytes, offset: int, encoding: str) -> Position:
     """The position of a byte; the bytes before it may not decode either."""
     before = body[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     line = before[before.rfind(b"\n") + 1 :]
-    return Position(before.count(b"\n") + 1, len(line.decode(encoding, "replace")) + 1)
+    try:
+        column = len(line.decode(encoding, "replace")) + 1
+    except ValueError:  # `idna` replaces nothing
+        column = len(line) + 1
+    return Position(before.count(b"\n") + 1, column)

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.files.diffs import common_ends
-from torchlint.files.reading import UnconcernedError
+from torchlint.files.reading import MOST_LINES, UnconcernedError
 from torchlint.finding import Position
 
 if TYPE_CHECKING:
@@ -76,6 +76,9 @@ class Notebook:
             self._text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
             content = _loaded(self._text)
             self.cells = tuple(_code_cells(self._text, content))
+            if sum(cell.source.count("\n") for cell in self.cells) > MOST_LINES:
+                message = f"Its cells have more than {MOST_LINES:,} lines; split or exclude it."
+                raise _UnfitError(message)
         except _UnfitError as unfit:
             raise NotebookError(path, unfit.message, data, unfit.position) from None
         except UnicodeDecodeError:

@@ -1,8 +1,9 @@
-"""A scan of the text before it is parsed: some shapes crash LibCST's parser.
+"""A scan of the text before it is parsed: some shapes take LibCST's parser for ever, or crash it.
 
-Its native parser overflows the stack on thousands of nested brackets, needs gigabytes for a
-few hundred more than Python allows, and takes quadratic time on chains such as `x[0][0][0]…`.
-Each name and sign takes up to 3 KB, so that there may not be millions of them.
+Its native parser overflows the stack on thousands of nested brackets and needs gigabytes for a few
+hundred more than Python allows. Its time grows with the square of the length of chains such as
+`x[0][0][0]…` and of the depth of brackets, and doubles with each bracket around a pattern of
+`match`. Each name and sign takes up to 3 KB, so that there may not be millions of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from itertools import accumulate
 from operator import sub
 from typing import TYPE_CHECKING, Final
 
+from torchlint.files.reading import MOST_LINES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,13 +24,41 @@ MOST_BRACKETS: Final = 200
 MOST_OPERATIONS: Final = 1_000
 """Length of a chain that LibCST still reads in about a second."""
 
+MOST_CHAINED: Final = 12 * MOST_OPERATIONS**2
+"""The squares of the lengths of all chains, together: about five seconds."""
+MOST_NESTED: Final = 300_000
+"""How deep the brackets of a file that are more than `_USUAL_DEPTH` deep are, together: about three
+seconds."""
+MOST_PATTERNS: Final = 1 << 18
+"""What patterns of `match` may cost, in units of about three microseconds: see `_Patterns`."""
 MOST_TOKENS: Final = 250_000
 """Names, numbers and signs of a file that still takes less than a gigabyte and ten seconds; the
 longest files of transformers and timm have 35,000."""
-_SUSPICIOUS_DEPTH = 150
+_USUAL_DEPTH = 20
 _BRACKETS = b"()[]{}"
 _OTHER_BYTES = bytes(set(range(256)) - set(_BRACKETS))
 _STEP = {ord(sign): 1 for sign in "([{"} | {ord(sign): -1 for sign in ")]}"}
+_LINKS = b".+-*/%@&|^~([{"
+_ENDS = b")]}\n"
+_NEITHER = bytes(set(range(256)) - set(_LINKS + _ENDS))
+_DEPTHS = tuple(_STEP.get(code, 0) for code in range(256))
+_IS_LINK = bytes(code in _LINKS for code in range(256))
+_LINK_SIGNS = _LINKS.decode()
+_NEWLINE = ord("\n")
+_CONTINUATION = re.compile(r"\\(?:\r\n|\r|\n)")
+_WORDS = re.compile(r"\b(?:not|if|lambda|await)\b")
+# The first sign alone says what it is, so that the search for the next one is quick.
+_STRING_OR_COMMENT = re.compile(
+    r"""
+      [\#"'](?:
+          (?<=\#)[^\r\n]*
+        | (?<=")(?:""(?:[^"\\]+|\\.|"(?!""))*(?:"{3}|\\?\Z)|(?:[^"\\\r\n]+|\\(?:\r\n|.))*"?)
+        | (?<=')(?:''(?:[^'\\]+|\\.|'(?!''))*(?:'{3}|\\?\Z)|(?:[^'\\\r\n]+|\\(?:\r\n|.))*'?))
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_TRIPLE = re.compile("\"\"\"|'''")
+_FORMATTED = re.compile(r"[fFtT][rR]?(?=[\"'])")
 # Every branch can end where its text ends, so that nothing is ever tried twice.
 _TOKEN = re.compile(
     r"""
@@ -39,7 +70,7 @@ _TOKEN = re.compile(
         |'(?P<short1>(?:[^'\\\r\n]+|\\(?:\r\n|.))*)'?)
     | \\(?:\r\n|\r|\n)
     | (?P<open>[(\[{]) | (?P<close>[)\]}])
-    | (?P<end>[\r\n]) | (?P<separator>[,;])
+    | (?P<end>[\r\n]) | (?P<separator>[,;]) | (?P<colon>:)
     | (?P<word>[^\W\d]\w*) | (?P<number>\d[\w.]*)
     | (?P<operator>\*\*|//|<<|>>|->|[-+*/%@&|^~.])
     """,
@@ -58,10 +89,17 @@ class TooMuch:
 
 
 def too_much(text: str) -> TooMuch | None:
-    """Whether `text` nests or chains more than can be parsed; about 100 MB/s for usual text."""
-    if _may_nest(text) or _may_chain(text) or len(text) > MOST_TOKENS:
+    """Whether `text` nests or chains more than can be parsed; about 50 MB/s for usual text."""
+    if len(text) > MOST_LINES and text.count("\n") + text.count("\r") > MOST_LINES:
+        return TooMuch(f"The file has more than {MOST_LINES:,} lines; split or exclude it.", 0)
+    if len(text) > MOST_TOKENS or _may_match(text) or _may_nest(text) or _may_chain(text):
         return _Scan().over(text)
     return None
+
+
+def _may_match(text: str) -> bool:
+    lines = text.replace("\r", "\n").split("\n") if "case" in text else []
+    return any(line.lstrip(" \t\f").startswith("case") for line in lines)
 
 
 def _may_nest(text: str) -> bool:
@@ -69,11 +107,45 @@ def _may_nest(text: str) -> bool:
     brackets = text.encode("utf-8", "replace").translate(None, _OTHER_BYTES)
     depths = list(accumulate(map(_STEP.__getitem__, brackets), initial=0))
     rises: Iterator[int] = map(sub, depths, accumulate(depths, min))
-    return max(rises) > _SUSPICIOUS_DEPTH
+    return max(rises) > _USUAL_DEPTH
 
 
 def _may_chain(text: str) -> bool:
-    return max(map(len, text.split("\n"))) > MOST_OPERATIONS
+    """An upper bound of the chains: all links of a logical line, whatever separates them."""
+    code = _STRING_OR_COMMENT.sub("", text)
+    if "\\" in code:
+        code = _CONTINUATION.sub("", code)
+    words = sum(map(code.count, _OPERATOR_WORDS))
+    if words > MOST_OPERATIONS // 2:
+        code, words = _WORDS.sub("~", code), 0
+    signs = code.encode("utf-8", "replace").translate(None, _NEITHER)
+    depths = accumulate(map(_DEPTHS.__getitem__, signs))
+    so_far = accumulate(signs.translate(_IS_LINK))
+    ends = [
+        links
+        for links, depth, sign in zip(so_far, depths, signs, strict=True)
+        if sign == _NEWLINE and depth <= 0
+    ]
+    lengths = [*map(sub, ends, [0, *ends]), signs.translate(_IS_LINK).count(1) - sum(ends[-1:])]
+    lengths += _links_of_formatted(text, len(text) - len(code))
+    squares: int = sum(length * length for length in lengths)
+    return max(lengths) + words > MOST_OPERATIONS or squares > MOST_CHAINED
+
+
+def _links_of_formatted(text: str, in_strings: int) -> list[int]:
+    """An upper bound of the links in each f-string that can matter.
+
+    Args:
+        in_strings: how many characters are in strings and comments.
+    """
+    longest = max(map(len, text.split("\n")))
+    if longest > MOST_OPERATIONS or longest * in_strings > MOST_CHAINED:
+        starts = [match.end() for match in _FORMATTED.finditer(text)]
+    else:
+        quotes = (match.start() for match in _TRIPLE.finditer(text))
+        starts = [at for at in quotes if not {"f", "t"}.isdisjoint(text[at - 2 : at].lower())]
+    strings = (_STRING_OR_COMMENT.match(text, at) for at in starts)
+    return [sum(map(each.group().count, _LINK_SIGNS)) for each in strings if each is not None]
 
 
 class _Scan:
@@ -85,22 +157,16 @@ class _Scan:
         self._deepest = 0
         self._place = 0
         self._tokens = 0
+        self._chained = 0
+        self._nested = 0
+        self._patterns = _Patterns()
 
     def over(self, text: str) -> TooMuch | None:
         for token in _TOKEN.finditer(text):
             self._take(token)
-            if self._chains[-1] > MOST_OPERATIONS:
-                message = (
-                    f"More than {MOST_OPERATIONS:,} operations are chained in one expression here; "
-                    "split it into several."
-                )
-                return TooMuch(message, token.start())
-            self._tokens += token.lastgroup is not None
-            if self._tokens > MOST_TOKENS:
-                message = (
-                    f"The file has more than {MOST_TOKENS:,} names, numbers and signs, too many "
-                    "to check; split or exclude it."
-                )
+            self._patterns.take(token, len(self._chains) - 1)
+            message = self._excess()
+            if message:
                 return TooMuch(message, token.start())
         if self._deepest <= MOST_BRACKETS:
             return None
@@ -110,14 +176,46 @@ class _Scan:
         )
         return TooMuch(message, self._place)
 
+    def _excess(self) -> str:
+        """What there is too much of so far, in a sentence."""
+        if self._chains[-1] > MOST_OPERATIONS:
+            return (
+                f"More than {MOST_OPERATIONS:,} operations are chained in one expression here; "
+                "split it into several."
+            )
+        if self._chained > MOST_CHAINED:
+            return (
+                "The long chains of operations up to here take too long to parse; split them into "
+                "several statements, or exclude the file."
+            )
+        if self._nested > MOST_NESTED and self._deepest <= MOST_BRACKETS:
+            return (
+                "The deeply nested brackets up to here take too long to parse; split them into "
+                "several statements, or exclude the file."
+            )
+        if self._patterns.cost > MOST_PATTERNS:
+            return (
+                "The patterns of `case` up to here are nested too deeply to parse; match in "
+                "several steps, or exclude the file."
+            )
+        if self._tokens > MOST_TOKENS:
+            return (
+                f"The file has more than {MOST_TOKENS:,} names, numbers and signs, too many to "
+                "check; split or exclude it."
+            )
+        return ""
+
     def _take(self, token: re.Match[str]) -> None:
         kind = token.lastgroup
+        self._tokens += kind not in (None, "colon")
         if kind == "open":
             self._chains[-1] += self._after_operand
             self._chains.append(0)
+            self._nested += max(0, len(self._chains) - _USUAL_DEPTH)
             self._note_depth(len(self._chains) - 1, token.start())
             self._after_operand = False
         elif kind == "close":
+            self._end_chain()
             if len(self._chains) > 1:
                 self._chains.pop()
             self._after_operand = True
@@ -130,25 +228,73 @@ class _Scan:
             self._after_operand = word not in _OPERATOR_WORDS and word not in _OTHER_WORDS
         elif kind in ("separator", "end"):
             if kind == "separator" or len(self._chains) == 1:
-                self._chains[-1] = 0
+                self._end_chain()
                 self._after_operand = False
-        elif kind is not None:
+        elif kind not in (None, "colon"):
             self._after_operand = True
             if not {"f", "t"}.isdisjoint((token["prefix"] or "").lower()):
                 self._look_into(token[kind], token.start(kind))
 
+    def _end_chain(self) -> None:
+        self._chained += self._chains[-1] ** 2
+        self._chains[-1] = 0
+
     def _look_into(self, content: str, start: int) -> None:
         """The replacement fields of an f-string nest on top of what is open around it."""
-        depth = 0
-        for sign in re.finditer(r"\{\{|[(\[{}\])]", content):
+        depth = links = 0
+        for sign in re.finditer(r"\{\{|[(\[{}\])]|[-+*/%@&|^~.]", content):
             if sign.group() in ("{", "(", "["):
                 depth += bool(depth) or sign.group() == "{"
+                links += bool(depth)
                 self._note_depth(len(self._chains) - 1 + depth, start + sign.start())
-            elif sign.group() != "{{":
+            elif sign.group() in ("}", ")", "]"):
                 depth = max(0, depth - 1)
+            elif depth:
+                links += 1
+        self._chains[-1] += links if links > MOST_OPERATIONS else 0
+        self._chained += links**2
 
     def _note_depth(self, depth: int, offset: int) -> None:
         if depth > self._deepest:
             if self._deepest <= MOST_BRACKETS:
                 self._place = offset
             self._deepest = depth
+
+
+class _Patterns:
+    """What the patterns of `match` cost: the parser tries what is in brackets twice, and a mapping
+    four times."""
+
+    def __init__(self) -> None:
+        self.cost = 0
+        self._costs: list[int] = []
+        """Of the brackets that are open in a pattern; empty outside."""
+        self._depth = 0
+        self._starts_line = True
+        self._matches = False
+        """Whether a line began with `match`; without one, `case` is a name."""
+
+    def take(self, token: re.Match[str], depth: int) -> None:
+        """Args:
+        depth: how many brackets are open after the token.
+        """
+        kind = token.lastgroup
+        if self._costs:
+            self._add(token, depth)
+        elif self._starts_line and kind == "word":
+            if token.group() == "case" and self._matches:
+                self._costs, self._depth = [0], depth
+            self._matches |= token.group() == "match"
+        if kind is not None:
+            self._starts_line = kind == "end"
+
+    def _add(self, token: re.Match[str], depth: int) -> None:
+        kind, text = token.lastgroup, token.group()
+        if kind == "open":
+            self._costs.append(4 if text == "{" else 2)
+        elif kind == "close" and len(self._costs) > 1:
+            inside = self._costs.pop()
+            self._costs[-1] += inside * (4 if text == "}" else 2)
+        elif depth <= self._depth and (kind in ("colon", "end") or text == "if"):
+            self.cost += self._costs[0]
+            self._costs = []
