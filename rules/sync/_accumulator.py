@@ -38,13 +38,14 @@ def sum_on_device(sync: Sync, module: Module) -> Answer:
     if update is None or not isinstance(update.target, cst.Name):
         return None, _NOT_A_SUM
     name = update.target.value
-    loop, start = _summing_loop(update, name, module)
+    loop, start = module.once(_summing_loop, name, tuple(module.loops.loops_around(update)))
     if loop is None:
         return None, f"`{name}` does not start as a literal 0 right before the loop"
-    reason = _other_use(update, name, loop, module)
+    scope = module.names.scope(update.target)
+    reason = module.once(_other_use, name, loop, scope)
     if reason is not None:
         return None, reason
-    exact = all(_counts(each) for each in _updates(update, loop, module))
+    exact = module.once(_exact, name, loop, scope)
     operand = _text_of(sync.operand, module, before_a_dot=not exact)
     if not exact:
         operand = f"{operand}.detach().float()"
@@ -80,9 +81,11 @@ def _update_of(sync: Sync, module: Module) -> cst.AugAssign | None:
     return None
 
 
-def _summing_loop(update: cst.AugAssign, name: str, module: Module) -> tuple[Loop | None, Literal]:
-    """The nearest loop around the update that a literal 0 precedes in its block, and that 0."""
-    for loop in module.loops.loops_around(update):
+def _summing_loop(
+    module: Module, name: str, around: tuple[Loop, ...]
+) -> tuple[Loop | None, Literal]:
+    """The nearest of these loops that a literal 0 precedes in its block, and that 0."""
+    for loop in around:
         block = module.parent(loop)
         start: Literal = UNKNOWN
         for statement in getattr(block, "body", ()):
@@ -110,13 +113,14 @@ def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]
             yield from (of for to, of in pairs if isinstance(to, cst.Name) and to.value == name)
 
 
-def _updates(update: cst.AugAssign, loop: Loop, module: Module) -> list[cst.AugAssign]:
-    """Every update of the sum in the loop."""
-    target = update.target
-    assert isinstance(target, cst.Name)
-    bindings = module.names.lookup(target)
-    nodes = [each.node for each in bindings if loop in module.ancestors(each.node)]
-    return [node for node in nodes if isinstance(node, cst.AugAssign)]
+def _exact(module: Module, name: str, loop: Loop, scope: Scope) -> bool:
+    """Whether every update of the sum in the loop adds a number that torch counts exactly."""
+    nodes = (each.node for each in module.names.lookup_from(scope, name))
+    return all(
+        _counts(node)
+        for node in nodes
+        if isinstance(node, cst.AugAssign) and loop in module.ancestors(node)
+    )
 
 
 def _counts(update: cst.AugAssign) -> bool:
@@ -130,9 +134,8 @@ def _counts(update: cst.AugAssign) -> bool:
     )
 
 
-def _other_use(update: cst.AugAssign, name: str, loop: Loop, module: Module) -> str | None:
+def _other_use(module: Module, name: str, loop: Loop, scope: Scope) -> str | None:
     """Why the sum must be a number inside the loop, or None if it may be a tensor."""
-    scope = module.names.scope(update.target)
     bindings = module.names.lookup_from(scope, name)
     for binding in bindings:
         inside = loop in module.ancestors(binding.node)

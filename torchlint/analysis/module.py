@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
@@ -21,7 +21,7 @@ from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from torchlint.analysis.training.guards import Guard
     from torchlint.analysis.values.definitions import Definitions
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from torchlint.finding import Position
 
 _N = TypeVar("_N", bound=cst.CSTNode)
+_A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
 _TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
@@ -54,6 +55,7 @@ class Module:
         self.tree = root
         self.newline = root.default_newline
         self._nodes = Tree(root)
+        self._answers: dict[object, object] = {}
 
     def release(self) -> None:
         """Lets go of the tree and all that was found out about it, so that it is freed at once."""
@@ -61,6 +63,14 @@ class Module:
         if values is not None:
             values.release()
         self.__dict__.clear()
+
+    def once(self, ask: Callable[..., _A], *about: object) -> _A:
+        """`ask(module, *about)`, answered once per file: for what many places of a file ask alike,
+        so that a file of many such places does not take quadratic time."""
+        key = (ask, *about)
+        if key not in self._answers:
+            self._answers[key] = ask(self, *about)
+        return cast("_A", self._answers[key])
 
     # structure ---------------------------------------------------------------------------
 

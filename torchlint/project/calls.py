@@ -25,6 +25,8 @@ class Calls:
         self._index = index
         self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
         """The callees of calls, by caller and call number: without loading files, and with."""
+        self._classes: dict[tuple[Key, str, int, bool], list[Key]] = {}
+        """What `_classes_of` found, until more is known about the objects that are passed."""
         self._unsure: list[tuple[Key, int]] = []
         """Calls that may resolve differently once more files are parsed."""
 
@@ -111,25 +113,29 @@ class Calls:
         """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
         if depth > CALL_DEPTH + 1:
             return []
-        if target.startswith("$"):
+        if not target.startswith(("$", "self.")):
+            symbol = self._index.symbol(caller.path, target, load=load)
+            return [symbol] if symbol is not None and symbol in self._index.classes else []
+        known = self._classes.get((caller, target, depth, load))
+        if known is None:
             found = {
                 class_
-                for origin, name in self.passed_objects.get((caller, target[1:]), ())
+                for origin, name in self._origins(caller, target)
                 for class_ in self._classes_of(origin, name, depth + 1, load=load)
             }
-            return sorted(found, key=lambda key: (key.path, key.name))
-        if target.startswith("self."):
-            owner = self._owner(caller)
-            if owner is None:
-                return []
-            init = Key(owner.path, f"{owner.name}.__init__")
-            return [
-                key
-                for held in self._index.attribute(owner, target[5:])
-                for key in self._classes_of(init, held, depth + 1, load=load)
-            ]
-        symbol = self._index.symbol(caller.path, target, load=load)
-        return [symbol] if symbol is not None and symbol in self._index.classes else []
+            known = sorted(found, key=lambda key: (key.path, key.name))
+            self._classes[caller, target, depth, load] = known
+        return known
+
+    def _origins(self, caller: Key, target: str) -> Iterable[tuple[Key, str]]:
+        """Where the object in a parameter or attribute comes from: a function, and a name there."""
+        if target.startswith("$"):
+            return self.passed_objects.get((caller, target[1:]), ())
+        owner = self._owner(caller)
+        if owner is None:
+            return ()
+        init = Key(owner.path, f"{owner.name}.__init__")
+        return [(init, held) for held in self._index.attribute(owner, target[5:])]
 
     @cached_property
     def passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, str]]]:
@@ -163,6 +169,7 @@ class Calls:
 
     def _reset_provisional(self) -> None:
         """Forget the callees of calls that depend on which objects are passed."""
+        self._classes.clear()
         for resolved in self._resolved:
             for caller, known in resolved.items():
                 for number, site in enumerate(self._index.functions[caller].calls):
