@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -113,3 +114,15 @@ def test_a_fully_cached_check_imports_neither_libcst_nor_rules(project: Path) ->
     assert ends[0][:-1] == ends[1][:-1]
     assert "libcst" in ends[0][-1]
     assert ends[1][-1] == "[] 1"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners")
+def test_a_cache_that_a_checkout_brings_is_said_and_not_used(torchlint: Run, project: Path) -> None:
+    first = torchlint("check", "--cache-dir", "cache")
+    for path in (project / "cache", *(project / "cache").rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    before = sorted(project.rglob("*"))
+    second = torchlint("check", "--cache-dir", "cache")
+    assert (second.code, second.out) == (first.code, first.out)
+    assert second.err.count("is not used: others may read or write it") == 1
+    assert sorted(project.rglob("*")) == before

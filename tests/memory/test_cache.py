@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.memory import cache as cache_module
-from torchlint.memory.cache import TAG, VARIABLE, Cache, clear, default_root, name_of, refusal
+from torchlint.memory.cache import (
+    TAG,
+    VARIABLE,
+    Cache,
+    clear,
+    default_root,
+    distrust,
+    name_of,
+    refusal,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -259,3 +268,49 @@ def test_each_system_has_its_folder_for_caches(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "platform", system)
     assert default_root() == folder.replace("~", "/home/someone")
+
+
+needs_owners = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners")
+
+
+@needs_owners
+def test_what_a_checkout_brings_is_not_believed(tmp_path: Path) -> None:
+    cache = Cache(str(tmp_path / "cache"), GENERATION)
+    cache.put("files", name_of(b"a"), b"blob")
+    assert distrust(cache.root) is None
+    assert cache.get("files", name_of(b"a")) == b"blob"
+    (entry,) = (tmp_path / "cache" / GENERATION / "files").iterdir()
+    entry.chmod(0o644)  # as git makes it
+    assert cache.get("files", name_of(b"a")) is None
+    (tmp_path / "cache").chmod(0o755)
+    assert "others may read or write it" in (distrust(cache.root) or "")
+
+
+@needs_owners
+def test_what_belongs_to_somebody_else_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = Cache(str(tmp_path / "cache"), GENERATION)
+    cache.put("files", name_of(b"a"), b"blob")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert "somebody else" in (distrust(cache.root) or "")
+    assert cache.get("files", name_of(b"a")) is None
+
+
+@needs_owners
+def test_an_empty_folder_becomes_private(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir(mode=0o755)
+    assert distrust(str(tmp_path / "cache")) is None
+    Cache(str(tmp_path / "cache"), GENERATION).put("files", name_of(b"a"), b"blob")
+    assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
+
+
+def test_nothing_is_swept_out_of_a_folder_that_is_no_cache(tmp_path: Path) -> None:
+    folder = tmp_path / GENERATION / "files"
+    folder.mkdir(parents=True)
+    blob = folder / name_of(b"a")
+    blob.write_bytes(b"mine")
+    os.utime(blob, (0, 0))
+    Cache(str(tmp_path), GENERATION).sweep()
+    assert blob.exists()
+    assert [each.name for each in tmp_path.iterdir()] == [GENERATION]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from torchlint.memory.cache import Cache, default_root, refusal
+from torchlint.debug import debugging
+from torchlint.memory.cache import Cache, default_root, distrust, refusal
 from torchlint.memory.store import Store
 from torchlint.report.terminal.safe_text import visible
 from torchlint.workers.pool import Pool, processors
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 def pool_from(options: Options) -> Pool:
     """As many processes as --jobs says, else one per usable processor."""
-    return Pool(processors() if options.jobs is None else options.jobs)
+    # A child would keep to itself what --debug is to show.
+    return Pool(processors() if options.jobs is None else options.jobs, endable=not debugging())
 
 
 @contextmanager
@@ -62,7 +64,7 @@ def store_from(options: Options) -> Store:
     return Store(cache_opener(options))
 
 
-def cache_opener(options: Options) -> Callable[[], Cache] | None:
+def cache_opener(options: Options) -> Callable[[], Cache | None] | None:
     """A function that opens the cache on disk, or None with --no-cache.
 
     Raises:
@@ -74,9 +76,14 @@ def cache_opener(options: Options) -> Callable[[], Cache] | None:
         return None
     root = cache_root(options.cache_dir)
 
-    def open_cache() -> Cache:
+    def open_cache() -> Cache | None:
         from torchlint.memory.cache_key import generation
 
+        reason = distrust(root)
+        if reason is not None:
+            message = f"warning: the cache {root} is not used: {reason}. Remove it, or name another"
+            click.echo(visible(f"{message} with --cache-dir."), err=True)
+            return None
         cache = Cache(root, generation(root))
         cache.sweep()
         return cache

@@ -3,7 +3,8 @@
 This module does not know what a blob contains. A blob that is truncated, corrupt or written by
 another version counts as absent, and a failed write is ignored: the cache only makes runs faster.
 The folder is in the user's home and not in the project, so that no repository can bring its own
-entries; entries are plain data all the same.
+entries. Where one is named, it and its entries must be private to the user, as torchlint makes
+them; entries are plain data all the same.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class Cache:
 
     def sweep(self) -> None:
         """Once a day, remove blobs unused for a month and abandoned drafts."""
+        if not _is_ours(self.root):
+            return
         stamp = os.path.join(self.root, ".swept")
         now = time.time()
         try:
@@ -199,7 +202,9 @@ def _content(path: str) -> bytes | None:
     try:
         with open(path, "rb", opener=_open_safely) as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST + 1024:
+            if not (stat.S_ISREG(found.st_mode) and _is_private(found)):
+                return None
+            if found.st_size > _LARGEST + 1024:
                 return None
             data = file.read()
     except (OSError, ValueError):
@@ -240,6 +245,30 @@ def refusal(root: str) -> str | None:
     return "it holds something else" if used and not _is_ours(root) else None
 
 
+def distrust(root: str) -> str | None:
+    """Why nothing in a folder can be believed: others may have put it there, or a checkout brought
+    it. None if torchlint made it, and if there is nothing in it yet."""
+    if not hasattr(os, "geteuid"):
+        return None
+    try:
+        found = os.stat(root)
+        if found.st_uid != os.geteuid():
+            return "it belongs to somebody else"
+        if not _is_private(found) and os.listdir(root):
+            return "others may read or write it, unlike a folder that torchlint makes"
+    except OSError:
+        return None  # there is none, or none to be read
+    return None
+
+
+def _is_private(found: os.stat_result) -> bool:
+    """Whether a file or folder is of this user, and nobody else may use it. Nothing that comes out
+    of a version control system is."""
+    if not hasattr(os, "geteuid"):
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
 def _make(root: str) -> None:
     """Create the cache folder with a tag for backup tools and a `.gitignore`.
 
@@ -251,6 +280,8 @@ def _make(root: str) -> None:
     if reason is not None:
         raise OSError(reason)
     os.makedirs(root, mode=0o700, exist_ok=True)
+    if os.name != "nt" and not os.listdir(root):
+        os.chmod(root, 0o700)
     for name, text in ((TAG, _TAG_TEXT), (".gitignore", b"*\n")):
         path = os.path.join(root, name)
         if not os.path.lexists(path):

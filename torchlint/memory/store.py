@@ -44,11 +44,11 @@ class Store:
     """Stores results.
 
     Args:
-        open_cache: opens the cache on disk when it is first needed; by default results are kept
-            in memory only.
+        open_cache: opens the cache on disk when it is first needed, if it can be used; by default
+            results are kept in memory only.
     """
 
-    def __init__(self, open_cache: Callable[[], Cache] | None = None) -> None:
+    def __init__(self, open_cache: Callable[[], Cache | None] | None = None) -> None:
         self._open_cache = open_cache
         self._results: dict[tuple[object, ...], MapResult] = {}
         """Used without a cache on disk."""

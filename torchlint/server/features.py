@@ -29,7 +29,7 @@ WATCHED: Final = (
 _KINDS: Final = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
 
 
-def serve(given: Wishes, open_cache: Callable[[], Cache] | None) -> int:
+def serve(given: Wishes, open_cache: Callable[[], Cache | None] | None) -> int:
     """Answers on standard input and output until the editor says goodbye or is gone.
 
     Returns:
@@ -48,7 +48,7 @@ def serve(given: Wishes, open_cache: Callable[[], Cache] | None) -> int:
     return 0 if server.said_goodbye else 1
 
 
-def server_for(given: Wishes, open_cache: Callable[[], Cache] | None = None) -> Server:
+def server_for(given: Wishes, open_cache: Callable[[], Cache | None] | None = None) -> Server:
     """A server that answers all of these."""
     server = Server(given, open_cache)
     for register in (_life, _documents, _notebooks, _surroundings, _answers):

@@ -37,7 +37,7 @@ class Memory(Store):
 
     def __init__(
         self,
-        open_cache: Callable[[], Cache] | None = None,
+        open_cache: Callable[[], Cache | None] | None = None,
         urgent: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(open_cache)

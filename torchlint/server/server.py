@@ -65,7 +65,7 @@ class Server(LanguageServer):
     protocol and lines of Python right, and the checked text has to be that of the editor.
     """
 
-    def __init__(self, given: Wishes, open_cache: Callable[[], Cache] | None) -> None:
+    def __init__(self, given: Wishes, open_cache: Callable[[], Cache | None] | None) -> None:
         super().__init__(
             "torchlint",
             __version__,

@@ -42,7 +42,7 @@ class Worker:
     """
 
     def __init__(
-        self, listener: Listener, given: Wishes, open_cache: Callable[[], Cache] | None
+        self, listener: Listener, given: Wishes, open_cache: Callable[[], Cache | None] | None
     ) -> None:
         self._listener = listener
         self._given = given
