@@ -22,6 +22,7 @@ from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 from torchlint.source.syntax_errors import what_is_wrong
 from torchlint.suppressions.suppressions import Suppressions
+from torchlint.workers.endable import begin_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,6 +47,7 @@ def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResul
 
 
 def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
+    begin_item()
     try:
         data = target.read()
     except SourceError as error:

@@ -12,6 +12,7 @@ from torchlint.project.imports import Imports
 from torchlint.project.map_result import Depth, MapResult
 from torchlint.project.symbols import Locator
 from torchlint.project.word_search import WordSearch
+from torchlint.workers.endable import LONGEST_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -102,7 +103,10 @@ class Mapper:
 
 
 def _died(path: str) -> MapResult:
-    message = "the process that checked this file died; the file was skipped"
+    message = (
+        f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
+        "memory; it was skipped. Exclude it."
+    )
     return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 
 

@@ -40,13 +40,18 @@ class Pool:
     Args:
         jobs: how many processes on this machine; 1 means this one.
         cluster: other machines that do the work instead; this machine does what they leave undone.
+        endable: do the work of this process in a child, so that Ctrl-C ends it at once, and what
+            takes for ever is lost alone.
 
     Attributes:
         troubles: sentences about failures that were recovered from.
     """
 
-    def __init__(self, jobs: int = 1, cluster: Cluster | None = None) -> None:
+    def __init__(
+        self, jobs: int = 1, cluster: Cluster | None = None, *, endable: bool = False
+    ) -> None:
         self.jobs = jobs
+        self._endable = endable
         self.troubles: list[str] = []
         self._cluster = cluster
         self._started = False
@@ -78,7 +83,7 @@ class Pool:
         if self._cluster is not None:
             shares = yield from self._on_cluster(self._cluster, work, shares, pack)
         elif len(todo) < 2 or weight < (_WORTH_WAKING if self._started else _WORTH_PROCESSES):
-            yield from _here(work, shares)
+            yield from self._here(work, shares)
             return
         yield from self._on_this_machine(work, shares)
 
@@ -105,10 +110,10 @@ class Pool:
         from torchlint.workers.safe_path import is_safe_to_start, safe_path
 
         if self.jobs <= 1 or not is_safe_to_start():
-            yield from _here(work, shares)
+            yield from self._here(work, shares)
             return
         self._started = True
-        loky = {"backend": "loky", "n_jobs": self.jobs, "initializer": _ignore_interrupts}
+        loky = {"backend": "loky", "n_jobs": self.jobs, "initializer": _begin}
         with safe_path():
             while shares:
                 shares, _error = yield from _together(work, shares, loky, slots=self.jobs)
@@ -117,12 +122,16 @@ class Pool:
                     yield from _apart(work, share)
                 del shares[: 2 * self.jobs]
 
+    def _here(
+        self, work: Callable[[list[_T]], list[_R]], shares: Iterable[list[_T]]
+    ) -> Iterator[tuple[_T, _R | None]]:
+        from torchlint.workers.endable import in_child, is_possible
 
-def _here(
-    work: Callable[[list[_T]], list[_R]], shares: Iterable[list[_T]]
-) -> Iterator[tuple[_T, _R]]:
-    for share in shares:
-        yield from zip(share, work(share), strict=True)
+        if self._endable and is_possible():
+            yield from in_child(work, list(chain.from_iterable(shares)))
+            return
+        for share in shares:
+            yield from zip(share, work(share), strict=True)
 
 
 def _together(
@@ -180,7 +189,7 @@ def _apart(work: Callable[[list[_T]], list[_R]], share: list[_T]) -> Iterator[tu
 
     from joblib.externals.loky import ProcessPoolExecutor
 
-    with ProcessPoolExecutor(1, initializer=_ignore_interrupts) as executor:
+    with ProcessPoolExecutor(1, initializer=_begin) as executor:
         try:
             with _without_interrupts():
                 results = executor.submit(work, share)
@@ -218,11 +227,12 @@ def _without_interrupts() -> Iterator[None]:
         over.set()
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal; the main process ends the others."""
-    import signal
+def _begin() -> None:
+    """The beginning of a process."""
+    from torchlint.workers.endable import ignore_interrupts, may_be_ended
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
+    may_be_ended()
 
 
 def _shares(items: Iterable[_T], weigh: Callable[[_T], int], count: int) -> list[list[_T]]:

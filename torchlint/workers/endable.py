@@ -1,0 +1,99 @@
+"""A process for work that may take for ever: it can be ended, and this one goes on.
+
+LibCST's parser cannot be interrupted. What is known to be endless is refused before it is parsed;
+this is for what nobody has thought of, and so that Ctrl-C works at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+LONGEST_S: Final = 30
+"""Processor seconds for one item; the largest file that is parsed at all takes ten."""
+_may_be_ended = False
+
+
+def is_possible() -> bool:
+    """Whether this process can have such a child: not with other threads, and not on Windows."""
+    import threading
+
+    return hasattr(os, "fork") and threading.active_count() == 1
+
+
+def in_child(
+    work: Callable[[list[_T]], list[_R]], items: list[_T]
+) -> Iterator[tuple[_T, _R | None]]:
+    """Each item with what `work` makes of it, in a child; None if the child ended at it."""
+    import pickle
+
+    left = list(items)
+    while left:
+        reader, writer = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            _work(work, left, writer)
+        os.close(writer)
+        try:
+            with open(reader, "rb") as results, suppress(EOFError, pickle.UnpicklingError):
+                while left:
+                    result = pickle.load(results)  # noqa: S301 - of our own child
+                    yield left.pop(0), result
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        if left:
+            yield left.pop(0), None
+
+
+def _work(work: Callable[[list[_T]], list[_R]], items: list[_T], writer: int) -> None:
+    """The life of the child."""
+    import pickle
+
+    try:
+        ignore_interrupts()
+        may_be_ended()
+        with open(writer, "wb") as results:
+            for item in items:
+                pickle.dump(work([item])[0], results)
+                results.flush()
+    finally:
+        os._exit(0)
+
+
+def ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of the terminal; the main process ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def may_be_ended() -> None:
+    """Allows the system to end this process at an item that takes too long; see `begin_item`."""
+    global _may_be_ended  # noqa: PLW0603 - it is about the process
+    _may_be_ended = sys.platform != "win32"
+
+
+def begin_item() -> None:
+    """Give the next item of this process its time, if the process may be ended."""
+    if not _may_be_ended:
+        return
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + LONGEST_S + 1
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
