@@ -453,3 +453,26 @@ def test_a_check_without_a_baseline_imports_nothing_of_it(project: Path) -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("command", ["write", "prune"])
+@pytest.mark.parametrize("configured", [False, True])
+def test_a_link_out_of_the_project_is_never_written(
+    torchlint: Run, linter: Any, find: Any, project: Path, command: str, configured: bool
+) -> None:
+    linter.findings = [find()]
+    assert torchlint("baseline", "write").code == 0
+    outside = project.parent / "outside.json"
+    os.replace(project / FILE, outside)
+    linter.findings = []
+    if configured:
+        (project / "torchlint.toml").write_text('baseline = "deep/known.json"\n')
+        (project / "deep").symlink_to(project.parent)
+        os.replace(outside, outside := project.parent / "known.json")
+    else:
+        (project / FILE).symlink_to(outside)
+    before = outside.read_bytes()
+    outcome = torchlint("baseline", command)
+    assert outcome.code == 2
+    assert "a link that leads out of" in outcome.err
+    assert outside.read_bytes() == before

@@ -11,6 +11,7 @@ import click
 from torchlint.baselines import file as baseline_file
 from torchlint.baselines.known_findings import Comparison, Entry, compare, key_of
 from torchlint.config.folders import Configs
+from torchlint.config.keys import leads_out
 from torchlint.config.settings import ConfigError, Selection
 from torchlint.engine.tiers import Shown
 from torchlint.files.discover import shown_path
@@ -183,7 +184,13 @@ def the_baseline(plan: Plan, options: Options, given: str | None) -> Baseline:
             "The configurations of these files do not agree on one baseline; "
             "check one project at a time, or name the file with --baseline."
         )
-    return Baseline((named.pop() if named else None) or baseline_file.NAME)
+    configured = named.pop() if named else None
+    if configured is None and leads_out(baseline_file.NAME, os.getcwd()):
+        raise click.ClickException(
+            f"{baseline_file.NAME} is a link that leads out of this folder; name another file with "
+            "--baseline."
+        )
+    return Baseline(configured or baseline_file.NAME)
 
 
 def prune_words(given: str | None) -> str:

@@ -173,6 +173,12 @@ def _target(value: object, path: str | None) -> tuple[int, int] | None:
     return version
 
 
+def leads_out(path: str, folder: str) -> bool:
+    """Whether a path in a folder leads out of it through links."""
+    inside, place = os.path.realpath(folder), os.path.realpath(path)
+    return not place.startswith(os.path.join(inside, ""))
+
+
 def _baseline(value: object, path: str | None) -> str | None:
     if value is None:
         return None
@@ -184,4 +190,11 @@ def _baseline(value: object, path: str | None) -> str | None:
             'such as baseline = "torchlint-baseline.json".',
             path,
         )
-    return os.path.abspath(os.path.join(os.path.dirname(path or ""), name))
+    place = os.path.abspath(os.path.join(os.path.dirname(path or ""), name))
+    if leads_out(place, os.path.dirname(place[: -len(name)])):
+        raise ConfigError(
+            f"`baseline` is {shortened(name)}, a link that leads out of the folder of this "
+            "configuration; name a file in it.",
+            path,
+        )
+    return place
