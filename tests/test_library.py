@@ -95,6 +95,14 @@ def test_a_text_keeps_its_encoding() -> None:
     assert fixed == text.replace("set_to_none=False", "")
 
 
+@pytest.mark.parametrize("coding", ["undefined", "idna", "hex", "rot13", "no-such"])
+def test_an_encoding_that_no_file_can_have_is_a_diagnostic(coding: str) -> None:
+    text = f"# coding: {coding}\nimport torch\n# caf\u00e9\n" + TRAINS
+    result = torchlint.check_source(text, isolated=True)
+    assert len(result.diagnostics) == 1
+    assert torchlint.fix_source(text, isolated=True).source == text
+
+
 def test_a_text_keeps_its_byte_order_mark_and_gets_no_second_one() -> None:
     fixed = torchlint.fix_source("\ufeff" + TRAINS, isolated=True, unsafe=True).source
     assert fixed == "\ufeff" + TRAINS.replace("set_to_none=False", "")

@@ -187,4 +187,7 @@ def _encoded(text: str) -> tuple[bytes, str]:
         return data, "utf-8"
     if encoding == "utf-8-sig":
         return data, "utf-8"  # the text brings its byte order mark
-    return text.encode(encoding, "replace"), encoding
+    try:
+        return text.encode(encoding, "replace"), encoding
+    except (ValueError, LookupError):  # the engine says what is wrong with the encoding
+        return data, "utf-8"
