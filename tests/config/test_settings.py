@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 
 from torchlint.config import settings as config
 from torchlint.config.keys import from_table
 from torchlint.config.settings import ConfigError, Selection, Settings, normalised
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KNOWN = {"TL101": "dataloader-no-workers", "TL201": "item-in-step-loop", "TL202": "host-copy"}
 
@@ -221,3 +225,12 @@ def test_a_pipe_is_not_waited_for(tmp_path: os.PathLike[str]) -> None:
 def test_a_folder_is_not_a_configuration_file(tmp_path: os.PathLike[str]) -> None:
     with pytest.raises(ConfigError, match="Cannot be read"):
         config.read_capped(os.fspath(tmp_path))
+
+
+@pytest.mark.parametrize("dots", [(1, 60_000), (200, 1_900)])
+def test_names_with_too_many_parts_are_not_read(dots: tuple[int, int], tmp_path: Path) -> None:
+    lines, parts = dots
+    text = "".join(f"a{line}{'.b' * parts} = 1\n" for line in range(lines))
+    (tmp_path / "torchlint.toml").write_text(text)
+    with pytest.raises(ConfigError, match="too many dots"):
+        config.read_toml(str(tmp_path / "torchlint.toml"))

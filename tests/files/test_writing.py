@@ -261,3 +261,28 @@ def test_a_report_goes_into_a_pipe(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="needs extended attributes")
+def test_writing_keeps_extended_attributes(tmp_path: Path) -> None:
+    file = tmp_path / "x.py"
+    file.write_bytes(b"old")
+    try:
+        os.setxattr(file, "user.note", b"kept")
+    except OSError:
+        pytest.skip("this file system has none")
+    write_atomically(str(file), b"new")
+    assert os.getxattr(file, "user.note") == b"kept"
+
+
+@pytest.mark.skipif(not hasattr(os, "chown"), reason="needs groups")
+def test_writing_keeps_the_group(tmp_path: Path) -> None:
+    file = tmp_path / "x.py"
+    file.write_bytes(b"old")
+    others = {*os.getgroups(), 12345 if os.geteuid() == 0 else os.getegid()} - {os.getegid()}
+    if not others:
+        pytest.skip("this user has one group")
+    group = min(others)
+    os.chown(file, -1, group)
+    write_atomically(str(file), b"new")
+    assert file.stat().st_gid == group

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from typing import Final, NamedTuple
 
-_TIMEOUT: Final = 300
+_TIMEOUT: Final = 60
 """Seconds. A configuration that includes a named pipe would make git wait forever."""
 _SHOWN: Final = 200
 """Characters of git's own message in ours."""

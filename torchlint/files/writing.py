@@ -20,7 +20,8 @@ _DRAFT: Final = re.compile(r"\.torchlint-([0-9]{1,10})-[a-z0-9_]{8}\.draft")
 def write_atomically(path: str, data: bytes) -> None:
     """Replace the content of an existing file: at any moment it is the old one or the new one.
 
-    A symlink stays and its target is replaced; the mode is kept, and the owner where allowed.
+    A symlink stays and its target is replaced; the mode is kept, and the owner, the group and
+    extended attributes where allowed.
 
     Raises:
         SourceError: of kind `write`; the file is the old one.
@@ -127,8 +128,9 @@ def _write_beside(target: str, data: bytes, like: os.stat_result | None) -> str:
         with open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            if like is not None and hasattr(os, "fchown") and like.st_uid != os.geteuid():
+            if like is not None:
                 _keep_owner(file.fileno(), like)
+                _keep_attributes(file.fileno(), target)
             os.chmod(name, _mode_of_new() if like is None else stat.S_IMODE(like.st_mode))
             os.fsync(file.fileno())
     except BaseException:
@@ -144,8 +146,23 @@ def _mode_of_new() -> int:
 
 
 def _keep_owner(descriptor: int, like: os.stat_result) -> None:
-    with suppress(PermissionError):
-        os.fchown(descriptor, like.st_uid, like.st_gid)
+    new = os.fstat(descriptor)
+    if not hasattr(os, "fchown") or (new.st_uid, new.st_gid) == (like.st_uid, like.st_gid):
+        return
+    for owner in (like.st_uid, -1):  # the group alone may be allowed
+        with suppress(PermissionError):
+            os.fchown(descriptor, owner, like.st_gid)
+            return
+
+
+def _keep_attributes(descriptor: int, path: str) -> None:
+    """What the system or the user has noted about a file, such as its access list."""
+    if not hasattr(os, "listxattr"):
+        return
+    with suppress(OSError):
+        for name in os.listxattr(path):
+            with suppress(OSError):
+                os.setxattr(descriptor, name, os.getxattr(path, name))
 
 
 def _sync_folder(folder: str) -> None:
