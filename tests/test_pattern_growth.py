@@ -59,6 +59,7 @@ _LINEAR_ALL_THE_SAME = {
     "torchlint.rules.model._constructed._TOKEN": "it sees 4,000 bytes",
     "torchlint.rules.model._constructed._WORD_BEFORE": "it sees 400 bytes",
     "torchlint.source.nesting._TOKEN": "every branch can end where its text ends",
+    "torchlint.source.nesting._STRING_OR_COMMENT": "every branch can end where its text ends",
     "TL301 many sizes": "it starts once per line and sees 40 lines",
     "TL304 writes to a Conv's bias": "it starts once per line and sees nine lines",
     "TL304 writes to a Linear's bias": "it starts once per line and sees nine lines",
