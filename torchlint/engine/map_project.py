@@ -12,6 +12,7 @@ from torchlint.project.imports import Imports
 from torchlint.project.map_result import Depth, MapResult
 from torchlint.project.symbols import Locator
 from torchlint.project.word_search import WordSearch
+from torchlint.ruleapi.registry import all_rules
 from torchlint.workers.endable import LONGEST_S
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class Mapper:
             else:
                 found[known.target.path] = self._take(result, depth)
         done = len(self.files) - len(todo)
+        if todo:
+            all_rules()  # here, so that a child need not import what this process needs as well
         mapped = self._pool.map(
             partial(map_files, depth=depth),
             [known.target for known in todo.values()],
