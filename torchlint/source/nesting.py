@@ -37,16 +37,18 @@ longest files of transformers and timm have 35,000."""
 _USUAL_DEPTH = 20
 _BRACKETS = b"()[]{}"
 _OTHER_BYTES = bytes(set(range(256)) - set(_BRACKETS))
-_STEP = {ord(sign): 1 for sign in "([{"} | {ord(sign): -1 for sign in ")]}"}
+_STEP = tuple((code in b"([{") - (code in b")]}") for code in range(256))
+"""By how much each byte changes the depth."""
 _LINKS = b".+-*/%@&|^~([{"
 _ENDS = b")]}\n"
 _NEITHER = bytes(set(range(256)) - set(_LINKS + _ENDS))
-_DEPTHS = tuple(_STEP.get(code, 0) for code in range(256))
 _IS_LINK = bytes(code in _LINKS for code in range(256))
 _LINK_SIGNS = _LINKS.decode()
 _NEWLINE = ord("\n")
 _CONTINUATION = re.compile(r"\\(?:\r\n|\r|\n)")
-_WORDS = re.compile(r"\b(?:not|if|lambda|await)\b")
+_OPERATOR_WORDS = frozenset({"not", "if", "lambda", "await"})
+_OTHER_WORDS = frozenset({"and", "or", "in", "is", "else", "for", "return", "yield", "print"})
+_WORDS = re.compile(rf"\b(?:{'|'.join(sorted(_OPERATOR_WORDS))})\b")
 # The first sign alone says what it is, so that the search for the next one is quick.
 _STRING_OR_COMMENT = re.compile(
     r"""
@@ -80,8 +82,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_OPERATOR_WORDS = frozenset({"not", "if", "lambda", "await"})
-_OTHER_WORDS = frozenset({"and", "or", "in", "is", "else", "for", "return", "yield", "print"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +123,15 @@ def _may_chain(text: str) -> bool:
     if words > MOST_OPERATIONS // 2:
         code, words = _WORDS.sub("~", code), 0
     signs = code.encode("utf-8", "replace").translate(None, _NEITHER)
-    depths = accumulate(map(_DEPTHS.__getitem__, signs))
-    so_far = accumulate(signs.translate(_IS_LINK))
+    depths = accumulate(map(_STEP.__getitem__, signs))
+    is_link = signs.translate(_IS_LINK)
     ends = [
         links
-        for links, depth, sign in zip(so_far, depths, signs, strict=True)
+        for links, depth, sign in zip(accumulate(is_link), depths, signs, strict=True)
         if sign == _NEWLINE and depth <= 0
     ]
-    lengths = [*map(sub, ends, [0, *ends]), signs.translate(_IS_LINK).count(1) - sum(ends[-1:])]
+    ends.append(is_link.count(1))
+    lengths = list(map(sub, ends, [0, *ends]))
     lengths += _links_of_formatted(text, len(text) - len(code))
     squares: int = sum(length * length for length in lengths)
     return max(lengths) + words > MOST_OPERATIONS or squares > MOST_CHAINED
