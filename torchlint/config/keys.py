@@ -190,8 +190,9 @@ def _baseline(value: object, path: str | None) -> str | None:
             'such as baseline = "torchlint-baseline.json".',
             path,
         )
-    place = os.path.abspath(os.path.join(os.path.dirname(path or ""), name))
-    if leads_out(place, os.path.dirname(place[: -len(name)])):
+    folder = os.path.abspath(os.path.dirname(path or ""))
+    place = os.path.join(folder, name)
+    if leads_out(place, folder):
         raise ConfigError(
             f"`baseline` is {shortened(name)}, a link that leads out of the folder of this "
             "configuration; name a file in it.",
