@@ -180,8 +180,8 @@ def run_both(
     argv: Sequence[str] = (),
     start: Start = subprocess.Popen,
 ) -> Run:
-    """Run a script plainly in a twin of the project, started by `start`, and under the shield; asserts that it prints
-    the same, the same of its errors too, and gives the shielded run.
+    """Run a script plainly in a twin of the project, started by `start`, and under the shield;
+    asserts that it prints the same, the same of its errors too, and gives the shielded run.
 
     The plain run is the same for every shield, and made once.
     """
