@@ -140,17 +140,18 @@ def test_the_fixes_of_the_whole_project_are_taken(torchlint, measuring, train, h
 
 
 @pytest.mark.parametrize("words", [("--safe-only",), ("--ignore", "TL401"), ("--select", "TL101")])
-def test_without_a_fix_nothing_is_run(torchlint, measuring, train, words):
-    outcome = torchlint("verify", "train.py", *words)
+def test_without_a_fix_it_says_that_the_script_runs_once(torchlint, measuring, train, words):
+    outcome = torchlint("verify", "train.py", *words, "--json", "out.json")
     assert outcome.code == 0
-    assert outcome.err == "There is no fix to verify; nothing was run.\n"
-    assert not measuring.asked
+    assert "There is no fix to verify; verify executes `train.py` once" in outcome.err
+    assert measuring.asked[0][1].ids == ()
+    assert (train.parent / "out.json").exists()
 
 
 def test_options_reach_the_plan(torchlint, measuring, train):
     words = (
         "--total-only --steps 20 --warmup 3 --pairs 2,3 --budget 90s --threads 2 "
-        "--device cpu --nproc-per-node 2 --keep-env"
+        "--device cpu --nproc-per-node 2 --keep-env --numbers-steps 50 --numbers-from 100"
     ).split()
     torchlint("verify", "train.py", *words)
     request = measuring.asked[0][0]
@@ -158,6 +159,7 @@ def test_options_reach_the_plan(torchlint, measuring, train):
     assert (request.steps, request.warmup, request.threads, request.nproc) == (20, 3, 2, 2)
     assert request.design.looks == (2, 3)
     assert request.budget_s == 90
+    assert (request.numbers_steps, request.numbers_from) == (50, 100)
     assert request.device == "cpu"
     assert request.keep_env
 
@@ -167,7 +169,9 @@ def test_options_reach_the_plan(torchlint, measuring, train):
     [
         (("--budget", "soon"), "is not a time"),
         (("--budget", "0"), "is not a time"),
-        (("--pairs", "1"), "growing list"),
+        (("--pairs", "0"), "growing list"),
+        (("--numbers-from", "-1"), "--numbers-from"),
+        (("--numbers-steps", "0"), "--numbers-steps"),
         (("--pairs", "8,4"), "growing list"),
         (("--pairs", "4,x"), "growing list"),
         (("--with", "nowhere.patch"), "nowhere.patch"),

@@ -74,6 +74,7 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
         gpu_mb=700.5,
         gpu_free_mb=9000.0,
         processes=1,
+        start_s=seen.start_s,
     )
 
 

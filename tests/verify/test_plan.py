@@ -13,7 +13,6 @@ from torchlint.verify.plan import (
     CHANGED,
     ORIGINAL,
     declare,
-    expected_s,
     room_for_runs,
     rotations,
     variant_with,
@@ -133,10 +132,3 @@ def test_scarce_memory_splits_the_variants_into_groups():
 def test_the_scarcer_memory_says_how_many_runs_fit(took, fits):
     known = {"processes": 1, "gpu_mb": None, "gpu_free_mb": None, **took}
     assert room_for_runs(SimpleNamespace(**known), 10_000.0) == fits
-
-
-def test_the_expected_time_grows_with_pairs_and_variants():
-    small = plan(seen(0.02))
-    many = declare(Request(PROGRAM), seen(0.02), variants_of(("a", "b", "c"), per_fix=True))
-    assert expected_s(small, 0.02, 8, 2) == 2 * expected_s(small, 0.02, 4, 2)
-    assert expected_s(many, 0.02, 4, 2) > 2 * expected_s(small, 0.02, 4, 2)

@@ -27,8 +27,10 @@ import pytest
 
 from tests.warm_start import start_by
 from torchlint import __main__ as main
+from torchlint.report.verify.progress import Progress
 from torchlint.runtime import run as runs
 from torchlint.runtime.sandbox import overlayfs
+from torchlint.runtime.workspace import Workspace
 from torchlint.verify import jobs
 
 if TYPE_CHECKING:
@@ -41,9 +43,9 @@ STARTS = "starts"
 QUICK = ("--pairs", "2", "--steps", "12", "--warmup", "4", "--total-only")
 SETTLED = frozenset({0, 3})
 """Two pairs settle little; but nothing may be slower, differ or fail."""
-ONE_PAIR = ("--budget", "1s")
-"""Everything is done once, and then the time is over, which is exit code 7."""
-LATE = frozenset({7})
+ONE_PAIR = ("--pairs", "1")
+"""Everything is done once, from which nothing can be concluded, and that is exit code 3."""
+NOTHING = frozenset({3})
 UNUSED = """\
 --- a/pkg/unused.py
 +++ b/pkg/unused.py
@@ -53,6 +55,18 @@ UNUSED = """\
 +        optimizer.zero_grad()
          model(batch).mean().backward()
 """
+LATER = """\
+--- a/late.py
++++ b/late.py
+@@ -26,3 +26,3 @@
+         optimizer.step()
+-    schedule.step()
++    schedule.step(None)
+     evaluate()
+"""
+WRONG_LATER = LATER.replace(
+    "schedule.step(None)", "schedule.step(); optimizer.param_groups[0]['lr'] *= 1.01"
+)
 AGREE = {"bitwise equal", "equal to rounding", "differs as its rule declares"}
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows")
@@ -64,7 +78,7 @@ class Kind:
 
     `words` is what follows `torchlint verify`, `step` a pattern of what ends a step (empty: none is
     looked at), `ends` the exit codes that are right, and `needs` a framework. Where `pairs` is 1,
-    the time budget ends the run after the first. `whole` ones run as a user runs them, each process
+    the first is the last. `whole` ones run as a user runs them, each process
     fresh and under overlayfs where that is to be had; the others start warm. What is not `patient`
     takes a forward pass for a step after one second without anything better, not after five.
     `long` ones run with `-m runs`.
@@ -73,7 +87,7 @@ class Kind:
     name: str
     words: str
     step: str = ""
-    ends: frozenset[int] = LATE
+    ends: frozenset[int] = NOTHING
     pairs: int = 1
     files: tuple[str, ...] = ()
     agrees: frozenset[str] = frozenset(AGREE)
@@ -393,7 +407,7 @@ def test_a_patch_that_the_program_does_not_see_is_told(
     patch = tmp_path / "unused.patch"
     patch.write_text(UNUSED)
     verified = verify(Kind("patched", "-m pkg.train", files=("pkg",)), "--with", str(patch))
-    assert (verified.code, verified.result["total"]) == (0, None), verified.said
+    assert (verified.code, verified.result["total"]) == (3, None), verified.said
     assert "None of the patched files is imported" in verified.said
 
 
@@ -405,3 +419,99 @@ def test_a_script_against_itself_is_neither_faster_nor_slower(
     total = verified.result["total"]
     assert total["verdict"] in ("NEUTRAL", "UNRESOLVED")
     assert total["numerics"]["agreement"] == "bitwise equal"
+
+
+# the steps whose numbers are compared ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "beyond"),
+    [
+        (
+            ("--numbers-steps", "10"),
+            [
+                "the change at late.py:27",
+                "the end of the first pass over the data (20 batches)",
+                "a change of the learning rate by StepLR",
+                "evaluation (late.py:15)",
+            ],
+        ),
+        (
+            ("--numbers-from", "25", "--numbers-steps", "10"),
+            ["a change of the learning rate by StepLR"],
+        ),
+        (("--numbers-from", "40", "--numbers-steps", "10"), []),
+    ],
+)
+def test_what_the_compared_steps_did_not_reach_is_named(
+    options: tuple[str, ...], beyond: list[str], verify: Callable[..., Verified], tmp_path: Path
+) -> None:
+    patch = tmp_path / "later.patch"
+    patch.write_text(LATER)
+    verified = verify(Kind("late", "late.py"), "--with", str(patch), *options)
+    assert verified.result["total"]["numerics"]["agreement"] == "bitwise equal", verified.said
+    assert verified.result["total"]["numerics"]["steps"] == 10
+    assert verified.result["unreached"] == beyond
+
+
+def test_a_wrong_number_that_comes_later_is_found_where_one_looks(
+    verify: Callable[..., Verified], tmp_path: Path
+) -> None:
+    patch = tmp_path / "wrong.patch"
+    patch.write_text(WRONG_LATER)
+    words = ("--with", str(patch), "--numbers-from", "18", "--numbers-steps", "8")
+    verified = verify(Kind("late", "late.py"), *words)
+    numerics = verified.result["total"]["numerics"]
+    assert (verified.code, numerics["agreement"]) == (1, "DIFFERS"), verified.said
+    assert (numerics["first"], numerics["first_step"]) == (18, 20)
+
+
+# an early end -----------------------------------------------------------------------------------
+
+
+def test_what_is_known_when_the_user_stops_it_is_told(
+    verify: Callable[..., Verified], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stage(self: Progress, name: str, *, of: int | None = None) -> None:
+        if name == "Measuring pairs":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "stage", stage)
+    verified = verify(Kind("plain", "plain.py"))
+    assert (verified.code, verified.result["exit"]) == (130, 130)
+    assert verified.result["aa"] is None
+    assert verified.result["total"]["ratio"] is None
+    assert verified.result["total"]["numerics"]["agreement"] == "bitwise equal"
+    assert "Stopped" in verified.said
+
+
+@pytest.mark.parametrize("stage_of_the_end", ["Comparing the numbers", "Measuring pairs"])
+def test_what_is_known_when_the_budget_ends_is_told(
+    stage_of_the_end: str, verify: Callable[..., Verified], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = False
+
+    def stage(self: Progress, name: str, *, of: int | None = None) -> None:
+        nonlocal late
+        late = late or name == stage_of_the_end
+
+    monkeypatch.setattr(Progress, "stage", stage)
+    monkeypatch.setattr(Workspace, "is_late", property(lambda _: late))
+    verified = verify(Kind("plain", "plain.py"))
+    assert (verified.code, verified.result["exit"]) == (7, 7)
+    numerics = verified.result["total"]["numerics"]
+    assert (numerics is None) == (stage_of_the_end == "Comparing the numbers")
+    assert "The time budget ended" in verified.said
+
+
+def test_a_budget_without_a_first_look_says_so(verify: Callable[..., Verified]) -> None:
+    verified = verify(Kind("plain", "plain.py"), "--budget", "0.01s")
+    assert (verified.code, verified.result["total"]) == (7, None)
+    assert "The budget of 0.01 s ended before the script had shown its first steps" in verified.said
+
+
+def test_without_a_fix_the_step_of_the_script_is_shown(verify: Callable[..., Verified]) -> None:
+    verified = verify(Kind("late", "late.py"))
+    assert (verified.code, verified.result["total"]) == (0, None), verified.said
+    assert len(verified.result["lanes"]["backward"]) > 5
+    assert "There is no fix to verify; measure a change of your own" in verified.said

@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
+def program_from(arguments: tuple[str, ...], module: str | None, *, runs: bool = True) -> Program:
     """What to run.
+
+    Args:
+        arguments: the script and its own arguments, or only those of the module.
+        module: its name, if it is one.
+        runs: it will be run, which needs torch and others.
 
     Raises:
         click.ClickException: there is no such script or module, or torch or another package
@@ -37,14 +42,15 @@ def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
     """
     from torchlint.verify.missing_packages import require_packages
 
-    _checked(require_packages)
+    if runs:
+        checked(require_packages)
     from torchlint.runtime import program
 
     if module is not None:
-        return _checked(lambda: program.module(module, arguments))
+        return checked(lambda: program.module(module, arguments))
     if not arguments:
         raise click.UsageError("Give the script that trains, or a module with -m.")
-    return _checked(lambda: program.script(arguments[0], arguments[1:]))
+    return checked(lambda: program.script(arguments[0], arguments[1:]))
 
 
 def fixes_of(program: Program, options: Options, *, unsafe: bool) -> Fixes:
@@ -82,9 +88,9 @@ def changes_from(program: Program, options: Options, given: Mapping[str, object]
     if patch and other:
         raise click.UsageError("--with and --against exclude each other; give one of them.")
     if patch:
-        return Changes(program, patched=_checked(lambda: patched(str(patch), program.root)))
+        return Changes(program, patched=checked(lambda: patched(str(patch), program.root)))
     if other:
-        return Changes(program, other=_checked(lambda: script(str(other), program.argv)))
+        return Changes(program, other=checked(lambda: script(str(other), program.argv)))
     return Changes(program, fixes_of(program, options, unsafe=not given["safe_only"]))
 
 
@@ -98,6 +104,8 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
         steps=options["steps"],
         warmup=options["warmup"],
         budget_s=options["budget"],
+        numbers_steps=options["numbers_steps"],
+        numbers_from=options["numbers_from"],
         threads=options["threads"],
         device=options["device"],
         nproc=options["nproc"],
@@ -107,11 +115,8 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
     )
 
 
-def run(request: Request, changes: Changes, *, yes: bool) -> Result | None:
+def run(request: Request, changes: Changes, *, yes: bool) -> Result:
     """Say what will be executed, ask if the terminal is interactive, and verify.
-
-    Returns:
-        None if there is no fix to measure: then nothing is executed.
 
     Raises:
         click.exceptions.Exit: the user does not want the program to run.
@@ -119,13 +124,16 @@ def run(request: Request, changes: Changes, *, yes: bool) -> Result | None:
     from torchlint.report.verify.progress import Progress
     from torchlint.verify.session import verify
 
-    if changes.fixes is not None and not changes.ids:
-        print_lines(["There is no fix to verify; nothing was run."], err=True)
-        return None
+    words = shlex.join(changes.program.words)
     sentence = (
-        f"verify executes `{shlex.join(changes.program.words)}` many times, for a few seconds "
-        "each, without and with the changes."
+        f"verify executes `{words}` many times, for a few seconds each, without and with the "
+        "changes."
     )
+    if changes.fixes is not None and not changes.ids:
+        sentence = (
+            f"There is no fix to verify; verify executes `{words}` once, for a few seconds, to see "
+            "where its step goes."
+        )
     print_lines([visible(sentence)], err=True)
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if asks and not yes and not click.confirm("Run it?", default=True, err=True):
@@ -146,7 +154,8 @@ def print_result(result: Result, *, err: bool = False) -> None:
     print_lines(render(result, paint, width), err=err)
 
 
-def _checked(call: Callable[[], _T]) -> _T:
+def checked(call: Callable[[], _T]) -> _T:
+    """What the call returns; an error of the program or the verification ends the command."""
     from torchlint.runtime.program import ProgramError
     from torchlint.verify.errors import VerifyError
 

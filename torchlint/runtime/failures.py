@@ -58,6 +58,10 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         self.place = place
 
 
+class OutOfTime(Exception):  # noqa: N818 - the user's limit, no failure of a run
+    """The time that the user allows for all runs together is over."""
+
+
 def from_exit(code: int, name: str, stderr: str) -> Failed:
     """The process ended without saying so; `code` as in `Popen.returncode`."""
     kind = f"exit code {code}" if code >= 0 else _signal_name(-code)

@@ -15,6 +15,7 @@ from torchlint.runtime.failures import (
     ERROR,
     TIMEOUT,
     Failed,
+    OutOfTime,
     from_ended,
     from_exit,
     tail_of,
@@ -60,7 +61,8 @@ class Job:
 class Run:
     """A run that is under way. A context manager that leaves no process of it.
 
-    Every method that waits raises Failed if the run does not do its part, KeyboardInterrupt aside.
+    Every method that waits raises Failed if the run does not do its part, and OutOfTime at the
+    deadline of its workspace.
     """
 
     def __init__(self, job: Job, workspace: Workspace) -> None:
@@ -128,6 +130,8 @@ class Run:
         while True:
             if self._workspace.stopping:
                 raise self._failed(ERROR, "The run was stopped.")
+            if self._workspace.is_late:
+                raise OutOfTime
             left = deadline - time.monotonic()
             over = self._tree.exit_code is not None
             found = self._hear(0.0 if over else max(0.0, min(left, _TICK_S)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -53,6 +53,7 @@ class Survey:
         gpu_mb: the most that torch has reserved on the GPU in any process; None without one.
         gpu_free_mb: the least that a process could reserve there; None without one.
         processes: how many take steps.
+        start_s: seconds from the start of the processes to the first step.
     """
 
     anchor: Anchor | None
@@ -74,6 +75,7 @@ class Survey:
     gpu_mb: float | None
     gpu_free_mb: float | None
     processes: int
+    start_s: float
 
 
 def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
@@ -87,23 +89,31 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
     Raises:
         Failed: the script failed, or ended without anything that could be a step.
     """
+    begun = time.monotonic()
     with Run(job, workspace) as run:
         run.greet(timeout_s)
         run.start()
         heard: dict[Peer, Message] = {}
+        spent: list[float] = []
         try:
             try:
-                _listen(run, heard, timeout_s)
+                _listen(run, heard, lambda: spent.append(time.monotonic() - begun), timeout_s)
             except Failed as failed:
                 if failed.status != FINISHED or not heard:
                     raise
-            return _merged(heard, run.folder)
+            return _merged(heard, run.folder, spent[0])
         except MalformedError as error:
             raise run.malformed(error) from error
 
 
-def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
-    """Collect a survey of every process, until all that can be expected are there."""
+def _listen(
+    run: Run, heard: dict[Peer, Message], first: Callable[[], None], timeout_s: float
+) -> None:
+    """Collect a survey of every process, until all that can be expected are there.
+
+    Args:
+        first: called when the first is there.
+    """
     deadline: float | None = None
     while True:
         wait_s = timeout_s if deadline is None else deadline - time.monotonic()
@@ -114,6 +124,8 @@ def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
             raise run.timed_out(timeout_s, "take enough steps")
         peer, message = found
         if message.type == "survey":
+            if not heard:
+                first()
             heard[peer] = message
             if _is_enough(run, heard):
                 return
@@ -133,9 +145,13 @@ def _is_enough(run: Run, heard: Mapping[Peer, Message]) -> bool:
     return all(peer in heard or peer.gone for peer in run.peers)
 
 
-def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
+def _merged(heard: Mapping[Peer, Message], folder: str, spent_s: float) -> Survey:
     """One survey of those processes whose steps end in the same way: a process that only runs
-    the model, beside one that trains it, is no rank."""
+    the model, beside one that trains it, is no rank.
+
+    Args:
+        spent_s: seconds from the start to the first of these messages.
+    """
     best = min(map(_kind, heard.values()), key=_KINDS.index)
     ranks = sorted((peer for peer in heard if _kind(heard[peer]) == best), key=lambda p: p.rank)
     every, stepping = list(heard.values()), [heard[peer] for peer in ranks]
@@ -150,7 +166,7 @@ def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
         finished=any(each.flag("finished") for each in stepping),
         counts=_counts(first.part("counts")),
         lanes={name: lanes.numbers(name) if lanes else () for name in _LANES},
-        exercised=_noted(folder).union(*(each.texts("exercised") for each in every)),
+        exercised=noted(folder).union(*(each.texts("exercised") for each in every)),
         exercise_known=all(each.flag("exercise_known") for each in every),
         served=tuple(sorted({path for each in every for path in each.texts("served")})),
         compiled=any(each.flag("compiled") for each in every),
@@ -160,6 +176,7 @@ def _merged(heard: Mapping[Peer, Message], folder: str) -> Survey:
         gpu_mb=max(_known(stepping, "gpu_mb"), default=None),
         gpu_free_mb=min(_known(stepping, "gpu_free_mb"), default=None),
         processes=len(stepping) if anchor else 1,
+        start_s=max(0.0, spent_s - sum(first.numbers("times"))),
     )
 
 
@@ -185,8 +202,12 @@ def _counts(counts: Message | None) -> dict[str, int | tuple[int, ...]]:
     }
 
 
-def _noted(folder: str) -> frozenset[str]:
-    """What the loader's workers saw running; they have no connection of their own."""
+def noted(folder: str) -> frozenset[str]:
+    """Ids of the places that the loader's workers saw running; they have no connection.
+
+    Args:
+        folder: of the run.
+    """
     try:
         with open(os.path.join(folder, NOTES), encoding="utf-8") as stream:
             return frozenset(stream.read().split("\n")) - {""}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from torchlint.runtime import temporary_folders as folders
@@ -29,10 +30,12 @@ class Workspace:
 
     Args:
         parent: where the folder is made; None: where temporary files lie.
+        deadline: of `time.monotonic`; no run goes on after it. None: there is none.
     """
 
-    def __init__(self, parent: str | None = None) -> None:
+    def __init__(self, parent: str | None = None, deadline: float | None = None) -> None:
         self.root = ""
+        self.deadline = deadline
         self._parent = parent
         self._stopping = threading.Event()
         self._interrupts = Interrupts(self._stopping.set)
@@ -63,6 +66,11 @@ class Workspace:
     def stopping(self) -> bool:
         """Whether all runs should end now."""
         return self._stopping.is_set()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the deadline is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
 
     def stop(self) -> None:
         """Make the runs in all threads fail, soon."""

@@ -78,6 +78,18 @@ class Looker:
         self._require_steps(original, changed)
         return FirstLook(original, changed)
 
+    def look_at_original(self) -> FirstLook:
+        """Survey the original alone, where there is nothing to compare it with.
+
+        Raises:
+            VerifyError: it fails (exit 4), or no steps are seen (6).
+        """
+        original = self._try(self._jobs.job(Variant(ORIGINAL, ()), SURVEY))
+        if isinstance(original, Failed):
+            raise _failed(original, "The original script", code=4)
+        self._require_steps(original, original)
+        return FirstLook(original, original)
+
     def _try(self, job: Job) -> Survey | Failed:
         try:
             return survey(job, self._workspace, timeout_s=self._request.timeout_s)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.verify.result import Environment
 from torchlint.workers.pool import processors
@@ -14,21 +15,46 @@ if TYPE_CHECKING:
     from torchlint.verify.jobs import Jobs
 
 
-def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:
-    """The machine and how the runs are set up."""
+class Hardware(NamedTuple):
+    """What a measured speed depends on: versions of torch and Python, model and number of the
+    processors."""
+
+    torch: str
+    python: str
+    processor: str
+    processors: int
+
+
+def hardware() -> Hardware:
+    """What it is here and now."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         torch = version("torch")
     except PackageNotFoundError:
         torch = "unknown"
+    return Hardware(torch, platform.python_version(), _processor(), processors())
+
+
+def _processor() -> str:
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
+        for line in stream:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:
+    """The machine and how the runs are set up."""
+    here = hardware()
     gpu = {"name": seen.gpu_name} if seen is not None and seen.gpu_name else None
     return Environment(
-        torch=torch,
-        python=platform.python_version(),
+        torch=here.torch,
+        python=here.python,
         device=seen.device if seen is not None else "unknown",
         threads=jobs.threads,
-        processors=processors(),
+        processors=here.processors,
+        processor=here.processor,
         load=tuple(round(value, 2) for value in os.getloadavg()),
         sandbox=sandbox,
         processes=seen.processes if seen is not None else 1,

@@ -24,7 +24,7 @@ _BLOCK_S: Final = 0.08
 _TURNS_S: Final = 8.0
 """A process measures no longer than this, so that several fit into a minute."""
 _MOST_BLOCKS: Final = 10
-_FEWEST_BLOCKS: Final = 3
+FEWEST_BLOCKS: Final = 3
 _WARMUP: Final = 10
 _WARMUP_S: Final = 5.0
 _NUMERIC_STEPS: Final = 30
@@ -35,8 +35,6 @@ _SHARE_OF_MEMORY: Final = 0.7
 """Of what is free; the rest is for what grows."""
 _CUDA_CONTEXT_MB: Final = 600.0
 """An allowance for what CUDA takes in each process beside torch's tensors."""
-_START_S: Final = 2.5
-"""Starting a process and importing torch, on a small machine."""
 
 
 def only(fix: str) -> str:
@@ -70,6 +68,11 @@ def variants_of(fixes: Sequence[str], *, per_fix: bool) -> tuple[Variant, ...]:
     return tuple(found)
 
 
+def compared(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """Those whose numbers are compared with the original's: all fixes together, and each alone."""
+    return tuple(each for each in variants if each.name == CHANGED or len(each.fixes) == 1)
+
+
 def variant_with(fixes: Sequence[str], chosen: Sequence[str]) -> str:
     """The name of the variant that holds just the chosen ones of all fixes."""
     if not chosen:
@@ -94,13 +97,14 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
         warmup = max(min(_WARMUP, affordable), min(seen.warm, 10 * _WARMUP))
     steps = max(1, math.ceil(_BLOCK_S / step_s))
     blocks = int(_TURNS_S / ((steps + _SETTLE) * step_s))
-    blocks = max(_FEWEST_BLOCKS, min(_MOST_BLOCKS, blocks))
+    blocks = max(FEWEST_BLOCKS, min(_MOST_BLOCKS, blocks))
     if request.steps is not None:
         blocks = min(blocks, request.steps)
         steps = max(1, request.steps // blocks)
     if seen.finished:
         warmup, blocks, steps = _shrunk(warmup, blocks, steps, seen.steps)
-    numeric = max(3, min(_NUMERIC_STEPS, int(_NUMERIC_S / step_s)))
+    numeric = request.numbers_steps or max(3, min(_NUMERIC_STEPS, int(_NUMERIC_S / step_s)))
+    available = seen.steps - request.numbers_from
     return DeclaredPlan(
         looks=request.design.looks,
         alpha=request.design.alpha,
@@ -112,7 +116,8 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
         seed=request.seed,
         step=seen.words,
         variants=tuple(variant.name for variant in variants),
-        numeric_steps=min(numeric, seen.steps) if seen.finished else numeric,
+        numeric_steps=max(1, min(numeric, available)) if seen.finished else numeric,
+        numeric_first=request.numbers_from,
         budget_s=request.budget_s,
     )
 
@@ -163,11 +168,3 @@ def room_for_runs(seen: Survey, free_mb: float) -> int:
         needed = seen.processes * (seen.gpu_mb + _CUDA_CONTEXT_MB)
         room = min(room, _SHARE_OF_MEMORY * seen.gpu_free_mb / needed)
     return int(room)
-
-
-def expected_s(plan: DeclaredPlan, step_s: float, pairs: int, processors: int) -> float:
-    """Roughly how long the rounds up to this many pairs take, in seconds."""
-    count = len(plan.variants)
-    turns = plan.warmup + plan.blocks * (plan.steps + plan.settle)
-    start = _START_S * max(1.0, count / max(1, processors))
-    return pairs * (start + count * turns * step_s)

@@ -14,7 +14,7 @@ class Design:
     """What is decided before measuring.
 
     Args:
-        looks: pairs of processes at each look, growing, from 2.
+        looks: pairs of processes at each look, growing. Two are the fewest that can be judged.
         alpha: probability that an interval misses the truth at any of the looks.
         margin: a ratio within 1 ± this is as good as 1.
 
@@ -27,8 +27,8 @@ class Design:
     margin: float = 0.02
 
     def __post_init__(self) -> None:
-        if not self.looks or self.looks[0] < 2 or sorted(set(self.looks)) != list(self.looks):
-            raise ValueError(f"looks must grow from 2 or more, not {self.looks}")
+        if not self.looks or self.looks[0] < 1 or sorted(set(self.looks)) != list(self.looks):
+            raise ValueError(f"looks must grow from 1 or more, not {self.looks}")
         if not 0 < self.alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha}")
         if not 0 < self.margin < 1:
@@ -48,7 +48,9 @@ class Request:
         per_fix: measure each fix alone and after the others, not only all of them.
         steps: measured steps of each process; None chooses.
         warmup: steps before the first measured one; None chooses.
-        budget_s: stop after this many seconds, at the end of a round of pairs.
+        budget_s: everything is done after this many seconds.
+        numbers_steps: steps whose numbers are compared; None chooses.
+        numbers_from: the first of them, counted from 0.
         threads: torch's threads in each process; None chooses, unless `keep_env`.
         device: `auto`, `cpu` or `cuda`.
         nproc: processes of each run, started by torchrun if more than one.
@@ -62,6 +64,8 @@ class Request:
     steps: int | None = None
     warmup: int | None = None
     budget_s: float | None = None
+    numbers_steps: int | None = None
+    numbers_from: int = 0
     threads: int | None = None
     device: str = "auto"
     nproc: int = 1

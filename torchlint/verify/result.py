@@ -72,7 +72,9 @@ class Estimate:
 class Numerics:
     """How the numbers of the changed program compare with the original's.
 
-    `level` is how far random streams had to be realigned (0: only seeded). `first_step` is the
+    `steps` are judged, from the step `first` on, counted from 0: later ones too only if they are
+    bitwise equal, since rounding grows with each step. `level` is how far random
+    streams had to be realigned (0: only seeded). `first_step` is the
     first step that differs, `largest` the largest relative difference of a loss or a parameter
     projection within the judged steps, and `envelope_ratio` how many times the spread it is that
     a perturbation of one unit in the last place makes by itself.
@@ -80,6 +82,8 @@ class Numerics:
 
     agreement: Agreement
     why: str = ""
+    steps: int = 0
+    first: int = 0
     level: int = 0
     first_step: int | None = None
     largest: float = 0.0
@@ -189,6 +193,8 @@ class DeclaredPlan:
     """What ends a step, in words."""
     variants: tuple[str, ...]
     numeric_steps: int
+    numeric_first: int = 0
+    """The first step whose numbers are compared, counted from 0."""
     budget_s: float | None = None
 
 
@@ -203,6 +209,7 @@ class Environment:
     processors: int
     load: tuple[float, ...]
     sandbox: str
+    processor: str = ""
     processes: int = 1
     settings: dict[str, str] = field(default_factory=dict)
     gpu: dict[str, str] | None = None
@@ -221,8 +228,12 @@ class Result:
     exit: int
     summary: str = ""
     notes: tuple[str, ...] = ()
+    unreached: tuple[str, ...] = ()
+    """What the script has and the steps whose numbers were compared did not come to."""
     side_effects: tuple[SideEffect, ...] = ()
     strips: tuple[BlockStrip, ...] = ()
     lanes: Lanes = Lanes()
     diff: str = ""
+    sources: dict[str, str] = field(default_factory=dict)
+    """Path of each Python file of the project that ran, as far as is known → its SHA-256."""
     seconds: float = 0.0

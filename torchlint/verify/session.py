@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
-from torchlint.runtime.failures import Failed
+from torchlint.runtime.failures import Failed, OutOfTime
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
+from torchlint.verify.budget import layout, room_words
 from torchlint.verify.compared.measured_fixes import Fixes
 from torchlint.verify.errors import VerifyError
+from torchlint.verify.finished import digests
 from torchlint.verify.first_look import Looker
 from torchlint.verify.jobs import Jobs
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
@@ -21,20 +23,31 @@ from torchlint.verify.machine import environment
 from torchlint.verify.measure.rounds import Rounds
 from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import Recorder
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, room_for_runs, rotations
+from torchlint.verify.numbers.unreached import unreached
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, compared, room_for_runs, rotations
 from torchlint.verify.result import Lanes, Result
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from torchlint.finding import Finding
+    from torchlint.verify.budget import Layout
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.first_look import FirstLook
-    from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
-    from torchlint.verify.result import Comparison, DeclaredPlan, FixResult, Noise, Numerics
+    from torchlint.verify.result import Comparison, FixResult, Noise, Numerics
 
 
+_INCONCLUSIVE: Final = 3
+_OUT_OF_TIME: Final = 7
+_BY_CTRL_C: Final = 130
+_STOPPED: Final = "Stopped; what was known until then is above."
+_NO_FIX: Final = (
+    "There is no fix to verify; measure a change of your own with --with PATCH or --against "
+    "OTHER.py."
+)
+_MOST_UNFIXED: Final = 10
 _MUCH_UNSTEADY: Final = 0.25
 """Of recorded steady processes 1 in 10 looks unsteady."""
 
@@ -44,19 +57,20 @@ class Watcher(Protocol):
 
     def stage(self, name: str, *, of: int | None = None) -> None: ...
     def step(self, done: int, total: int) -> None: ...
-    def plan(self, plan: DeclaredPlan, expected_s: float) -> None: ...
+    def plan(self, layout: Layout, step_s: float) -> None: ...
+    def numbers(self, who: str, found: Numerics) -> None: ...
 
 
 def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
     """Run the original and the changed program, measure both and judge.
 
-    Never raises for what a program does: a result with its exit code and a summary says it.
-
-    Raises:
-        KeyboardInterrupt: the user stopped it; no process and no file is left.
+    Never raises for what a program does: a result with its exit code and a summary says it. If the
+    user stops it, or the time budget ends, the result has what is known until then; no process and
+    no file is left.
     """
     begun = time.monotonic()
-    with Workspace() as workspace:
+    deadline = None if request.budget_s is None else begun + request.budget_s
+    with Workspace(deadline=deadline) as workspace:
         session = _Session(request, changes, watcher, workspace, begun)
         try:
             session.run()
@@ -64,6 +78,12 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
             session.fail(error.message, error.code)
         except Failed as failed:
             session.fail(*_while_measuring(failed))
+        except OutOfTime:
+            session.late()
+        except KeyboardInterrupt:
+            session.stopped(_BY_CTRL_C)
+        except SystemExit as ended:  # SIGTERM or SIGHUP
+            session.stopped(ended.code if isinstance(ended.code, int) else _BY_CTRL_C)
         result = session.result()
     return replace(result, seconds=round(time.monotonic() - begun, 1))
 
@@ -73,10 +93,13 @@ class _Found:
     """What is known so far, so that an early end still reports it."""
 
     look: FirstLook | None = None
-    plan: DeclaredPlan | None = None
-    noise: Noise | None = None
-    total: Comparison | None = None
-    fixes: tuple[FixResult, ...] = ()
+    layout: Layout | None = None
+    rounds: Rounds | None = None
+    judge: Judge | None = None
+    recorder: Recorder | None = None
+    numerics: dict[str, Numerics] = field(default_factory=dict)
+    late: bool = False
+    stopped: int | None = None
     code: int = 0
     summary: str = ""
 
@@ -99,59 +122,125 @@ class _Session:
         self._jobs = Jobs(request, changes, workspace, self._sandbox)
         self._notes: list[str] = list(changes.fixes.left_out) if changes.fixes else []
         self._found = _Found()
-        self._rounds: Rounds | None = None
 
     def run(self) -> None:
         self._watcher.stage("Looking at the program", of=None)
         looker = Looker(self._request, self._changes, self._jobs, self._workspace)
+        if self._changes.fixes is not None and not self._changes.ids:
+            self._found.look = looker.look_at_original()
+            self._notes += without_a_fix(self._changes.fixes.unfixed, self._changes.program.file)
+            self.fail(_NO_FIX, 0)
+            return
         look = self._found.look = looker.look()
         measured = self._measured(look)
         unseen = self._not_imported(look)
         if unseen:
             self._notes.append(f"Not imported by this run, so not measured: {some(unseen)}.")
         if self._changes.fixes is not None and not measured:
-            self._found.fixes = fix_results(self._reached(look), look)
             self.fail("None of the fixed lines ran, so there is nothing to measure.", 0)
             return
         if self._changes.patched and len(unseen) == len(self._changes.patched):
-            self.fail("None of the patched files is imported, so there is nothing to measure.", 0)
-            return
+            raise VerifyError(
+                "None of the patched files is imported, so there is nothing to measure; give the "
+                "script that uses them.",
+                _INCONCLUSIVE,
+            )
         changes = self._changes.of(measured)
         self._jobs = Jobs(self._request, changes, self._workspace, self._sandbox)
-        variants = changes.variants(per_fix=self._request.per_fix)
-        plan = self._found.plan = declare(self._request, look.original, variants)
-        rounds = self._rounds = self._laid_out(plan, look, variants)
-        self._watcher.plan(plan, rounds.expected_s(look.original.step_s, processors()))
-        numerics = self._numerics(plan, look, changes, variants)
-        judge = self._judge(rounds, look, measured)
-        late = self._measure(rounds, judge)
-        self._found.plan = rounds.plan
-        self._notes += remarks(rounds)
-        self._conclude(judge, look, numerics, late=late)
+        plan = self._found.layout = self._layout(look, changes)
+        self._watcher.plan(plan, look.original.step_s)
+        self._notes += room_words(plan)
+        rounds = self._found.rounds = self._rounds(plan, look)
+        self._found.judge = self._judge(rounds, look, measured, plan)
+        if plan.numbers_fit:
+            self._compare(plan, look, changes)
+        self._watcher.stage("Measuring pairs", of=self._request.design.looks[-1])
+        self._found.late = rounds.measure(
+            self._found.judge.undecided,
+            deadline=self._workspace.deadline,
+            progress=self._watcher.step,
+        )
 
     def fail(self, message: str, code: int) -> None:
         """End early: what is known stays."""
         self._found.summary, self._found.code = message, code
+
+    def late(self) -> None:
+        """The time budget is over."""
+        self._found.late = True
+        if self._found.judge is None:
+            self.fail(
+                f"The budget of {self._request.budget_s:g} s ended before the script had shown its "
+                "first steps; give more with --budget.",
+                _OUT_OF_TIME,
+            )
+
+    def stopped(self, code: int) -> None:
+        """The user has had enough."""
+        self._found.stopped = code
 
     def result(self) -> Result:
         from torchlint.runtime.sandbox.side_effects import collect
 
         found = self._found
         seen = found.look.original if found.look else None
+        rounds = found.rounds
+        noise, total, fixes = self._judged()
+        code, summary = found.code, found.summary
+        if total is not None and not summary:
+            code, summary = conclusion(noise, total, fixes, late=found.late)
+        if found.stopped is not None:
+            code, summary = found.stopped, summary if code == 1 else _STOPPED
+        plan = found.layout.plan if found.layout else None
         return Result(
             argv=self._changes.program.words,
             environment=environment(self._jobs, seen, self._sandbox),
-            plan=found.plan,
-            aa=found.noise,
-            total=found.total,
-            fixes=found.fixes,
-            exit=found.code,
-            summary=found.summary,
-            notes=tuple(self._notes),
+            plan=rounds.plan if rounds else plan,
+            aa=noise,
+            total=total,
+            fixes=fixes,
+            exit=code,
+            summary=summary,
+            notes=(*self._notes, *(remarks(rounds) if rounds else ())),
+            unreached=self._unreached(),
             side_effects=collect(self._workspace.folders(), self._changes.program.root),
-            strips=self._rounds.strips() if self._rounds else (),
+            strips=rounds.strips() if rounds else (),
             lanes=Lanes(**{k: tuple(v) for k, v in seen.lanes.items()}) if seen else Lanes(),
             diff=self._diff(),
+            sources=digests(self._files()),
+        )
+
+    def _files(self) -> list[str]:
+        """The Python files of the project that the original runs, as far as is known."""
+        fixes, recorder = self._changes.fixes, self._found.recorder
+        window = recorder.windows.get(ORIGINAL) if recorder else None
+        found = {self._changes.program.file, *(window.files if window else ())}
+        return sorted({*(fixes.sources if fixes else ()), *map(os.path.relpath, found)})
+
+    def _judged(self) -> tuple[Noise | None, Comparison | None, tuple[FixResult, ...]]:
+        """What can be said of the pairs and numbers that are known."""
+        look, judge, numerics = self._found.look, self._found.judge, self._found.numerics
+        has_fixes = self._changes.fixes is not None
+        if look is None:
+            return None, None, ()
+        fixes = fix_results(self._reached(look), look, judge, numerics) if has_fixes else ()
+        if judge is None:
+            return None, None, fixes
+        noise = judge.noise()
+        if noise is not None:
+            noise = replace(noise, numerics=numerics.get(ORIGINAL))
+        return noise, replace(judge.total(), numerics=numerics.get(CHANGED)), fixes
+
+    def _unreached(self) -> tuple[str, ...]:
+        windows = self._found.recorder.windows if self._found.recorder else {}
+        if ORIGINAL not in windows or CHANGED not in windows:
+            return ()
+        measured = self._found.judge.ids if self._found.judge else ()
+        return unreached(
+            windows[ORIGINAL],
+            windows[CHANGED],
+            self._changes.program.file,
+            self._changes.of(measured).where(),
         )
 
     def _diff(self) -> str:
@@ -187,79 +276,88 @@ class _Session:
         served = set(look.changed.served)
         return fixes.only([fix.id for fix in fixes.fixes if os.path.realpath(fix.path) in served])
 
-    def _laid_out(self, plan: DeclaredPlan, look: FirstLook, variants: Sequence[Variant]) -> Rounds:
+    def _layout(self, look: FirstLook, changes: Changes) -> Layout:
+        spent_s = time.monotonic() - self._begun
+        return layout(
+            self._request, look.original, changes, spent_s=spent_s, processors=processors()
+        )
+
+    def _rounds(self, planned: Layout, look: FirstLook) -> Rounds:
         seen = look.original
         on_gpu = seen.device == "cuda"
         room = room_for_runs(seen, psutil.virtual_memory().available / 2**20)
-        layout = rotations(variants, room=room)
+        groups = rotations(planned.variants, room=room)
         return Rounds(
             self._jobs,
             self._workspace,
-            plan,
-            variants,
+            planned.plan,
+            planned.variants,
             anchor=look.anchor,
-            rotations=layout,
+            rotations=groups,
             ranks=seen.processes,
             serial_warmup=on_gpu,
-            one_at_a_time=room < len(layout[0]),
+            one_at_a_time=room < len(groups[0]),
             extends_warmup=self._request.warmup is None,
-            timeout_s=max(self._request.timeout_s, 20 * seen.step_s * (plan.steps + 2)),
+            timeout_s=self._patience_s(seen.step_s * (planned.plan.steps + 2)),
         )
 
-    def _judge(self, rounds: Rounds, look: FirstLook, measured: tuple[str, ...]) -> Judge:
+    def _patience_s(self, seconds: float) -> float:
+        """How long a run may be silent that should take so many seconds."""
+        return max(self._request.timeout_s, 20 * seconds)
+
+    def _judge(
+        self, rounds: Rounds, look: FirstLook, measured: tuple[str, ...], planned: Layout
+    ) -> Judge:
         fixes = self._changes.fixes
         gpu_only = {fix.id for fix in fixes.fixes if fix.needs_gpu} if fixes else set()
         return Judge(
             rounds,
             self._request.design,
             measured,
-            per_fix=self._request.per_fix,
+            per_fix=self._request.per_fix and not planned.narrowed,
             gpu_only=frozenset(gpu_only),
             on_gpu=look.original.device == "cuda",
         )
 
-    def _numerics(
-        self,
-        plan: DeclaredPlan,
-        look: FirstLook,
-        changes: Changes,
-        variants: Sequence[Variant],
-    ) -> Mapping[str, Numerics]:
+    def _compare(self, planned: Layout, look: FirstLook, changes: Changes) -> None:
         """How the numbers compare, by variant, for all fixes and for each alone."""
-        wanted = [each for each in variants if each.name == CHANGED or len(each.fixes) == 1]
+        wanted, plan = compared(planned.variants), planned.plan
         self._watcher.stage("Comparing the numbers", of=None)
-        recorder = Recorder(
+        recorder = self._found.recorder = Recorder(
             self._jobs,
             self._workspace,
             plan,
             look.anchor,
             wanted,
             at_once=1 if look.original.device == "cuda" else processors(),
-            timeout_s=self._request.timeout_s,
+            timeout_s=self._patience_s(
+                look.original.step_s * (plan.numeric_first + plan.numeric_steps)
+            ),
+            places=changes.places(),
         )
         declared = {each.name: changes.may_change(each) for each in wanted}
-        return compare(recorder.run, declared)
-
-    def _measure(self, rounds: Rounds, judge: Judge) -> bool:
-        budget = self._request.budget_s
-        deadline = None if budget is None else self._begun + budget
-        self._watcher.stage("Measuring pairs", of=self._request.design.looks[-1])
-        return rounds.measure(judge.undecided, deadline=deadline, progress=self._watcher.step)
-
-    def _conclude(
-        self, judge: Judge, look: FirstLook, numerics: Mapping[str, Numerics], *, late: bool
-    ) -> None:
-        found = self._found
-        found.noise = replace(judge.noise(), numerics=numerics.get(ORIGINAL))
-        found.total = replace(judge.total(), numerics=numerics.get(CHANGED))
-        if self._changes.fixes is not None:
-            found.fixes = fix_results(self._reached(look), look, judge, numerics)
-        found.code, found.summary = conclusion(found.noise, found.total, found.fixes, late=late)
+        for name, found in compare(recorder.run, declared):
+            self._found.numerics[name] = found
+            self._watcher.numbers(name, found)
 
 
 def some(paths: list[str], most: int = 5) -> str:
     more = len(paths) - most
     return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:
+    """What `check` finds and why it has no fix; what is in the script itself comes first."""
+    ordered = sorted(findings, key=lambda each: os.path.realpath(each.path) != main)
+    found = []
+    for finding in ordered[:_MOST_UNFIXED]:
+        why = finding.withheld or ("its fix is not safe" if finding.fix else "its rule has none")
+        place = f"{finding.path}:{finding.start.row}"
+        found.append(f"{finding.code} {finding.name} at {place} has no fix: {why}")
+    left = len(ordered) - len(found)
+    return found + (
+        [f"{left} more findings have no fix; `torchlint check` lists them."] if left else []
+    )
 
 
 def remarks(rounds: Rounds) -> list[str]:

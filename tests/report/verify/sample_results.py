@@ -73,6 +73,7 @@ def numerics(
     return Numerics(
         agreement=agreement,
         why=why,
+        steps=steps,
         level=3 if differs else 0,
         first_step=4 if differs else None,
         largest=apart * math.exp((steps - 1) / 6) if differs else 0.0,
@@ -126,6 +127,7 @@ def environment(**changes: object) -> Environment:
         processors=2,
         load=(0.41, 0.38, 0.3),
         sandbox="overlayfs",
+        processor="A processor",
         settings={"MALLOC_TOP_PAD_": "268435456"},
     )
     return replace(known, **changes)  # type: ignore[arg-type]
@@ -207,6 +209,8 @@ def full() -> Result:
         total=both,
         fixes=(fix(1, alone=both, after=2.0, hidden_by="data loading"),),
         notes=("A note.",),
+        unreached=("evaluation (train.py:40)",),
+        sources={"train.py": "ab" * 32},
         side_effects=(SideEffect("write", "out.txt", kept=False, count=2),),
         strips=strips(pairs=1, blocks=2),
         lanes=lanes(steps=3),

@@ -8,6 +8,12 @@ import pytest
 
 from tests.report.verify.sample_results import declared
 from torchlint.report.verify.progress import Progress
+from torchlint.verify.budget import Layout, TimeNeeded
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL
+from torchlint.verify.result import Agreement, Numerics
+
+NEEDED = TimeNeeded(10.0, 10.0, likely_equal=True, round=18.75, looks=(4, 8, 16))
+LAYOUT = Layout((ORIGINAL, AGAIN, CHANGED), declared(), NEEDED)
 
 
 class Terminal(io.StringIO):
@@ -60,7 +66,8 @@ def test_off_a_terminal_each_stage_is_a_line_with_the_time() -> None:
     with progress(stream, clock) as shown:
         shown.stage("Looking at the program")
         clock.now += 12
-        shown.plan(declared(), 75.0)
+        shown.plan(LAYOUT, 0.0123)
+        shown.numbers("changed", Numerics(Agreement.BITWISE, steps=30))
         shown.stage("Measuring pairs", of=16)
         for done in range(5):
             shown.step(done, 4)
@@ -68,9 +75,11 @@ def test_off_a_terminal_each_stage_is_a_line_with_the_time() -> None:
         shown.step(4, 8)
     assert stream.getvalue().splitlines() == [
         "[   0 s] Looking at the program",
+        "[  12 s] A step takes 12.3 ms.",
         "[  12 s] Plan: 4, 8, 16 pairs, 10 blocks of 5 steps, warm-up 10, margin 2%, alpha 0.05, "
         "seed 0, a step ends at AdamW.step (optimizer 1 of 1)",
-        "[  12 s] 3 programs, about 1 min 15 s to the first look",
+        "[  12 s] 3 programs, about 1 min 25 s to the first verdict, at most about 5 min 20 s",
+        "[  12 s] Numbers, changed: bitwise equal over 30 steps",
         "[  12 s] Measuring pairs",
         "[ 112 s] Measuring pairs: not settled after 4, going on to 8",
     ]
@@ -103,7 +112,7 @@ def test_a_terminal_sees_what_is_measured_and_the_time_left() -> None:
 def test_before_the_first_step_the_plan_says_how_long_it_takes() -> None:
     stream = Terminal()
     with progress(stream, Clock()) as shown:
-        shown.plan(declared(), 75.0)
+        shown.plan(LAYOUT, 0.0123)
         shown.stage("Measuring pairs", of=4)
     assert "0 of 4  about 1 min 15 s left, until now+75" in plain(stream)
 

@@ -232,6 +232,7 @@ def test_what_the_budget_left_open_ends_with_7():
     assert concluded(alone=still_open)[0] == 0
     assert concluded(late=True)[0] == 0
     assert concluded(alone=Comparison(Verdict.UNRESOLVED), late=True)[0] == 0
+    assert concluded(total=Comparison(Verdict.UNRESOLVED), late=True)[0] == 7
 
 
 def test_an_unfit_machine_ends_with_3():

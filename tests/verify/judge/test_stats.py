@@ -274,7 +274,7 @@ def test_each_look_spends_an_equal_share():
     "wrong",
     [
         {"looks": ()},
-        {"looks": (1, 4)},
+        {"looks": (0, 4)},
         {"looks": (8, 4)},
         {"looks": (4, 4)},
         {"alpha": 0.0},

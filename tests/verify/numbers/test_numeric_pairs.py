@@ -81,7 +81,7 @@ class Recorder:
 
 def compared(pair: str, declared: str = "") -> Numerics:
     with Workspace() as workspace:
-        found = compare(Recorder(pair, workspace), {"changed": declared})
+        found = dict(compare(Recorder(pair, workspace), {"changed": declared}))
     assert found[ORIGINAL].agreement is Agreement.BITWISE
     assert len(found["changed"].losses) == STEPS
     return found["changed"]

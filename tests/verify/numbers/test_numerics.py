@@ -41,6 +41,7 @@ def trace(
         ways: by parameter, what it was at the start and after each step (steps + 1, 8).
     """
     payload: dict[str, Any] = {
+        "first": 0,
         "steps": len(losses),
         "losses": [[loss.hex() for loss in step] for step in losses],
         "loss_eps": eps.hex(),
@@ -120,12 +121,12 @@ def judged(
 ) -> Numerics:
     """What is said of one changed program."""
     runner = Runner({ORIGINAL: original, "changed": changed}, {"changed": seeded or changed})
-    return compare(runner, {"changed": declared})["changed"]
+    return dict(compare(runner, {"changed": declared}))["changed"]
 
 
 def test_equal_bits_are_bitwise_equal_and_need_no_further_run() -> None:
     runner = Runner({ORIGINAL: Program(), "changed": Program()})
-    found = compare(runner, {"changed": None})
+    found = dict(compare(runner, {"changed": None}))
     assert found["changed"].agreement is Agreement.BITWISE
     assert found["changed"].level == 0
     assert found["changed"].first_step is None
@@ -175,7 +176,7 @@ def test_a_slightly_wrong_update_differs(bad: float) -> None:
 
 def test_a_number_that_falls_to_the_other_side_of_zero_in_one_run_is_no_difference() -> None:
     runner = Runner({ORIGINAL: Program(), "changed": Program(noise=EPS, flip=(None, 4))})
-    found = compare(runner, {"changed": ""})["changed"]
+    found = dict(compare(runner, {"changed": ""}))["changed"]
     assert found.agreement is Agreement.ROUNDING
     asked = [request for request in runner.asked if request.variant == "changed"]
     assert len(asked) == 2 + DRAWS, "it was run again, shaken"
@@ -192,7 +193,7 @@ def test_a_change_that_does_the_same_in_every_run_is_a_difference() -> None:
 
 def test_only_what_strays_is_run_again() -> None:
     runner = Runner({ORIGINAL: Program(), "right": Program(noise=EPS), "wrong": Program(bad=1.1)})
-    found = compare(runner, {"right": "", "wrong": ""})
+    found = dict(compare(runner, {"right": "", "wrong": ""}))
     assert found["right"].agreement is Agreement.ROUNDING
     assert found["wrong"].agreement is Agreement.DIFFERS
     shaken = [each.variant for each in runner.asked if each.perturb is not None]
@@ -214,7 +215,7 @@ def test_a_constant_loss_and_weights_that_never_move_have_no_envelope_and_no_exc
 
     def word(value: float) -> Agreement:
         programs: Any = {ORIGINAL: Still(1.0), "changed": Still(value)}
-        return compare(Runner(programs), {"changed": ""})["changed"].agreement
+        return dict(compare(Runner(programs), {"changed": ""}))["changed"].agreement
 
     assert word(1.0 + EPS) is Agreement.ROUNDING
     assert word(1.0 + 1e-4) is Agreement.DIFFERS
@@ -234,7 +235,7 @@ class Fixed:
 
 def fixed(before: Losses, after: Losses, declared: str = "", **changes: Any) -> Numerics:
     programs: Any = {ORIGINAL: Fixed(before), "changed": Fixed(after, **changes)}
-    return compare(Runner(programs), {"changed": declared})["changed"]
+    return dict(compare(Runner(programs), {"changed": declared}))["changed"]
 
 
 FALLING: Losses = [[3.0 - 0.2 * step] for step in range(10)]
@@ -309,7 +310,9 @@ def test_a_declared_change_of_the_update_leaves_the_first_loss_alone() -> None:
 
 def test_a_program_that_does_not_repeat_itself_is_not_called_equal() -> None:
     wild = Program(wild=0.3)
-    found = compare(Runner({ORIGINAL: wild, "changed": Program(wild=0.3, seed=2)}), {"changed": ""})
+    found = dict(
+        compare(Runner({ORIGINAL: wild, "changed": Program(wild=0.3, seed=2)}), {"changed": ""})
+    )
     assert found[ORIGINAL].agreement is Agreement.UNKNOWN
     assert found["changed"].agreement is Agreement.UNKNOWN
     assert found["changed"].why == "two runs of the original are as far apart"
@@ -317,19 +320,21 @@ def test_a_program_that_does_not_repeat_itself_is_not_called_equal() -> None:
 
 def test_kernels_that_add_up_in_any_order_leave_rounding() -> None:
     wild = Program(wild=EPS)
-    found = compare(Runner({ORIGINAL: wild, "changed": Program(wild=EPS, seed=2)}), {"changed": ""})
+    found = dict(
+        compare(Runner({ORIGINAL: wild, "changed": Program(wild=EPS, seed=2)}), {"changed": ""})
+    )
     assert found["changed"].agreement is Agreement.ROUNDING
     assert found["changed"].level == 3
-    wrong = compare(
-        Runner({ORIGINAL: wild, "changed": Program(bad=1.001, wild=EPS)}), {"changed": ""}
+    wrong = dict(
+        compare(Runner({ORIGINAL: wild, "changed": Program(bad=1.001, wild=EPS)}), {"changed": ""})
     )
     assert wrong["changed"].agreement is Agreement.DIFFERS
 
 
 def test_a_program_that_does_not_repeat_itself_still_shows_a_gross_difference() -> None:
     wild = Program(wild=0.01)
-    found = compare(
-        Runner({ORIGINAL: wild, "changed": Program(bad=-1.0, wild=0.01)}), {"changed": ""}
+    found = dict(
+        compare(Runner({ORIGINAL: wild, "changed": Program(bad=-1.0, wild=0.01)}), {"changed": ""})
     )
     assert found["changed"].agreement is Agreement.DIFFERS
 
@@ -351,7 +356,7 @@ def test_parameters_of_one_side_only_are_left_out_and_counted() -> None:
                 return trace(FALLING, self.names)
 
         programs: Any = {ORIGINAL: Both({"a": way, "b": way, "c": way}), "changed": Both(ways)}
-        return compare(Runner(programs), {"changed": ""})["changed"]
+        return dict(compare(Runner(programs), {"changed": ""}))["changed"]
 
     fewer = word(a=way)
     assert fewer.agreement is Agreement.BITWISE
@@ -367,7 +372,7 @@ def test_weights_that_are_drawn_from_elsewhere_differ_although_they_are_taken_ov
     def word(mine: Any, theirs: Any) -> Numerics:
         programs = {ORIGINAL: Program(own=mine), "changed": Program(own=theirs)}
         runner = Runner(programs, {"changed": Program(bad=0.5)})
-        return compare(runner, {"changed": ""})["changed"]
+        return dict(compare(runner, {"changed": ""}))["changed"]
 
     assert word(own, own).agreement is Agreement.BITWISE
     found = word(own, other)
@@ -396,5 +401,5 @@ class Idle:
 
 def test_a_parameter_that_moves_by_noise_alone_is_no_witness() -> None:
     programs: Any = {ORIGINAL: Idle(1e-9, 1), "changed": Idle(1e-7, 2)}
-    found = compare(Runner(programs), {"changed": ""})["changed"]
+    found = dict(compare(Runner(programs), {"changed": ""}))["changed"]
     assert found.agreement is Agreement.ROUNDING

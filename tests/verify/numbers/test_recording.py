@@ -22,7 +22,19 @@ RECORDS = 'link.send(type="record", losses=[1.0], of=settings["name"])\nlink.wai
 def test_the_record_comes_as_it_is(scene: Scene) -> None:
     with scene.workspace() as workspace:
         found = record(scene.job(RECORDS, mode=RECORD), workspace, timeout_s=20)
-    assert found == {"type": "record", "losses": [1.0], "of": "original"}
+    assert found == {"type": "record", "losses": [1.0], "of": "original", "exercised": []}
+
+
+def test_places_that_ran_in_workers_are_added(scene: Scene) -> None:
+    body = """
+    with open(settings["scratch"] + "/exercised", "w") as stream:
+        stream.write("b\\nc\\n")
+    link.send(type="record", exercised=["a", "b"])
+    link.wait()
+    """
+    with scene.workspace() as workspace:
+        found = record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
+    assert found["exercised"] == ["a", "b", "c"]
 
 
 def test_the_first_ranks_record_counts(scene: Scene) -> None:
@@ -74,7 +86,7 @@ def test_some_run_side_by_side(scene: Scene) -> None:
     jobs = [scene.job(body, name) for name in "ab"]
     with scene.workspace() as workspace:
         found = record_all(jobs, workspace, timeout_s=20, at_once=2)
-    assert found == [{"type": "record"}] * 2
+    assert [each["type"] for each in found if isinstance(each, dict)] == ["record"] * 2
 
 
 def test_ctrl_c_ends_them_all(scene: Scene) -> None:

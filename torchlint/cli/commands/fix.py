@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from torchlint.cli.command import Command
+from torchlint.cli.duration import duration_options
 from torchlint.cli.options import Options, selection_options
 from torchlint.cli.printing import (
     paint_for,
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from torchlint.fixes.fixer import FixReport
     from torchlint.project.target import Target
 
+_OF_VERIFIED: Final = {
+    "finished": "--from",
+    "yes": "--yes",
+    "pairs": "--pairs",
+    "budget": "--budget",
+}
 _EPILOG = """\b
 Examples:
   torchlint fix train.py                     print a diff, write nothing
@@ -33,6 +40,7 @@ Examples:
   torchlint fix --apply --unsafe src         also fixes that may change results or memory
   torchlint fix - --stdin-filename a.py      print a diff for text from standard input
   torchlint fix --verified train.py          only fixes that are measurably faster and correct
+  torchlint fix --verified train.py --from verify.json    those that `verify --json` measured
 
 \b
 By default only safe fixes are made: they keep the values of every program that matches.
@@ -42,7 +50,8 @@ error, with the reason.
 \b
 --verified runs the script, as `torchlint verify` does, and makes the fixes that are CONFIRMED and
 whose numbers are bitwise equal or equal to rounding. The script's own arguments go after `--`. If
-there is no such fix, nothing is changed, and the exit code is the one of verify.
+there is no such fix, nothing is changed, and the exit code is the one of verify. With --from FILE
+nothing is run: FILE must be a verification of the same script, arguments, sources and machine.
 
 \b
 Exit codes:
@@ -67,7 +76,14 @@ Exit codes:
     is_flag=True,
     help="Run the script first, and make only the fixes that are faster and correct.",
 )
+@click.option(
+    "--from",
+    "finished",
+    metavar="FILE",
+    help="With --verified: take the result of `torchlint verify --json FILE` and run nothing.",
+)
 @click.option("--yes", is_flag=True, help="With --verified: run the script without asking.")
+@duration_options
 def command(
     paths: tuple[str, ...],
     options: Options,
@@ -75,19 +91,29 @@ def command(
     unsafe: bool,
     show_fixes: bool,
     verified: bool,
+    finished: str | None,
     yes: bool,
+    **given: Any,
 ) -> None:
     """Fix what makes PyTorch training code slow.
 
     Prints a unified diff; --apply writes the files. PATHS are files and folders, or `-` for
     standard input; the default is this folder.
     """
-    if yes and not verified:
-        raise click.UsageError("--yes is for --verified; nothing is run without it.")
-    if verified:
+    if not verified:
+        _refuse_without_verified()
+    else:
         from torchlint.cli.commands.fix_verified import fix_verified
 
-        fix_verified(paths, options, apply=apply, yes=yes, show_fixes=show_fixes)
+        fix_verified(
+            paths,
+            options,
+            given,
+            finished=finished,
+            apply=apply,
+            yes=yes,
+            show_fixes=show_fixes,
+        )
         return
     from torchlint.fixes import fixer
     from torchlint.report import fixes
@@ -125,6 +151,14 @@ def command(
     if diagnostics:
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(1 if report.files and not apply else 0)
+
+
+def _refuse_without_verified() -> None:
+    """Options that would do nothing are mistakes."""
+    context = click.get_current_context()
+    for name, option in _OF_VERIFIED.items():
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option} is for --verified; nothing is run without it.")
 
 
 def _print_text(report: FixReport, targets: Sequence[Target]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,42 +13,91 @@ from torchlint.cli.printing import (
     print_made,
     written,
 )
-from torchlint.cli.verification import fixes_of, print_result, program_from, run
+from torchlint.cli.verification import checked, fixes_of, print_result, program_from, run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from torchlint.cli.options import Options
+    from torchlint.runtime.program import Program
     from torchlint.verify.compared.measured_fixes import Fixes
 
 
 def fix_verified(
-    arguments: tuple[str, ...], options: Options, *, apply: bool, yes: bool, show_fixes: bool
+    arguments: tuple[str, ...],
+    options: Options,
+    given: Mapping[str, Any],
+    *,
+    finished: str | None,
+    apply: bool,
+    yes: bool,
+    show_fixes: bool,
 ) -> None:
     """Verify the script that `arguments` begin with, then print or write the good fixes.
+
+    Args:
+        arguments: the script, then its own arguments.
+        options: that choose the rules.
+        given: `pairs` and `budget`.
+        finished: a file with a verification, to run nothing.
+        apply: write the files instead of printing a diff.
+        yes: do not ask before running.
+        show_fixes: list what was fixed.
 
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
-    from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.request import Request
-
-    program = program_from(arguments, None)
+    program = program_from(arguments, None, runs=finished is None)
     fixes = fixes_of(program, options, unsafe=True)
-    result = run(Request(program), Changes(program, fixes), yes=yes)
-    if result is None:
+    if not fixes.ids:
+        print_lines(["There is no fix to verify; nothing was run."], err=True)
         raise click.exceptions.Exit(0)
-    print_result(result, err=True)
-    chosen = tuple(fix.id for fix in result.fixes if fix.is_proven)
-    if not chosen:
+    if finished is not None:
+        proven = _from_file(finished, program, fixes)
+    else:
+        proven = _measured(program, fixes, given, yes=yes)
+    if not proven.ids:
         print_lines(["No fix proved both faster and right; nothing is changed."], err=True)
-        raise click.exceptions.Exit(result.exit)
-    raise click.exceptions.Exit(_make(fixes, chosen, apply=apply, show_fixes=show_fixes))
+        raise click.exceptions.Exit(proven.exit)
+    raise click.exceptions.Exit(_make(fixes, proven, apply=apply, show_fixes=show_fixes))
 
 
-def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool, show_fixes: bool) -> int:
+class _Proven(NamedTuple):
+    """The fixes to make, how far their numbers were compared, the exit code if there is none."""
+
+    ids: tuple[str, ...]
+    coverage: str
+    exit: int
+
+
+def _from_file(path: str, program: Program, fixes: Fixes) -> _Proven:
+    from torchlint.report.verify.words import coverage
+    from torchlint.verify.finished import read_finished, require_current
+
+    finished = checked(lambda: read_finished(path))
+    checked(lambda: require_current(finished, path, program, fixes))
+    return _Proven(finished.proven(), coverage(finished.steps, finished.unreached), 0)
+
+
+def _measured(program: Program, fixes: Fixes, given: Mapping[str, Any], *, yes: bool) -> _Proven:
+    from torchlint.report.verify.words import coverage
+    from torchlint.verify.compared.changes import Changes
+    from torchlint.verify.request import Design, Request
+
+    request = Request(program, budget_s=given["budget"], design=Design(looks=given["pairs"]))
+    result = run(request, Changes(program, fixes), yes=yes)
+    print_result(result, err=True)
+    ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
+    numerics = result.total.numerics if result.total else None
+    said = coverage(numerics.steps if numerics else 0, result.unreached)
+    return _Proven(ids, said, result.exit)
+
+
+def _make(fixes: Fixes, proven: _Proven, *, apply: bool, show_fixes: bool) -> int:
     from torchlint.fixes import fixer
     from torchlint.report.terminal.safe_text import plural
 
-    files = fixes.fixed_files(chosen)
+    files = fixes.fixed_files(proven.ids)
     if not apply:
         print_diff(files)
     failed = fixer.apply(files) if apply else ()
@@ -58,6 +107,9 @@ def _make(fixes: Fixes, chosen: tuple[str, ...], *, apply: bool, show_fixes: boo
     if not apply:
         return 1
     print_diagnostics(failed)
-    verified = plural(len(chosen), "verified fix", "verified fixes")
-    print_lines([f"Made {verified} in {plural(len(done), 'file')}."], err=True)
+    verified = plural(len(proven.ids), "verified fix", "verified fixes")
+    print_lines(
+        [f"Made {verified} in {plural(len(done), 'file')}.", *filter(None, [proven.coverage])],
+        err=True,
+    )
     return 2 if failed else 0

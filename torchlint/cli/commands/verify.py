@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import click
 
 from torchlint.cli.command import Choice, Command, Count
+from torchlint.cli.duration import duration_options
 from torchlint.cli.options import Options, output_format, rule_options
 from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.cli.verification import (
@@ -18,7 +18,6 @@ from torchlint.cli.verification import (
     run,
 )
 
-_MOST_PAIRS = 1000
 _EPILOG = """\b
 Examples:
   torchlint verify train.py                        every fix that `fix --unsafe` would make
@@ -44,6 +43,7 @@ Exit codes:
   5  the changed script failed, and the original did not
   6  no training or inference steps were found
   7  the time budget ran out, or a run stopped responding
+  130  stopped by Ctrl-C; what was known is printed
 """
 
 
@@ -56,24 +56,6 @@ class _Command(Command):
                 raise
             message = f"No such option {error.option_name}; the script's own arguments go after --."
             raise click.UsageError(message, ctx) from None
-
-
-def _seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", value.strip())
-    seconds = float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]] if match else 0
-    if not seconds > 0:
-        raise click.BadParameter(f'"{value}" is not a time; write one such as 90s, 5m or 1h.')
-    return seconds
-
-
-def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[int, ...]:
-    looks = tuple(int(word) for word in value.split(",") if word.isdecimal())
-    well_made = len(looks) == value.count(",") + 1 and sorted(set(looks)) == list(looks)
-    if not well_made or looks[0] < 2 or looks[-1] > _MOST_PAIRS:
-        raise click.BadParameter(
-            f'"{value}" is not a growing list of numbers from 2 to {_MOST_PAIRS}, such as 4,8,16.'
-        )
-    return looks
 
 
 @click.command("verify", cls=_Command, epilog=_EPILOG)
@@ -95,21 +77,19 @@ def _looks(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[in
 @click.option("--against", metavar="OTHER.py", help="Measure this script instead of the fixes.")
 @click.option("--steps", type=Count(1), metavar="N", help="Measured steps per process.")
 @click.option("--warmup", type=Count(0), metavar="N", help="Warm-up steps before measuring.")
+@duration_options
 @click.option(
-    "--pairs",
-    callback=_looks,
-    default="4,8,16",
-    show_default=True,
-    metavar="N,…",
-    help="Evaluate after these numbers of process pairs, and stop once everything is settled.",
+    "--numbers-steps",
+    type=Count(1),
+    metavar="N",
+    help="Compare the numbers of this many steps. Default: 30, fewer if they are slow.",
 )
 @click.option(
-    "--budget",
-    callback=_seconds,
-    default="10m",
-    show_default=True,
-    metavar="TIME",
-    help="Start no new pair that would end after this time.",
+    "--numbers-from",
+    type=Count(0),
+    default=0,
+    metavar="STEP",
+    help="Compare the numbers from this step on, such as one after an epoch's end.",
 )
 @click.option(
     "--threads",
@@ -156,8 +136,6 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     request = request_from(program, given)
     changes = changes_from(program, options, given)
     result = run(request, changes, yes=given["yes"])
-    if result is None:
-        return
     from torchlint.report.verify.json import render as as_json
 
     if given["output_format"] == "json":

@@ -68,10 +68,12 @@ def document(result: Result) -> Json:
         "total": None if result.total is None else _comparison(result.total),
         "fixes": [_fix(fix) for fix in result.fixes],
         "notes": list(result.notes),
+        "unreached": list(result.unreached),
         "side_effects": [asdict(effect) for effect in result.side_effects],
         "lanes": {lane: _numbers(times) for lane, times in asdict(result.lanes).items()},
         "strips": [_strip(strip) for strip in result.strips],
         "diff": result.diff,
+        "sources": dict(sorted(result.sources.items())),
     }
 
 
@@ -85,6 +87,7 @@ def _environment(environment: Environment) -> Json:
         "device": environment.device,
         "threads": environment.threads,
         "processors": environment.processors,
+        "processor": environment.processor,
         "processes": environment.processes,
         "load": _numbers(environment.load),
         "sandbox": environment.sandbox,
@@ -141,6 +144,8 @@ def _numerics(numerics: Numerics) -> Json:
     return {
         "agreement": numerics.agreement.value,
         "why": numerics.why,
+        "steps": numerics.steps,
+        "first": numerics.first,
         "level": numerics.level,
         "first_step": numerics.first_step,
         "largest": _rounded(numerics.largest),

@@ -6,9 +6,10 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.terminal.safe_text import visible
-from torchlint.report.verify.figures import duration
+from torchlint.report.terminal.safe_text import plural, visible
+from torchlint.report.verify.figures import duration, milliseconds
 from torchlint.report.verify.words import plan as plan_words
+from torchlint.verify.budget import room_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import ProgressColumn, TaskID
 
-    from torchlint.verify.result import DeclaredPlan
+    from torchlint.verify.budget import Layout
+    from torchlint.verify.result import Numerics
 
 _PER_SECOND: Final = 1.0
 
@@ -68,12 +70,31 @@ class Progress:
         else:
             self._line(self._name)
 
-    def plan(self, plan: DeclaredPlan, expected_s: float) -> None:
-        """What will be measured, before it is, and roughly how long the first look takes."""
+    def plan(self, layout: Layout, step_s: float) -> None:
+        """What will be measured, before it is, and roughly how long that takes.
+
+        Args:
+            layout: what fits into the budget.
+            step_s: seconds of a step of the original.
+        """
         self.done()
-        self._expected_s = expected_s
-        self._line(f"Plan: {visible(', '.join(plan_words(plan)))}")
-        self._line(f"{len(plan.variants)} programs, about {duration(expected_s)} to the first look")
+        needed = layout.needed
+        self._expected_s = needed.looks[0] * needed.round
+        self._line(f"A step takes {milliseconds(1e3 * step_s)}.")
+        self._line(f"Plan: {visible(', '.join(plan_words(layout.plan)))}")
+        self._line(
+            f"{len(layout.variants)} programs, about {duration(needed.first_verdict)} to the first "
+            f"verdict, at most about {duration(needed.at_most)}"
+        )
+        for sentence in room_words(layout):
+            self._line(sentence)
+
+    def numbers(self, who: str, found: Numerics) -> None:
+        """How the numbers of a program compare, as soon as it is known."""
+        self.done()
+        over = f" over {plural(found.steps, 'step')}" if found.agreement.is_good else ""
+        why = f": {found.why}" if found.why else ""
+        self._line(visible(f"Numbers, {who}: {found.agreement.value}{over}{why}"))
 
     def step(self, done: int, total: int) -> None:
         """So many steps of the stage are done; a total may grow."""

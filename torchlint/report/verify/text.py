@@ -71,6 +71,8 @@ class _Page:
             lines.append(" " * _LABEL + self._paint.bold(words.CPU_BANNER))
         if result.plan is not None:
             lines += self._facts("plan", words.plan(result.plan), most=3)
+        else:
+            lines += self._facts("step", words.step(result.lanes), most=1)
         if result.aa is not None:
             lines += self._facts("noise", words.noise(result.aa), most=3)
         if result.total is not None:

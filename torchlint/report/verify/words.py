@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from dataclasses import asdict
+from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.terminal.safe_text import plural
@@ -12,6 +14,7 @@ from torchlint.report.verify.figures import (
     TIMES,
     UNKNOWN,
     megabytes,
+    milliseconds,
     percent,
     ratio,
     times,
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
         Environment,
         Estimate,
         FixResult,
+        Lanes,
         Noise,
         Numerics,
         Result,
@@ -109,6 +113,18 @@ def plan(declared: DeclaredPlan) -> list[str]:
     ]
 
 
+def step(lanes: Lanes) -> list[str]:
+    """Where the time of a median step of the original goes, the largest part first; empty if that
+    is not known."""
+    parts = {name: median(times) for name, times in asdict(lanes).items() if times}
+    whole = sum(parts.values())
+    if not whole > 0:
+        return []
+    ordered = sorted(parts, key=lambda name: -parts[name])
+    shares = [f"{name} {parts[name] / whole:.0%}" for name in ordered if parts[name] > 0]
+    return [f"{milliseconds(1e3 * whole)}: {', '.join(shares)}"]
+
+
 def noise(found: Noise) -> list[str]:
     """The original against itself, and whether claims can be made."""
     facts = [f"against itself {times(found.estimate)}"]
@@ -170,6 +186,14 @@ def _fixes(number: int) -> str:
 def agreement(numerics: Numerics | None) -> Agreement:
     """Its word; an absent comparison is not compared."""
     return Agreement.UNKNOWN if numerics is None else numerics.agreement
+
+
+def coverage(steps: int, unreached: Sequence[str]) -> str:
+    """What a word on the numbers covers, in one sentence; empty if none were compared."""
+    if not steps:
+        return ""
+    beyond = f"; not reached: {', '.join(unreached)}" if unreached else ""
+    return f"The numbers were compared over {plural(steps, 'step')}{beyond}."
 
 
 def place(fix: FixResult) -> str:

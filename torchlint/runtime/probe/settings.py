@@ -55,8 +55,9 @@ class Settings:
         device: `auto`, `cpu` or `cuda`.
         anchor: what ends a step; None in a survey, which finds out.
         steps: how many steps a survey wants to see, or a record to write down.
+        skip: record only; how many steps it lets pass first.
         give_up_s: a survey that has seen no better boundary takes a worse one after this time.
-        places: survey only; real path → the lines to watch being executed.
+        places: survey and record; real path → the lines to watch being executed.
         level: record only; how far random numbers are realigned, 0 to 3.
         perturb: record only; multiply the first weights by 1 ± eps, signs drawn from this seed.
         state: record only; file of the reference's first weights.
@@ -78,6 +79,7 @@ class Settings:
     device: str = "auto"
     anchor: Anchor | None = None
     steps: int = 30
+    skip: int = 0
     give_up_s: float = 20.0
     places: dict[str, tuple[Place, ...]] = field(default_factory=dict)
     level: int = 0

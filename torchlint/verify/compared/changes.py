@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.files.diffs import unified
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.verify.compared.fix_lines import places_after, places_before
+from torchlint.verify.compared.fix_lines import places_after, places_before, places_of_pair
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
 
@@ -66,19 +66,39 @@ class Changes:
 
     def places(self) -> tuple[Watched, Watched]:
         """The lines to watch in the original and in the changed program."""
+        if self.fixes is not None:
+            return places_before(self.fixes), places_after(self.fixes)
+        before: Watched = {}
+        after: Watched = {}
+        for (path, other), pair in self._pairs().items():
+            before[path], after[other] = places_of_pair(os.path.relpath(other), *pair)
+        return before, after
+
+    def where(self) -> dict[str, str]:
+        """Id of a place → where it is, as `train.py:31`."""
         if self.fixes is None:
-            return {}, {}
-        return places_before(self.fixes), places_after(self.fixes)
+            ids = [place.id for each in self.places() for those in each.values() for place in those]
+            return dict(zip(ids, ids, strict=True))
+        return {
+            f"{fix.id}:{number}": f"{finding.path}:{finding.start.row}"
+            for fix in self.fixes.fixes
+            for number, finding in enumerate(fix.findings)
+        }
 
     def diff(self) -> str:
         """The whole change, for a reader."""
         if self.fixes is not None:
             return self.fixes.diff(self.ids)
-        pairs = self.patched
-        if self.other is not None:
-            pairs = {self.program.file: (_read(self.program.file), _read(self.other.file))}
-        parts = [unified(os.path.relpath(path), *pair) for path, pair in sorted(pairs.items())]
+        pairs = sorted(self._pairs().items())
+        parts = [unified(os.path.relpath(path), *pair) for (path, _), pair in pairs]
         return b"".join(parts).decode("utf-8", "replace")
+
+    def _pairs(self) -> dict[tuple[str, str], tuple[bytes, bytes]]:
+        """Real paths of a file before and after the change → its bytes, without fixes."""
+        if self.other is not None:
+            files = self.program.file, self.other.file
+            return {files: (_read(files[0]), _read(files[1]))}
+        return {(path, path): pair for path, pair in self.patched.items()}
 
 
 def _read(path: str) -> bytes:

@@ -1,13 +1,14 @@
-"""The lines that show whether a fix was executed."""
+"""The lines that show whether a change was executed."""
 
 from __future__ import annotations
 
 import ast
 import os
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from torchlint.files.lines import LineIndex
-from torchlint.files.reading import decode
+from torchlint.files.reading import SourceError, decode
 from torchlint.fixes.splice import spans
 from torchlint.runtime.probe.settings import Place
 
@@ -58,6 +59,38 @@ def places_after(fixes: Fixes) -> Watched:
     return {path: tuple(places) for path, places in watched.items()}
 
 
+def places_of_pair(
+    shown: str, before: bytes, after: bytes
+) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """The changed statements of one file: in the text before, those that are only removed, and in
+    the text after all others. A place's id says where it is: the shown path, a colon, the row.
+
+    Empty where one of the texts does not parse.
+    """
+    try:
+        texts = [decode(shown, data).text for data in (before, after)]
+        old, new = (_Statements(text) for text in texts)
+    except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return (), ()
+    before_lines, after_lines = (text.splitlines() for text in texts)
+    removed: set[int] = set()
+    written: set[int] = set()
+    matcher = SequenceMatcher(None, before_lines, after_lines, autojunk=False)
+    for kind, old_first, old_end, new_first, new_end in matcher.get_opcodes():
+        if kind == "delete":
+            removed.update(range(old_first + 1, old_end + 1))
+        elif kind != "equal":
+            written.update(range(new_first + 1, new_end + 1))
+    return _places_at(shown, old, removed, " (removed)"), _places_at(shown, new, written)
+
+
+def _places_at(
+    shown: str, statements: _Statements, rows: set[int], more: str = ""
+) -> tuple[Place, ...]:
+    found = dict.fromkeys(filter(None, map(statements.at, sorted(rows))))
+    return tuple(Place(f"{shown}:{first}{more}", first, last) for first, last in found)
+
+
 def _real(fix: MeasuredFix) -> str:
     return os.path.realpath(fix.path)
 
@@ -104,10 +137,14 @@ class _Statements:
         """First and last row of the statement that holds the first word of the place."""
         stripped = len(self._text[start:end]) - len(self._text[start:end].lstrip())
         row = self._lines.position(min(start + stripped, len(self._text))).row
+        return self.at(row) or (row, max(row, self._lines.position(end).row))
+
+    def at(self, row: int) -> tuple[int, int] | None:
+        """First and last row of the statement on a row, if there is one."""
         for first, last in self._ranges:
             if first <= row <= last:
                 return first, last
-        return row, max(row, self._lines.position(end).row)
+        return None
 
 
 def _ranges(tree: ast.Module) -> Iterator[tuple[int, int]]:

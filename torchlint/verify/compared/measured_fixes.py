@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
@@ -64,13 +64,15 @@ class Fixes:
     """The fixes of a project: each can be made alone, and all of them together.
 
     `sources` are the files that they change, by the path that is shown; `left_out` says, a
-    sentence each, which fixes cannot be measured and why.
+    sentence each, which fixes cannot be measured and why; `unfixed` are the findings without a
+    fix, or with one of a kind that was not asked for.
     """
 
     fixes: tuple[MeasuredFix, ...]
     sources: Mapping[str, Source]
     left_out: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    unfixed: tuple[Finding, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -79,7 +81,7 @@ class Fixes:
     def only(self, ids: Collection[str]) -> Fixes:
         """These fixes of the same project."""
         kept = tuple(fix for fix in self.fixes if fix.id in ids)
-        return Fixes(kept, self.sources, self.left_out, self.diagnostics)
+        return replace(self, fixes=kept)
 
     def changed(self, ids: Collection[str]) -> dict[str, tuple[bytes, bytes]]:
         """Shown path → bytes before and after, with these fixes made."""
@@ -137,18 +139,26 @@ def find_fixes(
     """
     report = check(targets, pool=pool, progress=progress)
     allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
-    findings = [
+    found = [
         finding
         for finding in choose(report.findings, targets, wanted).findings
-        if finding.fix and finding.fix.edits and finding.fix.applicability in allowed
         # A comment that does nothing costs nothing.
         if not rules[finding.code].about_comments
+    ]
+    findings = [
+        finding
+        for finding in found
+        if finding.fix and finding.fix.edits and finding.fix.applicability in allowed
     ]
     collector = _Collector(targets, report.digests, rules)
     for path in sorted({finding.path for finding in findings}):
         collector.add(path, [finding for finding in findings if finding.path == path])
     return Fixes(
-        tuple(collector.fixes), collector.sources, tuple(collector.left_out), report.diagnostics
+        tuple(collector.fixes),
+        collector.sources,
+        tuple(collector.left_out),
+        report.diagnostics,
+        tuple(finding for finding in found if finding not in findings),
     )
 
 

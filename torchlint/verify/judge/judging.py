@@ -54,9 +54,10 @@ class Judge:
         self._per_fix = per_fix and len(ids) > 1
         self._hopeless = frozenset() if on_gpu else gpu_only
 
-    def noise(self) -> Noise:
-        """The original against itself."""
-        return noise(self._rounds.pairs(ORIGINAL, AGAIN), self._design)
+    def noise(self) -> Noise | None:
+        """The original against itself; None before a pair is measured."""
+        pairs = self._rounds.pairs(ORIGINAL, AGAIN)
+        return noise(pairs, self._design) if pairs else None
 
     def total(self) -> Comparison:
         """The original against the changed program."""
@@ -93,7 +94,7 @@ class Judge:
     def undecided(self) -> bool:
         """Whether a coming look has a chance to settle something, or to find the machine fit."""
         floor = self.noise()
-        if not floor.fit:
+        if floor is None or not floor.fit:
             return True
         margin = margin_of(self._design, floor)
         families = [{CHANGED: self.total()}, self.alone() if self._per_fix else {}]
@@ -106,6 +107,9 @@ class Judge:
 
     def _judged(self, effects: Mapping[str, Pairs]) -> dict[str, Comparison]:
         floor = self.noise()
+        if floor is None:
+            why = "no pair was measured"
+            return dict.fromkeys(effects, Comparison(Verdict.UNRESOLVED, why=why))
         judged = verdicts(effects, margin_of(self._design, floor), self._design)
         if floor.fit:
             return dict(judged)
@@ -187,11 +191,12 @@ def _hidden_by(alone: Comparison, after: Comparison | None, changed: Survey) -> 
 
 
 def conclusion(
-    noise: Noise, total: Comparison, fixes: Sequence[FixResult], *, late: bool
+    noise: Noise | None, total: Comparison, fixes: Sequence[FixResult], *, late: bool
 ) -> tuple[int, str]:
     """Exit code and one sentence.
 
     Args:
+        noise: None if no pair was measured.
         late: the time budget ended the measurement.
     """
     compared = [("The change as a whole", total), *((f"{fix.id}", fix.alone) for fix in fixes)]
@@ -201,9 +206,11 @@ def conclusion(
     for who, each in compared:
         if each.verdict is Verdict.SLOWER:
             return 1, f"{who} makes the step slower."
-    unsettled = any(each.estimate and each.verdict is Verdict.UNRESOLVED for _, each in compared)
+    unsettled = total.verdict is Verdict.UNRESOLVED or any(
+        each.estimate and each.verdict is Verdict.UNRESOLVED for _, each in compared
+    )
     if late and unsettled:
         return 7, "The time budget ended before everything was settled; give more with --budget."
-    if not noise.fit:
+    if noise is not None and not noise.fit:
         return 3, f"No claim can be made on this machine now: {noise.why}"
     return 0, ""

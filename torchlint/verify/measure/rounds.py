@@ -7,11 +7,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.failures import Failed
+from torchlint.runtime.failures import Failed, OutOfTime
 from torchlint.runtime.probe.settings import MEASURE
 from torchlint.verify.measure.rotation import Round, rotate
 from torchlint.verify.measure.steadiness import drifting, warming_up
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, expected_s
+from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL
 from torchlint.verify.result import BlockStrip
 
 if TYPE_CHECKING:
@@ -99,10 +99,13 @@ class Rounds:
         for look in self.plan.looks:
             while len(self._measured) < look:
                 begun = time.monotonic()
-                if deadline is not None and self._measured and begun + longest > deadline:
+                if deadline is not None and begun + longest > deadline:
                     return True
                 progress(len(self._measured), look)
-                measured = self._round()
+                try:
+                    measured = self._round()
+                except OutOfTime:
+                    return True
                 longest = max(longest, time.monotonic() - begun)
                 if self._measured or not self._warms_up_longer(measured):
                     self._measured.append(measured)
@@ -115,10 +118,6 @@ class Rounds:
         """How many runs had not warmed up when they were measured, and how many there were."""
         runs = [blocks for measured in self._measured for blocks in _runs(measured)]
         return sum(_compiles(blocks) or drifting(_seconds(blocks)) for blocks in runs), len(runs)
-
-    def expected_s(self, step_s: float, processors: int) -> float:
-        """Roughly how long the first look takes."""
-        return expected_s(self.plan, step_s, self.plan.looks[0], processors)
 
     def pairs(self, before: str, after: str) -> Pairs:
         """The blocks of two variants that ran in turns, pair by pair."""

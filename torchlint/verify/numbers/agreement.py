@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.verify.numbers.envelope import Envelope, repeats_but_for_rounding
 from torchlint.verify.numbers.first_weights import other_weights
-from torchlint.verify.numbers.outcome import describe, repetition, wavers_alike
+from torchlint.verify.numbers.outcome import describe, nothing_seen, repetition, wavers_alike
 from torchlint.verify.numbers.traces import Trace, same_bits, shape_differs
 from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
@@ -52,10 +52,10 @@ Runs = Callable[[Sequence[RunRequest]], Sequence[Trace]]
 """Runs programs, side by side if it likes, and returns their traces in the same order."""
 
 
-def compare(run: Runs, variants: Mapping[str, str | None]) -> dict[str, Numerics]:
-    """How the numbers of each variant compare with the original's.
+def compare(run: Runs, variants: Mapping[str, str | None]) -> Iterator[tuple[str, Numerics]]:
+    """How the numbers of each variant compare with the original's, as soon as it is known.
 
-    Under the original's own name: whether it repeats its numbers.
+    First, under the original's own name: whether it repeats its numbers.
 
     Args:
         run: executes what is asked for.
@@ -70,20 +70,21 @@ def compare(run: Runs, variants: Mapping[str, str | None]) -> dict[str, Numerics
     reference, again, *others = run(asked)
     seeded = dict(zip(names, others, strict=True))
     repeats = same_bits(reference, again)
-    found = {ORIGINAL: repetition(reference, again, same=repeats)}
+    yield ORIGINAL, repetition(reference, again, same=repeats)
+    left: dict[str, str] = {}
     for name, trace in seeded.items():
         if not reference.quantities:
-            found[name] = Numerics(Agreement.UNKNOWN, "no loss, parameter or output was seen")
+            yield name, nothing_seen(reference)
         elif repeats and same_bits(reference, trace):
-            found[name] = describe(Agreement.BITWISE, reference, trace, level=SEEDED)
-    left = {name: variants[name] or "" for name in names if name not in found}
+            yield name, describe(Agreement.BITWISE, reference, trace, level=SEEDED)
+        else:
+            left[name] = variants[name] or ""
     if left:
         realigned = _Realigned(run, list(left), repeats=repeats)
         realigned.look_again_at_strays()
         for name, declared in left.items():
             plain = (reference, seeded[name]) if repeats else None
-            found[name] = realigned.judge(name, declared, plain)
-    return {name: found[name] for name in (ORIGINAL, *names)}
+            yield name, realigned.judge(name, declared, plain)
 
 
 class _Realigned:
@@ -175,8 +176,13 @@ class _Realigned:
     def _why_unknown(self) -> str:
         if not self._is_steady:
             return "two runs of the original are as far apart"
-        if not self._envelope.judged:
-            return "one unit in the last place of the first weights changes the first loss as much"
+        if self._envelope.judged <= self._reference.first:
+            when = (
+                f"the loss of step {self._reference.first}"
+                if self._reference.first
+                else "the first loss"
+            )
+            return f"one unit in the last place of the first weights changes {when} as much"
         return ""
 
     def _is_of_a_kind(self, other: Trace, declared: str) -> bool:

@@ -52,7 +52,7 @@ class Envelope:
         self._widths = _widths(reference, draws)
         self._noise = self._only_noise()
         self.judged = self._first_wide_step()
-        """Steps that can be judged: those before the envelope is as wide as the loss is high."""
+        """The first step that cannot be judged: the envelope is as wide as the loss is high."""
 
     def stray(self, runs: Sequence[Trace], reference: Trace | None = None) -> Stray:
         """Where every one of some runs of another program is outside.
@@ -121,7 +121,7 @@ class Envelope:
 
     def _first_wide_step(self) -> int:
         """A loss that has come close to nothing still counts as the number that it was."""
-        wide = self._reference.steps
+        wide = self._reference.end
         for name, course in self._reference.answers.items():
             sizes = np.maximum.accumulate(np.nan_to_num(course.size, posinf=0.0))
             for step, size in zip(course.steps, sizes, strict=True):

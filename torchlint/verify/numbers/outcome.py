@@ -43,12 +43,14 @@ def describe(
         for step, equal in zip(distance.steps, distance.equal, strict=True)
         if not equal
     ]
-    judged = reference.steps if envelope is None else envelope.judged
+    judged = reference.end if envelope is None else envelope.judged
     return Numerics(
         agreement=agreement,
         why="; ".join(filter(None, (why, *_notes(reference, other)))),
         level=level,
         first_step=min(unequal, default=None),
+        steps=(reference.end if agreement is Agreement.BITWISE else judged) - reference.first,
+        first=reference.first,
         largest=max((distance.largest(judged) for distance in apart.values()), default=0.0),
         envelope_ratio=None if stray is None else stray.ratio,
         losses=tuple(zip(reference.mean_losses(), other.mean_losses(), strict=False)),
@@ -59,11 +61,20 @@ def describe(
 def repetition(reference: Trace, again: Trace, *, same: bool) -> Numerics:
     """Whether the original repeats its own numbers."""
     if not reference.quantities:
-        return Numerics(Agreement.UNKNOWN, "no loss, parameter or output was seen")
+        return nothing_seen(reference)
     if same:
         return describe(Agreement.BITWISE, reference, again, level=0)
     why = "the original computes other numbers each time that it runs"
     return describe(Agreement.UNKNOWN, reference, again, level=0, why=why)
+
+
+def nothing_seen(reference: Trace) -> Numerics:
+    """A program of which no number is known."""
+    if reference.first and not reference.steps:
+        why = f"the script ends before step {reference.first}; lower --numbers-from"
+    else:
+        why = "no loss, parameter or output was seen"
+    return Numerics(Agreement.UNKNOWN, why)
 
 
 def wavers_alike(mine: Course, theirs: Course, times: float) -> bool:
@@ -102,7 +113,7 @@ def _notes(reference: Trace, other: Trace) -> list[str]:
 
 
 def _first_that_is_no_number(trace: Trace) -> int | None:
-    for step, loss in enumerate(trace.mean_losses()):
+    for step, loss in enumerate(trace.mean_losses(), trace.first):
         if not math.isfinite(loss):
             return step
     return None

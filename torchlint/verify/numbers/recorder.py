@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.runtime.run import Run
+from torchlint.runtime.survey import noted
 from torchlint.verify.numbers.traces import Trace
-from torchlint.verify.plan import ORIGINAL, Variant
+from torchlint.verify.numbers.unreached import Window
+from torchlint.verify.plan import CHANGED, ORIGINAL, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
+    from torchlint.verify.compared.fix_lines import Watched
     from torchlint.verify.jobs import Jobs
     from torchlint.verify.numbers.agreement import RunRequest
     from torchlint.verify.result import DeclaredPlan
@@ -28,6 +31,7 @@ class Recorder:
 
     Args:
         at_once: how many runs go side by side; nothing is timed here.
+        places: the lines to watch in the original, and in the changed program.
     """
 
     def __init__(
@@ -40,7 +44,11 @@ class Recorder:
         *,
         at_once: int,
         timeout_s: float,
+        places: tuple[Watched, Watched] = ({}, {}),
     ) -> None:
+        self.windows: dict[str, Window] = {}
+        """How far the original and the changed program went, by variant."""
+        self._places = dict(zip((ORIGINAL, CHANGED), places, strict=True))
         self._jobs = jobs
         self._workspace = workspace
         self._plan = plan
@@ -68,6 +76,9 @@ class Recorder:
         first = request.variant == ORIGINAL and request.perturb is None and request.level >= 2
         return first and request.level not in self._saved
 
+    def _is_first(self, request: RunRequest) -> bool:
+        return request.perturb is None and not request.level and not request.again
+
     def _record(self, requests: Sequence[RunRequest]) -> list[Trace]:
         jobs = [self._job(request) for request in requests]
         self._saved.update(request.level for request in requests if self._saves(request))
@@ -75,19 +86,24 @@ class Recorder:
             jobs, self._workspace, timeout_s=self._timeout_s, at_once=self._at_once
         )
         traces: list[Trace] = []
-        for payload in payloads:
-            if isinstance(payload, Failed):
-                raise payload
-            traces.append(Trace.from_payload(payload))
+        for request, found in zip(requests, payloads, strict=True):
+            if isinstance(found, Failed):
+                raise found
+            if request.variant in self._places and request.variant not in self.windows:
+                self.windows[request.variant] = Window.from_payload(found)
+            traces.append(Trace.from_payload(found))
         return traces
 
     def _job(self, request: RunRequest) -> Job:
         transplants = request.level >= 2
+        watched = self._places.get(request.variant, {}) if self._is_first(request) else {}
         return self._jobs.job(
             self._variants[request.variant],
             RECORD,
             anchor=self._anchor,
             steps=self._plan.numeric_steps,
+            skip=self._plan.numeric_first,
+            places=watched,
             level=request.level,
             perturb=request.perturb,
             state=os.path.join(self._states, str(request.level)) if transplants else None,
@@ -96,7 +112,8 @@ class Recorder:
 
 
 def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, object]:
-    """What the first process that takes steps has written down: the `record` message.
+    """What the first process that takes steps has written down: the `record` message, where
+    `exercised` has the places too that ran in a loader's workers.
 
     Args:
         timeout_s: a run that sends nothing for this many seconds has failed.
@@ -110,7 +127,8 @@ def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, obj
         while True:
             peer, message = run.receive(timeout_s, "take enough steps")
             if message.type == "record" and peer.rank == 0:
-                return dict(message.values)
+                exercised = noted(run.folder).union(message.texts("exercised"))
+                return {**message.values, "exercised": sorted(exercised)}
 
 
 def record_all(

@@ -67,7 +67,7 @@ class Distance:
         return float(self.far[look] / self.size[look]) if self.size[look] > 0 else math.inf
 
     def largest(self, judged: int) -> float:
-        """The largest share within the first `judged` steps."""
+        """The largest share before the step `judged`."""
         shares = (self.share(look) for look, step in enumerate(self.steps) if step < judged)
         return max(shares, default=0.0)
 
@@ -77,8 +77,9 @@ class Trace:
     """What one run computed.
 
     Args:
-        steps: how many it took.
-        counts: backward passes of each step.
+        first: the first step that was written down, counted from 0 as all steps are.
+        steps: how many were written down.
+        counts: backward passes of each of them.
         losses: by place within a step.
         parameters: by name.
         outputs: by place within a step; only of a program that takes no gradients.
@@ -86,6 +87,7 @@ class Trace:
         held: switches of the program that were held back so that it repeats itself.
     """
 
+    first: int
     steps: int
     counts: tuple[int, ...]
     losses: tuple[Course, ...]
@@ -100,21 +102,27 @@ class Trace:
         data = cast("Mapping[str, Any]", payload)
         losses = [[float.fromhex(value) for value in step] for step in data["losses"]]
         rows = [[_Row.read(row) for row in step] for step in data["outputs"]]
-        at = tuple(data["at"])
+        at, first = tuple(data["at"]), int(data["first"])
         return cls(
+            first=first,
             steps=data["steps"],
             counts=tuple(len(step) for step in losses),
-            losses=tuple(_losses(losses, float.fromhex(data["loss_eps"]))),
+            losses=tuple(_losses(losses, first, float.fromhex(data["loss_eps"]))),
             parameters={
                 name: _parameter(history, at) for name, history in data["parameters"].items()
             },
-            outputs=tuple(_outputs(rows, float.fromhex(data["output_eps"]))),
+            outputs=tuple(_outputs(rows, first, float.fromhex(data["output_eps"]))),
             own={
                 name: (size, float.fromhex(mean), float.fromhex(rms))
                 for name, (size, mean, rms) in data["own"].items()
             },
             held=tuple(data["held"]),
         )
+
+    @property
+    def end(self) -> int:
+        """The step after the last."""
+        return self.first + self.steps
 
     @property
     def answers(self) -> dict[str, Course]:
@@ -130,7 +138,7 @@ class Trace:
     def mean_losses(self) -> list[float]:
         """One number per step that has a loss; the steps after the first without are left out."""
         found = []
-        for step in range(self.steps):
+        for step in range(self.first, self.end):
             there = [
                 loss.values[loss.steps.index(step), 0] for loss in self.losses if step in loss.steps
             ]
@@ -144,7 +152,8 @@ def shape_differs(reference: Trace, other: Trace) -> str:
     """What another run does more or less often than the reference, in words; empty if nothing."""
     if reference.steps != other.steps:
         return f"it takes {other.steps} steps where the original takes {reference.steps}"
-    for step, (mine, theirs) in enumerate(zip(reference.counts, other.counts, strict=True)):
+    counts = zip(reference.counts, other.counts, strict=True)
+    for step, (mine, theirs) in enumerate(counts, reference.first):
         if mine != theirs:
             return f"it takes gradients {theirs} times in step {step}, the original {mine} times"
     if [each.steps for each in reference.outputs] != [each.steps for each in other.outputs]:
@@ -196,12 +205,12 @@ def _nth(what: str, place: int) -> str:
     return what if place == 0 else f"{what} {place + 1}"
 
 
-def _losses(losses: list[list[float]], eps: float) -> Iterator[Course]:
+def _losses(losses: list[list[float]], first: int, eps: float) -> Iterator[Course]:
     for place in range(max(map(len, losses), default=0)):
-        steps = tuple(step for step, values in enumerate(losses) if len(values) > place)
-        values = np.array([losses[step][place] for step in steps])
-        digests = tuple(losses[step][place].hex() for step in steps)
-        yield Course(steps, digests, values[:, None], np.abs(values), _ULPS * eps)
+        there = {step: each[place] for step, each in enumerate(losses, first) if len(each) > place}
+        values = np.array(list(there.values()))
+        digests = tuple(value.hex() for value in there.values())
+        yield Course(tuple(there), digests, values[:, None], np.abs(values), _ULPS * eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +254,7 @@ def _parameter(history: Mapping[str, Any], at: tuple[int, ...]) -> Course:
     return _course(rows, start, float.fromhex(history["eps"]), history["size"])
 
 
-def _outputs(rows: list[list[_Row]], eps: float) -> Iterator[Course]:
+def _outputs(rows: list[list[_Row]], first: int, eps: float) -> Iterator[Course]:
     for place in range(max(map(len, rows), default=0)):
-        there = {step: each[place] for step, each in enumerate(rows) if len(each) > place}
+        there = {step: each[place] for step, each in enumerate(rows, first) if len(each) > place}
         yield _course(there, None, eps, 1)

@@ -12,10 +12,11 @@ from torch import Tensor, nn
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.numbers import computed
+from torchlint.runtime.probe.numbers.reached import Reached
 from torchlint.runtime.probe.numbers.realign import Realigner
 from torchlint.runtime.probe.numbers.sketch import Sketch, Sketcher
 from torchlint.runtime.probe.numbers.weights import FirstWeights
-from torchlint.runtime.probe.steps import events
+from torchlint.runtime.probe.steps import events, executed_lines
 from torchlint.runtime.probe.steps.clock import is_capturing
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Recorder:
         self._link = link
         self._sketcher = Sketcher()
         self._realigner = Realigner(settings.seed or 0, settings.level)
+        self._reached = Reached(settings)
+        self._watch = executed_lines.install(settings)
         self.begin_again()
 
     def begin_again(self) -> None:
@@ -97,6 +100,8 @@ class Recorder:
     def losses(self, tensors: list[Tensor]) -> None:
         """Gradients are about to be taken of these."""
         self._learns = True
+        if self._is_skipped:
+            return
         self._losses[-1] += [_as_number(tensor) for tensor in tensors]
 
     def model_is_called(self, model: nn.Module) -> None:
@@ -112,7 +117,7 @@ class Recorder:
         """A model has computed these."""
         for tensor in tensors:
             self.computes_in(tensor.dtype)
-        if not self._learns and not self._is_helper():
+        if not self._learns and not self._is_skipped and not self._is_helper():
             room = MOST_OUTPUTS - len(self._outputs[-1])
             for tensor in tensors[: max(0, room)]:
                 self._outputs[-1].append(self._sketcher(tensor))
@@ -137,18 +142,29 @@ class Recorder:
                     parameters = self._weights.parameters
                     self._after[step] = self._sketches(list(parameters))
                 self._realigner.after_step(step)
-            if self.steps == self._settings.steps:
-                self._send()
+            if self.steps == self._last:
+                self._send(finished=False)
                 self._link.wait_to_be_killed()
-            self._losses.append([])
-            self._outputs.append([])
+            if step >= self._settings.skip:
+                self._losses.append([])
+                self._outputs.append([])
 
     def finish(self) -> None:
         """The script has ended before all steps were seen."""
-        if self.steps and self.steps < self._settings.steps:
-            self._send()
+        if self.steps and self.steps < self._last:
+            self._send(finished=True)
 
     # What is done with it
+
+    @property
+    def _is_skipped(self) -> bool:
+        """Whether the step that is being taken is not to be written down."""
+        return self.steps < self._settings.skip
+
+    @property
+    def _last(self) -> int:
+        """The step after which the record is complete, counted from 1."""
+        return self._settings.skip + self._settings.steps
 
     def _is_helper(self) -> bool:
         """Whether this process prepares data for one that trains."""
@@ -170,10 +186,12 @@ class Recorder:
         self._start.update(self._sketches(names))
 
     def _is_looked_at(self, step: int) -> bool:
+        if step < self._settings.skip:
+            return False
         size = sum(parameter.numel() for parameter in self._weights.parameters.values())
-        if size <= SMALL or step == self._settings.steps - 1:
+        if size <= SMALL or step == self._last - 1:
             return True
-        return step in (OFTEN if size <= LARGE else SELDOM)
+        return step - self._settings.skip in (OFTEN if size <= LARGE else SELDOM)
 
     def _sketches(self, names: list[str]) -> dict[str, Sketch]:
         found = {}
@@ -184,25 +202,31 @@ class Recorder:
                 continue  # Nobody knows its values but its own type.
         return found
 
-    def _send(self) -> None:
-        losses = self._losses[: self.steps]
+    def _send(self, *, finished: bool) -> None:
+        steps = max(0, self.steps - self._settings.skip)
+        losses = self._losses[:steps]
         at = sorted(self._after)
         message: dict[str, object] = {
             "type": "record",
-            "steps": self.steps,
+            "first": self._settings.skip,
+            "steps": steps,
             "losses": [[float(loss).hex() for loss in step] for step in losses],
             "loss_eps": max((_eps(loss) for step in losses for loss in step), default=0.0).hex(),
             "at": at,
             "parameters": {name: self._history(name, at) for name in self._start},
             "outputs": []
             if self._learns
-            else [[_row(sketch) for sketch in step] for step in self._outputs[: self.steps]],
+            else [[_row(sketch) for sketch in step] for step in self._outputs[:steps]],
             "output_eps": self._output_eps.hex(),
             "own": {
                 name: [size, mean.hex(), rms.hex()]
                 for name, (size, mean, rms) in self._weights.own.items()
             },
             "held": sorted(self._held),
+            "finished": finished,
+            "reached": self._reached.report(),
+            "exercised": sorted(self._watch.seen),
+            "exercise_known": self._watch.complete and not private.compiled_frames(),
         }
         self._link.send(message)
 

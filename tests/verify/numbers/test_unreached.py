@@ -1,0 +1,85 @@
+"""What lies beyond the steps whose numbers were compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from torchlint.verify.numbers.unreached import Window, unreached
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """\
+for epoch in range(9):
+    train()
+    model.eval()
+    frame.eval("a + b")
+"""
+ALL = Window(
+    finished=False,
+    passes=2,
+    batches=100,
+    schedules=(),
+    evaluates=True,
+    files=(),
+    exercised=frozenset({"TL401:train.py:0"}),
+    exercise_known=True,
+)
+PLACES = {"TL401:train.py:0": "train.py:9", "TL401:train.py:1": "train.py:20"}
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(SCRIPT)
+    return str(tmp_path / "train.py")
+
+
+def beyond(script: str, places: dict[str, str] | None = None, **changes: Any) -> tuple[str, ...]:
+    window = replace(ALL, **changes)
+    return unreached(window, window, script, places or {})
+
+
+def test_a_window_that_reached_everything_leaves_nothing(script):
+    assert beyond(script) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"passes": 1}, "the end of the first pass over the data (100 batches)"),
+        ({"passes": 1, "batches": None}, "the end of the first pass over the data"),
+        ({"schedules": ("StepLR",)}, "a change of the learning rate by StepLR"),
+        ({"evaluates": False}, "evaluation (train.py:3)"),
+    ],
+)
+def test_each_kind_is_named(script, changes, said):
+    assert beyond(script, **changes) == (said,)
+    assert beyond(script, finished=True, **changes) == ()
+
+
+def test_evaluation_is_looked_for_in_the_files_of_the_project(script, tmp_path):
+    (tmp_path / "train.py").write_text("import steps\n")
+    (tmp_path / "steps.py").write_text(SCRIPT)
+    (tmp_path / "broken.py").write_text("def\n")
+    files = tuple(str(tmp_path / name) for name in ("broken.py", "missing.py", "steps.py"))
+    assert beyond(script, evaluates=False, files=files) == ("evaluation (steps.py:3)",)
+
+
+def test_a_script_without_data_or_evaluation_has_none_to_reach(script, tmp_path):
+    (tmp_path / "train.py").write_text("train()\n")
+    assert beyond(script, passes=0, evaluates=False) == ()
+
+
+def test_a_changed_line_that_did_not_run_is_named(script):
+    assert beyond(script, PLACES) == ("the change at train.py:20",)
+    assert beyond(script, PLACES, finished=True) == ("the change at train.py:20",)
+    assert beyond(script, PLACES, exercise_known=False) == ()
+
+
+def test_a_line_that_ran_in_one_of_both_programs_was_reached(script):
+    changed = replace(ALL, exercised=frozenset({"TL401:train.py:1"}))
+    assert unreached(ALL, changed, script, PLACES) == ()

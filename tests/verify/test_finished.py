@@ -1,0 +1,133 @@
+"""A verification that is read again instead of run again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.report.verify import sample_results
+from torchlint.report.verify.json import document
+from torchlint.runtime.program import script
+from torchlint.verify import finished as module
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.finished import digests, read_finished, require_current
+from torchlint.verify.machine import Hardware
+from torchlint.verify.result import Agreement, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torchlint.verify.finished import Finished
+
+
+class Fixes:
+    """Stands in for the fixes of the project as it is now."""
+
+    def __init__(self, **diffs: str) -> None:
+        self._diffs = {f"{code}:train.py": diff for code, diff in diffs.items()}
+        self.ids = tuple(self._diffs)
+
+    def diff(self, ids: tuple[str, ...]) -> str:
+        return self._diffs[ids[0]]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("train()\n")
+    known = sample_results.environment()
+    same = Hardware(known.torch, known.python, known.processor, known.processors)
+    monkeypatch.setattr(module, "hardware", lambda: same)
+    return tmp_path
+
+
+def written(here: Path, **changes: Any) -> Finished:
+    result = sample_results.result(sources=digests(["train.py"]), **changes)
+    (here / "v.json").write_text(json.dumps(document(result)))
+    return read_finished("v.json")
+
+
+def why(found: Finished, fixes: Fixes | None = None, argv: tuple[str, ...] = ()) -> str:
+    with pytest.raises(VerifyError) as raised:
+        require_current(found, "v.json", script("train.py", argv), fixes or CURRENT)
+    assert raised.value.message.startswith("v.json does not hold any more: ")
+    assert raised.value.message.endswith("; run `torchlint verify` again.")
+    return raised.value.message
+
+
+CURRENT: Any = Fixes(TL101=sample_results.DIFF)
+
+
+def test_the_same_script_sources_and_machine_hold(here):
+    found = written(here)
+    require_current(found, "v.json", script("train.py", ()), CURRENT)
+    assert found.proven() == ("TL101:train.py",)
+    assert found.steps == 30
+
+
+def test_other_arguments_do_not(here):
+    assert "it ran `train.py`" in why(written(here), argv=("--epochs", "9"))
+
+
+@pytest.mark.parametrize("name", ["torch", "python", "processor"])
+def test_another_machine_does_not(here, monkeypatch, name):
+    found = written(here)
+    other = module.hardware()._replace(**{name: "x"})
+    monkeypatch.setattr(module, "hardware", lambda: other)
+    assert f"with {name} " in why(found)
+
+
+def test_a_changed_or_missing_source_does_not(here):
+    found = written(here)
+    (here / "train.py").write_text("train(2)\n")
+    assert "train.py has changed" in why(found)
+
+
+def test_another_fix_of_the_same_name_does_not(here):
+    found = written(here)
+    assert "TL101:train.py is another fix now" in why(found, Fixes(TL101="other"))
+    assert "TL101:train.py is another fix now" in why(found, Fixes())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "agreement"),
+    [
+        (Verdict.NEUTRAL, Agreement.BITWISE),
+        (Verdict.CONFIRMED, Agreement.DIFFERS),
+        (Verdict.CONFIRMED, Agreement.UNKNOWN),
+        (Verdict.CONFIRMED, Agreement.DECLARED),
+    ],
+)
+def test_only_what_is_faster_and_right_is_proven(here, verdict, agreement):
+    alone = sample_results.comparison(verdict, numerics=sample_results.numerics(agreement))
+    assert written(here, fixes=(sample_results.fix(alone=alone),)).proven() == ()
+
+
+def test_a_fix_whose_numbers_are_unknown_is_not_proven(here):
+    alone = replace(sample_results.comparison(Verdict.CONFIRMED), numerics=None)
+    assert written(here, fixes=(sample_results.fix(alone=alone),)).proven() == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"schema": 1}', "[" * 10_000, '{"tool": "other"}']
+)
+def test_what_is_no_result_says_so(here, text):
+    (here / "v.json").write_text(text)
+    with pytest.raises(VerifyError, match="is not a result of this torchlint"):
+        read_finished("v.json")
+
+
+def test_a_result_of_another_schema_says_so(here):
+    written(here)
+    other = {**json.loads((here / "v.json").read_text()), "schema": 99}
+    (here / "v.json").write_text(json.dumps(other))
+    with pytest.raises(VerifyError, match="not a result of this torchlint"):
+        read_finished("v.json")
+
+
+def test_a_missing_file_is_named(here):
+    with pytest.raises(VerifyError, match="nowhere"):
+        read_finished("nowhere.json")

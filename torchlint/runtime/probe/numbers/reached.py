@@ -1,0 +1,112 @@
+"""How far into a training the recorded steps have come: a change may act only later, at the end of
+an epoch, in an evaluation, or when a schedule changes the learning rate."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import torch
+
+from torchlint.runtime.probe.steps.interpose import replace, shielded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torchlint.runtime.probe.settings import Settings
+
+    Function = Callable[..., Any]
+
+_MOST_FILES = 2000
+
+
+class Reached:
+    """Listens from now on.
+
+    Args:
+        settings: say which project the script belongs to.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._project = settings.project
+        self._passes: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._evaluates = False
+        loaders: Any = torch.utils.data.DataLoader
+        replace(loaders, "__iter__", lambda plain: _before(plain, self._passes_over))
+        replace(torch.nn.Module, "train", lambda plain: _before(plain, self._switches))
+
+    def report(self) -> dict[str, object]:
+        """What was reached, for the parent.
+
+        `passes` over the loader that was passed over most, and the `batches` of one that has not
+        been passed over yet (None: unknown); `schedules` that have left the learning rate as it
+        was, by class; whether a model that learns was put into evaluation mode; and the Python
+        `files` of the project that were imported.
+        """
+        passes = max(self._passes.values(), default=0)
+        return {
+            "passes": passes,
+            "batches": max(filter(None, map(_length, self._passes)), default=None),
+            "schedules": sorted(_idle_schedules()),
+            "evaluates": self._evaluates,
+            "files": self._files(),
+        }
+
+    def _passes_over(self, loader: Any, *_: object) -> None:
+        self._passes[loader] = self._passes.get(loader, 0) + 1
+
+    def _switches(self, module: torch.nn.Module, mode: bool = True) -> None:
+        # A teacher or a frozen backbone is put there once and for all.
+        if not mode and any(each.requires_grad for each in module.parameters()):
+            self._evaluates = True
+
+    def _files(self) -> list[str]:
+        inside = os.path.join(self._project, "")
+        found = set()
+        for module in list(sys.modules.values()):
+            name = getattr(module, "__file__", None)
+            if isinstance(name, str) and name.endswith(".py"):
+                with suppress(OSError, ValueError):
+                    path = os.path.realpath(name)
+                    if path.startswith(inside):
+                        found.add(path)
+        return sorted(found)[:_MOST_FILES]
+
+
+def _before(plain: Function, listener: Function) -> Function:
+    listener = shielded(listener)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        listener(*args, **kwargs)
+        return plain(*args, **kwargs)
+
+    return call
+
+
+def _length(loader: Any) -> int | None:
+    with suppress(Exception):  # its dataset's or sampler's own code
+        return len(loader)
+    return None
+
+
+def _idle_schedules() -> set[str]:
+    from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+
+    kinds = (LRScheduler, ReduceLROnPlateau)
+    made = [each for each in gc.get_objects() if issubclass(type(each), kinds)]
+    return {type(each).__name__ for each in made if _is_idle(each)}
+
+
+def _is_idle(schedule: Any) -> bool:
+    try:
+        groups = schedule.optimizer.param_groups
+        known = [group for group in groups if "initial_lr" in group]
+        if known:
+            return all(float(group["lr"]) == float(group["initial_lr"]) for group in known)
+        return int(schedule.last_epoch) <= 0
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False

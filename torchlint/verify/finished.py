@@ -1,0 +1,136 @@
+"""A finished verification, read from its JSON, and whether it still holds."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.files.reading import SourceError, read_bytes
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.machine import hardware
+from torchlint.verify.result import SCHEMA, Agreement, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.runtime.program import Program
+    from torchlint.verify.compared.measured_fixes import Fixes
+
+_AGAIN: Final = "run `torchlint verify` again"
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    agreement: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Fix:
+    id: str
+    diff: str
+    verdict: str
+    numerics: _Numbers | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Environment:
+    torch: str
+    python: str
+    processors: int
+    processor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What `verify --json` wrote, as far as it is needed to make the fixes."""
+
+    schema: int
+    tool: str
+    argv: tuple[str, ...]
+    environment: _Environment
+    sources: dict[str, str]
+    fixes: tuple[_Fix, ...]
+    unreached: tuple[str, ...]
+
+    @property
+    def steps(self) -> int:
+        """Over how many steps the numbers were compared, at least."""
+        return min((fix.numerics.steps for fix in self.fixes if fix.numerics), default=0)
+
+    def proven(self) -> tuple[str, ...]:
+        """The fixes that are faster by themselves and compute the same numbers up to rounding."""
+        good = {each.value for each in Agreement if each.is_good}
+        return tuple(
+            fix.id
+            for fix in self.fixes
+            if fix.verdict == Verdict.CONFIRMED.value
+            and fix.numerics is not None
+            and fix.numerics.agreement in good
+        )
+
+
+def read_finished(path: str) -> Finished:
+    """The verification in a file.
+
+    Raises:
+        VerifyError: it cannot be read, or `verify --json` did not write it.
+    """
+    import msgspec
+
+    try:
+        found = msgspec.json.decode(read_bytes(path), type=Finished)
+    except SourceError as error:
+        raise VerifyError(f"{path}: {error.message}") from None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        found = None
+    if found is None or found.tool != "torchlint" or found.schema != SCHEMA:
+        raise VerifyError(
+            f"{path} is not a result of this torchlint; write one with `torchlint verify --json`."
+        )
+    return found
+
+
+def require_current(finished: Finished, path: str, program: Program, fixes: Fixes) -> None:
+    """Check that a verification is one of this program, on this machine, as it is now.
+
+    Args:
+        path: where it was read.
+        fixes: those that the project has now.
+
+    Raises:
+        VerifyError: it is not; the message says what has changed.
+    """
+    why = _difference(finished, program, fixes)
+    if why:
+        raise VerifyError(f"{path} does not hold any more: {why}; {_AGAIN}.")
+
+
+def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
+    if finished.argv != program.words:
+        return f"it ran `{' '.join(finished.argv)}`"
+    then, now = finished.environment, hardware()
+    for name in ("torch", "python", "processor", "processors"):
+        before, here = getattr(then, name), getattr(now, name)
+        if before != here:
+            return f"it was measured with {name} {before}, and here it is {here}"
+    current = digests(finished.sources)
+    changed = [path for path, digest in finished.sources.items() if current.get(path) != digest]
+    if changed:
+        return f"{changed[0]} has changed"
+    known = {fix.id: fix.diff for fix in finished.fixes}
+    other = [id_ for id_ in finished.proven() if id_ not in fixes.ids]
+    other += [id_ for id_ in fixes.ids if id_ in known and fixes.diff((id_,)) != known[id_]]
+    return f"{other[0]} is another fix now" if other else ""
+
+
+def digests(paths: Iterable[str]) -> dict[str, str]:
+    """Path as it is shown → SHA-256 of its bytes, for those that can be read."""
+    found = {}
+    for path in paths:
+        try:
+            found[path] = hashlib.sha256(read_bytes(path)).hexdigest()
+        except SourceError:
+            continue
+    return found

@@ -1,0 +1,109 @@
+"""What a script has, and the steps whose numbers were compared did not come to."""
+
+from __future__ import annotations
+
+import ast
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from torchlint.files.reading import SourceError, decode, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_MOST_PLACES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How far the recorded steps of one program went.
+
+    Args:
+        finished: the script ended in them, so nothing lies beyond.
+        passes: how often the loader that was passed over most was begun.
+        batches: of that loader, or None.
+        schedules: classes of schedulers that have left the learning rate as it was.
+        evaluates: a model that learns was put into evaluation mode.
+        files: of the project, as far as they were imported; real paths.
+        exercised: ids of the places that ran.
+        exercise_known: a place that is not among them did not run.
+    """
+
+    finished: bool
+    passes: int
+    batches: int | None
+    schedules: tuple[str, ...]
+    evaluates: bool
+    files: tuple[str, ...]
+    exercised: frozenset[str]
+    exercise_known: bool
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, object]) -> Window:
+        """Read the `record` message of a run."""
+        data = cast("Mapping[str, Any]", payload)
+        reached = data["reached"]
+        return cls(
+            finished=data["finished"],
+            passes=reached["passes"],
+            batches=reached["batches"],
+            schedules=tuple(reached["schedules"]),
+            evaluates=reached["evaluates"],
+            files=tuple(reached["files"]),
+            exercised=frozenset(data["exercised"]),
+            exercise_known=data["exercise_known"],
+        )
+
+
+def unreached(
+    original: Window, changed: Window, main: str, places: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What lies beyond the recorded steps, each as a noun.
+
+    Args:
+        original: of the program as it is.
+        changed: of the changed one.
+        main: real path of the script.
+        places: id of a changed place → where it is, as `train.py:31`.
+    """
+    found: list[str] = []
+    known = original.exercise_known and changed.exercise_known
+    ran = original.exercised | changed.exercised
+    lines = list(dict.fromkeys(where for id_, where in places.items() if id_ not in ran))
+    if lines and known:
+        found.append(f"the change at {_some(lines)}")
+    if original.finished:
+        return tuple(found)
+    if original.passes == 1:
+        many = f" ({original.batches} batches)" if original.batches else ""
+        found.append(f"the end of the first pass over the data{many}")
+    if original.schedules:
+        found.append(f"a change of the learning rate by {' or '.join(original.schedules)}")
+    if not original.evaluates:
+        evaluations = list(_evaluations(dict.fromkeys((main, *original.files))))
+        if evaluations:
+            found.append(f"evaluation ({_some(evaluations)})")
+    return tuple(found)
+
+
+def _some(places: list[str]) -> str:
+    more = len(places) - _MOST_PLACES
+    return ", ".join(places[:_MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _evaluations(paths: Iterable[str]) -> Iterator[str]:
+    """Where the files put a model into evaluation mode: `model.eval()`."""
+    for path in paths:
+        try:
+            tree = ast.parse(decode(path, read_bytes(path)).text)
+        except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+        rows = sorted(call.lineno for call in calls if _is_evaluation(call))
+        yield from (f"{os.path.relpath(path)}:{row}" for row in rows)
+
+
+def _is_evaluation(call: ast.Call) -> bool:
+    is_eval = isinstance(call.func, ast.Attribute) and call.func.attr == "eval"
+    return is_eval and not call.args and not call.keywords
