@@ -21,8 +21,8 @@ class Window:
 
     Args:
         finished: the script ended in them, so nothing lies beyond.
-        passes: how often the loader that was passed over most was begun.
-        batches: of that loader, or None.
+        passes: that were begun over the dataset that was read most often.
+        batches: of one pass, or None.
         schedules: classes of schedulers that have left the learning rate as it was.
         evaluates: a model that learns was put into evaluation mode.
         files: of the project, as far as they were imported; real paths.

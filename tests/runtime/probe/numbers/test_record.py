@@ -283,3 +283,68 @@ def test_compiled_models_and_steps_are_recorded_like_plain_ones(
     for mine, theirs in zip(losses(plain), losses(compiled), strict=True):
         assert mine == pytest.approx(theirs)
     assert compiled["at"] == [0, 1, 2]
+
+
+def test_steps_that_are_skipped_are_taken_and_not_written_down(
+    run_probe: RunProbe, write: Write
+) -> None:
+    write(
+        {
+            "train.py": LINE
+            + """
+    while True:
+        loss = model(torch.ones(1, 1)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+            """
+        }
+    )
+    message = record(run_probe, steps=2, skip=3)
+    assert losses(message) == [[0.0], [-0.5]]
+    assert (message["first"], message["steps"], message["at"]) == (3, 2, [3, 4])
+
+
+EPOCHS = (
+    LINE
+    + """
+    import steps
+    from torch.utils.data import DataLoader, TensorDataset
+    teacher = nn.Linear(1, 1).requires_grad_(False).eval()
+    data = TensorDataset(torch.ones(8, 1))
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+    while True:
+        for inputs, in DataLoader(data, batch_size=2):
+            optimizer.zero_grad()
+            model(inputs).sum().backward()
+            optimizer.step()
+        schedule.step()
+        model.eval()
+        model.train()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "passes", "evaluates", "schedules"),
+    [
+        (3, 1, False, ["ReduceLROnPlateau", "StepLR"]),
+        (5, 2, True, ["ReduceLROnPlateau", "StepLR"]),
+        (9, 3, True, []),
+    ],
+)
+def test_how_far_the_steps_have_come_is_told(
+    steps: int,
+    passes: int,
+    evaluates: bool,
+    schedules: list[str],
+    run_probe: RunProbe,
+    write: Write,
+) -> None:
+    write({"train.py": EPOCHS, "steps.py": ""})
+    reached = record(run_probe, steps=steps)["reached"]
+    assert (reached["passes"], reached["batches"]) == (passes, 4)
+    assert reached["evaluates"] is evaluates
+    assert reached["schedules"] == schedules
+    assert [path.rpartition("/")[2] for path in reached["files"]] == ["steps.py", "train.py"]

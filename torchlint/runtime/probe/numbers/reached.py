@@ -7,8 +7,8 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import torch
 
@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
 
 _MOST_FILES = 2000
+_MOST_DATASETS = 64
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+@dataclass
+class _Dataset:
+    """What loaders read from; held, so that no other gets its number."""
+
+    dataset: object
+    batches: int | None
+    passes: int = 0
 
 
 class Reached:
@@ -33,31 +44,37 @@ class Reached:
 
     def __init__(self, settings: Settings) -> None:
         self._project = settings.project
-        self._passes: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._datasets: dict[int, _Dataset] = {}
         self._evaluates = False
         loaders: Any = torch.utils.data.DataLoader
-        replace(loaders, "__iter__", lambda plain: _before(plain, self._passes_over))
+        replace(loaders, "__iter__", lambda plain: _before(plain, self._begins))
         replace(torch.nn.Module, "train", lambda plain: _before(plain, self._switches))
 
     def report(self) -> dict[str, object]:
         """What was reached, for the parent.
 
-        `passes` over the loader that was passed over most, and the `batches` of one that has not
-        been passed over yet (None: unknown); `schedules` that have left the learning rate as it
+        `passes` that were begun over the dataset that was read most often, and the `batches` of
+        one (None: unknown); `schedules` that have left the learning rate as it
         was, by class; whether a model that learns was put into evaluation mode; and the Python
         `files` of the project that were imported.
         """
-        passes = max(self._passes.values(), default=0)
+        most = max(self._datasets.values(), key=lambda each: each.passes, default=None)
         return {
-            "passes": passes,
-            "batches": max(filter(None, map(_length, self._passes)), default=None),
+            "passes": most.passes if most else 0,
+            "batches": most.batches if most else None,
             "schedules": sorted(_idle_schedules()),
             "evaluates": self._evaluates,
             "files": self._files(),
         }
 
-    def _passes_over(self, loader: Any, *_: object) -> None:
-        self._passes[loader] = self._passes.get(loader, 0) + 1
+    def _begins(self, loader: Any, *_: object) -> None:
+        # A script may make a loader for each pass; what it reads from stays.
+        dataset = loader.dataset
+        known = self._datasets.get(id(dataset))
+        if known is None and len(self._datasets) < _MOST_DATASETS:
+            known = self._datasets[id(dataset)] = _Dataset(dataset, _length(loader))
+        if known is not None:
+            known.passes += 1
 
     def _switches(self, module: torch.nn.Module, mode: bool = True) -> None:
         # A teacher or a frozen backbone is put there once and for all.
@@ -72,7 +89,10 @@ class Reached:
             if isinstance(name, str) and name.endswith(".py"):
                 with suppress(OSError, ValueError):
                     path = os.path.realpath(name)
-                    if path.startswith(inside):
+                    own = path.startswith(inside) and not _INSTALLED.intersection(
+                        path.split(os.sep)
+                    )
+                    if own and os.path.isfile(path):
                         found.add(path)
         return sorted(found)[:_MOST_FILES]
 
