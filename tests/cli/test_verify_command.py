@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
 
+from torchlint.cli import verification
 from torchlint.files.reading import SourceError
 from torchlint.verify import missing_packages as needs
 from torchlint.verify import session
+from torchlint.verify.finished import digests
+from torchlint.verify.machine import hardware
 from torchlint.verify.plan import DeclaredPlan
 from torchlint.verify.result import (
     Agreement,
@@ -43,7 +47,7 @@ def estimate(ratio: float) -> Estimate:
 
 
 def comparison(verdict: Verdict, agreement: Agreement = Agreement.BITWISE) -> Comparison:
-    return Comparison(verdict, estimate(1.2), Numerics(agreement))
+    return Comparison(verdict, estimate(1.2), Numerics(agreement, steps=30))
 
 
 class Session:
@@ -278,6 +282,45 @@ def test_html_goes_to_a_file(torchlint, measuring, train, here):
     assert (here / "out.html").read_text().lower().startswith("<!doctype html>")
 
 
+@pytest.fixture
+def stdin(here):
+    """Puts a file or a pipe into the place of this process's standard input."""
+    kept = os.dup(0)
+    yield lambda source: os.dup2(source, 0)
+    os.dup2(kept, 0)
+    os.close(kept)
+
+
+def test_the_script_gets_what_a_file_has_for_it(torchlint, measuring, train, here, stdin):
+    (here / "answers").write_text("yes\n")
+    with open(here / "answers") as stream:
+        stdin(stream.fileno())
+        torchlint("verify", "train.py")
+    assert measuring.asked[0][0].stdin == b"yes\n"
+
+
+def test_the_script_gets_what_a_pipe_has_for_it(torchlint, measuring, train, stdin):
+    end, start = os.pipe()
+    os.write(start, b"yes\n")
+    os.close(start)
+    stdin(end)
+    os.close(end)
+    torchlint("verify", "train.py")
+    assert measuring.asked[0][0].stdin == b"yes\n"
+
+
+def test_a_pipe_that_does_not_end_is_not_waited_for(
+    torchlint, measuring, train, stdin, monkeypatch
+):
+    monkeypatch.setattr(verification, "_PATIENCE_S", 0.01)
+    end, start = os.pipe()
+    stdin(end)
+    torchlint("verify", "train.py")
+    os.close(start)
+    os.close(end)
+    assert measuring.asked[0][0].stdin is None
+
+
 # fix --verified ----------------------------------------------------------------------------
 
 
@@ -322,3 +365,43 @@ def test_fixing_what_was_verified_needs_a_script(torchlint, measuring):
     outcome = torchlint("fix", "--verified")
     assert outcome.code == 2
     assert "Give the script" in outcome.err
+
+
+@pytest.mark.parametrize("option", [("--from", "v.json"), ("--pairs", "2"), ("--budget", "1m")])
+def test_options_of_a_verification_need_one(torchlint, measuring, train, option):
+    outcome = torchlint("fix", "train.py", *option)
+    assert outcome.code == 2
+    assert f"{option[0]} is for --verified; nothing is run without it." in outcome.err
+
+
+def test_the_length_of_a_verification_reaches_it(torchlint, measuring, train):
+    torchlint("fix", "--verified", "train.py", "--pairs", "2,3", "--budget", "90s")
+    request = measuring.asked[0][0]
+    assert (request.design.looks, request.budget_s) == ((2, 3), 90)
+
+
+def test_a_finished_verification_is_not_run_again(torchlint, measuring, train, here):
+    torchlint("verify", "train.py", "--json", "v.json")
+    recorded = json.loads((here / "v.json").read_text())
+    now = hardware()
+    recorded["environment"] |= now._asdict()
+    recorded["sources"] = digests(["train.py"])
+    recorded["fixes"][0]["diff"] = torchlint("fix", "--unsafe", "train.py").text
+    recorded["unreached"] = ["evaluation (train.py:3)"]
+    (here / "v.json").write_text(json.dumps(recorded))
+    outcome = torchlint("fix", "--verified", "train.py", "--from", "v.json", "--apply")
+    assert outcome.code == 0, outcome.err
+    assert len(measuring.asked) == 1
+    assert "optimizer.zero_grad()\n" in train.read_text()
+    assert "compared over 30 steps; not reached: evaluation (train.py:3)." in outcome.err
+    again = torchlint("fix", "--verified", "train.py", "--from", "v.json")
+    assert again.code == 0
+    assert "There is no fix to verify" in again.err
+
+
+def test_a_verification_of_something_else_is_refused(torchlint, measuring, train, here):
+    torchlint("verify", "train.py", "--json", "v.json")
+    outcome = torchlint("fix", "--verified", "train.py", "--from", "v.json", "--apply")
+    assert outcome.code == 2
+    assert "v.json does not hold any more: " in outcome.err
+    assert train.read_text() == SCRIPT

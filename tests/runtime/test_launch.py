@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,13 @@ import pytest
 
 from torchlint.runtime import run as run_module
 from torchlint.runtime.environment import malloc_settings
-from torchlint.runtime.failures import Failed
+from torchlint.runtime.failures import Failed, OutOfTime
 from torchlint.runtime.probe.settings import VARIABLE, read
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tests.scenes import Scene
     from torchlint.runtime.run import Job
@@ -72,6 +74,19 @@ def test_a_run_does_not_read_what_the_user_types(scene: Scene) -> None:
         os.dup2(before, 0)
         for descriptor in (reader, writer, before):
             os.close(descriptor)
+
+
+def test_every_run_reads_its_input_from_the_beginning(scene: Scene, tmp_path: Path) -> None:
+    (tmp_path / "input").write_text("yes\n")
+    job = replace(scene.job(TELL), stdin=str(tmp_path / "input"))
+    assert [tell(scene, job)["stdin"], tell(scene, job)["stdin"]] == ["yes\n", "yes\n"]
+
+
+def test_a_run_ends_at_the_deadline_of_its_workspace(scene: Scene) -> None:
+    with scene.workspace() as workspace:
+        workspace.deadline = time.monotonic() - 1
+        with Run(scene.job("link.wait()"), workspace) as child, pytest.raises(OutOfTime):
+            child.greet(1000)
 
 
 def test_a_run_gets_this_environment_and_the_jobs(

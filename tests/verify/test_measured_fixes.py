@@ -14,8 +14,9 @@ from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability
 from torchlint.project.target import Target, digest_of
 from torchlint.ruleapi.registry import all_rules
+from torchlint.runtime.probe.settings import Place
 from torchlint.verify.compared import measured_fixes as fixes_module
-from torchlint.verify.compared.fix_lines import places_after, places_before
+from torchlint.verify.compared.fix_lines import places_after, places_before, places_of_pair
 from torchlint.verify.compared.measured_fixes import Fixes, find_fixes
 
 TRAIN = """\
@@ -235,3 +236,25 @@ def test_an_added_import_does_not_count_as_executed(make_finding, collector_for)
     collector.add("train.py", [finding])
     fixes = Fixes(tuple(collector.fixes), collector.sources)
     assert rows(places_after(fixes), "TL201") == {(4, 4)}
+
+
+# lines of a change that is no fix ------------------------------------------------------------
+
+
+def test_changed_statements_are_watched_where_they_stand():
+    before = b"a = 1\nb = 2\nc = 3\nd = 4\n"
+    after = b"a = 1\nb = f(\n    2,\n)\nd = 4\ne = 5\n"
+    removed, written = places_of_pair("t.py", before, after)
+    assert removed == ()
+    assert written == (Place("t.py:2", 2, 4), Place("t.py:6", 6, 6))
+
+
+def test_what_is_only_removed_is_watched_in_the_original():
+    removed, written = places_of_pair("t.py", b"a = 1\nb = 2\n", b"a = 1\n")
+    assert removed == (Place("t.py:2 (removed)", 2, 2),)
+    assert written == ()
+
+
+@pytest.mark.parametrize("after", [b"def\n", b"\xff\n", b"a = 1\n# said\n\n", b"a = 1\n"])
+def test_what_runs_nothing_is_not_watched(after):
+    assert places_of_pair("t.py", b"a = 1\n", after) == ((), ())

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from torchlint.verify.session import remarks, some
+from torchlint.finding import Applicability, Finding, Fix, Position, Tier
+from torchlint.verify.session import remarks, some, without_a_fix
 
 
 def rounds(unsteady=0, runs=12, *, one_at_a_time=False):
@@ -37,3 +38,31 @@ def test_a_long_list_of_files_is_cut():
     paths = [f"{number}.py" for number in range(7)]
     assert some(paths[:5]) == "0.py, 1.py, 2.py, 3.py, 4.py"
     assert some(paths) == "0.py, 1.py, 2.py, 3.py, 4.py and 2 more"
+
+
+def finding(path="train.py", row=3, withheld=None, fix=None):
+    return Finding(
+        "TL101", "dataloader-no-workers", Tier.DEFAULT, "", path,
+        Position(row, 1), Position(row, 2), fix, withheld,
+    )  # fmt: skip
+
+
+def test_without_a_fix_each_finding_says_why(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    unsafe = Fix(Applicability.UNSAFE, "", ())
+    found = without_a_fix(
+        [finding("a.py"), finding(withheld="the loader is shuffled"), finding(row=9, fix=unsafe)],
+        str(tmp_path / "train.py"),
+    )
+    head = "TL101 dataloader-no-workers at"
+    assert found == [
+        f"{head} train.py:3 has no fix: the loader is shuffled",
+        f"{head} train.py:9 has no fix: its fix is not safe",
+        f"{head} a.py:3 has no fix: its rule has none",
+    ]
+
+
+def test_many_findings_without_a_fix_are_counted():
+    found = without_a_fix([finding(row=row) for row in range(13)], "train.py")
+    assert len(found) == 11
+    assert found[-1] == "3 more findings have no fix; `torchlint check` lists them."

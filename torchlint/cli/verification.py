@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from torchlint.verify.result import Result
 
 _T = TypeVar("_T")
+_MOST_INPUT = 1 << 26
+_PATIENCE_S = 0.5
 
 
 def program_from(arguments: tuple[str, ...], module: str | None, *, runs: bool = True) -> Program:
@@ -111,8 +113,33 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
         nproc=options["nproc"],
         seed=options["seed"],
         keep_env=options["keep_env"],
+        stdin=_standard_input(),
         design=Design(looks=options["pairs"]),
     )
+
+
+def _standard_input() -> bytes | None:
+    """What a file or a pipe has for the script, which runs many times; None from a terminal, or if
+    a pipe does not end soon."""
+    import select
+    import stat
+
+    try:
+        kind = os.fstat(0).st_mode
+        if stat.S_ISREG(kind):
+            with open(0, "rb", closefd=False) as stream:
+                return stream.read(_MOST_INPUT)
+        if not stat.S_ISFIFO(kind):
+            return None
+        found = b""
+        while len(found) < _MOST_INPUT and select.select([0], [], [], _PATIENCE_S)[0]:
+            chunk = os.read(0, 1 << 16)
+            if not chunk:
+                return found
+            found += chunk
+    except OSError:
+        pass  # closed
+    return None
 
 
 def run(request: Request, changes: Changes, *, yes: bool) -> Result:

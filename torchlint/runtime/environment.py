@@ -36,13 +36,22 @@ def variables(settings: Settings, mark: str, more: Mapping[str, str]) -> dict[st
         mark: path of the settings file.
         more: on top of this process's own variables.
     """
-    found = {"PYTHONFAULTHANDLER": "1", **os.environ, **more}
+    found = {"PYTHONFAULTHANDLER": "1", **_terminal_size(), **os.environ, **more}
     found |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1"}
     if settings.threads is not None:
         found |= dict.fromkeys(_THREADS, str(settings.threads))
     if settings.device == "cpu":
         found["CUDA_VISIBLE_DEVICES"] = ""
     return found
+
+
+def _terminal_size() -> dict[str, str]:
+    """A run has no terminal; what asks `shutil` for its size gets that of ours."""
+    try:
+        size = os.get_terminal_size(2)
+    except OSError:
+        return {}
+    return {"COLUMNS": str(size.columns), "LINES": str(size.lines)}
 
 
 def malloc_settings() -> dict[str, str]:

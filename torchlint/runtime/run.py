@@ -50,12 +50,14 @@ class Job:
         launcher: what starts its processes.
         environment: on top of this process's own.
         cwd: where it starts; empty: here.
+        stdin: a file that it reads as its standard input; empty: it has none.
     """
 
     settings: Settings
     launcher: Launcher = field(default_factory=Python)
     environment: Mapping[str, str] = field(default_factory=dict)
     cwd: str = ""
+    stdin: str = ""
 
 
 class Run:
@@ -213,12 +215,13 @@ def _begin(job: Job, settings: Settings, mark: str, folder: str) -> subprocess.P
     if settings.sandbox == OVERLAYFS:
         command = wrap(command, settings.project, folder)
     with (
+        open(job.stdin or os.devnull, "rb") as stdin,
         open(os.path.join(folder, "stdout"), "wb") as stdout,
         open(os.path.join(folder, "stderr"), "wb") as stderr,
     ):
         return subprocess.Popen(  # noqa: S603 - running the user's program is what was asked for
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             cwd=job.cwd or None,

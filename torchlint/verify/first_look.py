@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.jobs import Jobs
     from torchlint.verify.request import Request
+
+
+_NO_TERMINAL: Final = "Inappropriate ioctl for device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +73,11 @@ class Looker:
         if isinstance(original, Failed) and original.oom:
             original = self._try(jobs[0])
         if isinstance(original, Failed):
-            raise _failed(original, "The original script", code=4)
+            raise self._failed(original, "The original script", code=4)
         if isinstance(changed, Failed) and changed.oom:
             changed = self._try(jobs[1])
         if isinstance(changed, Failed):
-            raise _failed(changed, "The changed script", code=5, more=self._guilty(changed))
+            raise self._failed(changed, "The changed script", code=5, more=self._guilty(changed))
         self._require_steps(original, changed)
         return FirstLook(original, changed)
 
@@ -86,7 +89,7 @@ class Looker:
         """
         original = self._try(self._jobs.job(Variant(ORIGINAL, ()), SURVEY))
         if isinstance(original, Failed):
-            raise _failed(original, "The original script", code=4)
+            raise self._failed(original, "The original script", code=4)
         self._require_steps(original, original)
         return FirstLook(original, original)
 
@@ -113,6 +116,15 @@ class Looker:
         names = ", ".join(f"{fix.code} in {fix.path}" for fix in guilty)
         return f" This fix does it: {names}; leave it out with --ignore."
 
+    def _failed(self, failed: Failed, who: str, *, code: int, more: str = "") -> VerifyError:
+        if failed.kind == "EOFError" and self._request.stdin is None:
+            more += " It runs without a standard input; give it one with `< FILE`."
+        elif _NO_TERMINAL in failed.message or _NO_TERMINAL in failed.tail:
+            more += " It runs without a terminal."
+        tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
+        code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)
+        return VerifyError(f"{who} failed: {failed.message}{more}{tail}", code=code)
+
     def _require_steps(self, original: Survey, changed: Survey) -> None:
         if original.anchor is None:
             seen = ", ".join(f"{count} {kind}" for kind, count in _seen(original)) or "nothing"
@@ -135,9 +147,3 @@ def _seen(seen: Survey) -> list[tuple[str, int]]:
         for kind, count in seen.counts.items()
     )
     return [(kind, count) for kind, count in counts if count]
-
-
-def _failed(failed: Failed, who: str, *, code: int, more: str = "") -> VerifyError:
-    tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
-    code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)
-    return VerifyError(f"{who} failed: {failed.message}{more}{tail}", code=code)

@@ -35,6 +35,7 @@ class Jobs:
         self._changes = changes
         self._workspace = workspace
         self._sandbox = sandbox
+        self._stdin = ""
         self._served: dict[tuple[str, ...], dict[str, str]] = {}
 
     def job(self, variant: Variant, mode: str, **settings: object) -> Job:
@@ -59,7 +60,15 @@ class Jobs:
             launcher=Torchrun(nproc) if nproc > 1 else Python(),
             environment=self.environment,
             cwd=os.getcwd(),
+            stdin=self._input(),
         )
+
+    def _input(self) -> str:
+        if self._request.stdin is not None and not self._stdin:
+            self._stdin = os.path.join(self._workspace.folder("input"), "stdin")
+            with open(self._stdin, "wb") as stream:
+                stream.write(self._request.stdin)
+        return self._stdin
 
     def _sources(self, variant: Variant) -> dict[str, str]:
         key = (variant.name, *variant.fixes)

@@ -56,6 +56,7 @@ class Request:
         nproc: processes of each run, started by torchrun if more than one.
         seed: seeds the runs and the order in which they take turns.
         keep_env: leave the allocator's settings and the threads as they are.
+        stdin: what each run reads from its standard input; None: it has none.
         timeout_s: a run that sends nothing for this long has failed.
     """
 
@@ -71,5 +72,6 @@ class Request:
     nproc: int = 1
     seed: int = 0
     keep_env: bool = False
+    stdin: bytes | None = None
     timeout_s: float = 120.0
     design: Design = field(default_factory=Design)
