@@ -38,7 +38,8 @@ Exit codes:
   0  no fix is SLOWER, and no numbers DIFFER
   1  a fix is SLOWER, or its numbers DIFFER
   2  wrong usage, or a package is missing
-  3  inconclusive: the machine is too noisy, or not CONFIRMED with --require-confirmed
+  3  inconclusive: the machine is too noisy, nothing of the change was run, or it is not
+     CONFIRMED with --require-confirmed
   4  the original script failed
   5  the changed script failed, and the original did not
   6  no training or inference steps were found
