@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class StandIn:
 def put(pairs: Iterable[tuple[object, object]]) -> None:
     """Replace the first of each pair by the second in all modules imported so far.
 
-    Also where a class of such a module holds it, and in the sets of functions of `os`.
+    Also where a class of such a module holds it or a function has it as a default, and in the sets
+    of functions of `os`.
     """
     new = {id(real): stand_in for real, stand_in in pairs}
     for name, module in list(sys.modules.items()):
@@ -61,6 +63,8 @@ def put(pairs: Iterable[tuple[object, object]]) -> None:
 def _replace_in(holder: object, new: dict[int, object]) -> None:
     for name, value in list(_attributes(holder).items()):
         bare = value.__func__ if isinstance(value, staticmethod) else value
+        if isinstance(bare, FunctionType) and bare.__defaults__:
+            bare.__defaults__ = tuple(new.get(id(each), each) for each in bare.__defaults__)
         if id(bare) in new:
             try:
                 setattr(holder, name, new[id(bare)])
