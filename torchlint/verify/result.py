@@ -50,9 +50,9 @@ class Estimate:
 
     `ci` is the 95 % interval, `strict` the wider one that a verdict at this look needs. The unit
     of both is the process pair: `pairs` of them, `blocks` in all. `sd_between` and `sd_within`
-    are standard deviations of the log ratio. `ms` is the median time of a step in milliseconds,
-    original and changed; `cpu_ratio` the same ratio in CPU time of the training process;
-    `memory_mb` the peak of each, None where it is not known.
+    are standard deviations of the log ratio. `ms` is the original's median time of a step in
+    milliseconds, and that divided by the ratio; `cpu_ratio` the same ratio in CPU time of the
+    training process; `memory_mb` the peak of each, None where it is not known.
     """
 
     ratio: float
@@ -145,7 +145,8 @@ class FixResult:
 class Noise:
     """The original against itself, in the same minutes: how much the machine varies.
 
-    `floor` is the half-width of the 95 % interval; `fit` whether claims can be made; `numerics`
+    `floor` is the half-width of the 95 % interval, or how far from 1 the ratio is where that is
+    more; `fit` whether claims can be made; `numerics`
     whether the original repeats its own numbers.
     """
 

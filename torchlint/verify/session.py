@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _INCONCLUSIVE: Final = 3
 _OUT_OF_TIME: Final = 7
 _BY_CTRL_C: Final = 130
-_STOPPED: Final = "Stopped; what was known until then is above."
+_STOPPED: Final = "Stopped; this is what was known until then."
 _NO_FIX: Final = (
     "There is no fix to verify; measure a change of your own with --with PATCH or --against "
     "OTHER.py."

@@ -27,10 +27,11 @@ def blocks(
     gpu: bool = False,
     memory_mb: float = 0.0,
     throttled: bool | None = None,
+    steps: int = 10,
 ) -> Blocks:
     """One block for each time of a step."""
     return tuple(
-        Block(1, wall, own, wall if gpu else None, memory_mb, throttled)
+        Block(steps, steps * wall, steps * own, steps * wall if gpu else None, memory_mb, throttled)
         for wall, own in zip(seconds, seconds if cpu is None else cpu, strict=True)
     )
 
@@ -51,7 +52,7 @@ def recorded(name: str) -> tuple[Pair, ...]:
 @cache
 def slowed(run: Blocks, factor: float) -> Blocks:
     """The same blocks, each having taken `factor` times as long."""
-    return blocks([b.wall * factor for b in run], [b.cpu * factor for b in run])
+    return blocks([b.seconds * factor for b in run], [b.cpu / b.steps * factor for b in run])
 
 
 def drawn(

@@ -20,6 +20,9 @@ MARGIN = DESIGN.margin
 repeatable = settings(derandomize=True, deadline=None)
 
 
+SWINGS = [math.exp(value) for value in (-0.3, -0.1, 0.1, 0.3)]
+
+
 def pairs_of(*ratios, **more):
     """Pairs in which the second program is so many times faster."""
     return [(blocks([ratio] * 3, **more), blocks([1.0] * 3, **more)) for ratio in ratios]
@@ -245,10 +248,27 @@ def test_a_noisy_machine_stays_fit_for_large_differences():
 def test_one_pair_says_nothing_of_the_machine():
     found = noise(pairs_of(1.0), DESIGN)
     assert (found.fit, found.floor) == (False, math.inf)
-    assert found.why.startswith("one pair cannot show")
+    assert found.why.startswith("one pair of runs gives no interval")
 
 
-SWINGS = [math.exp(value) for value in (-0.3, -0.1, 0.1, 0.3)]
+def test_the_floor_covers_how_far_identical_programs_lay_apart():
+    for ratio in (1.104, 1 / 1.104):
+        found = noise(around(ratio, 0.05), DESIGN)
+        assert not found.estimate.ci[0] <= 1 <= found.estimate.ci[1]
+        assert found.floor == pytest.approx(0.104)
+
+
+def test_a_fix_is_not_confirmed_by_less_than_identical_programs_differ():
+    machine = noise(around(1.104, 0.05), DESIGN)
+    assert judged(around(1.09, 0.001)).verdict is Verdict.CONFIRMED
+    found = judged(around(1.09, 0.001), margin_of(DESIGN, machine))
+    assert found.verdict is Verdict.UNRESOLVED
+    assert "not beyond the machine's own noise of 10.4%" in found.why
+
+
+def test_a_script_of_few_steps_is_not_blamed_on_the_machine():
+    few = [(blocks([s], steps=5), blocks([1.0], steps=5)) for s in SWINGS]
+    assert "measures only 5 steps" in noise(few, DESIGN).why
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,17 @@ _AGAINST: Final = (Verdict.SLOWER.value, Agreement.DIFFERS.value)
 
 def reasons(result: Result) -> list[tuple[str, list[str], str]]:
     """Words that need a reason: the word, of which fixes (by id, or `total`) it is said, and why;
-    each reason once, what counts against a fix first."""
+    each reason once, what counts against a fix first. That the machine is unfit is not among them:
+    it is the result's summary."""
+    unfit = result.aa.why if result.aa else ""
     found: dict[tuple[str, str], list[str]] = {}
     named = [(fix.id, fix.alone, fix.after) for fix in result.fixes]
     if result.total is not None:
         named.append(("total", result.total, None))
     for name, alone, after in named:
         for key in (*_speed_reasons(alone), *_number_reasons(alone), *_after_reasons(after)):
-            found.setdefault(key, []).append(name)
+            if not unfit or not key[1].startswith(unfit):
+                found.setdefault(key, []).append(name)
     for fix in result.fixes:
         if fix.hidden_by:
             key = ("hidden", f"after the others, the step waits for {fix.hidden_by}")

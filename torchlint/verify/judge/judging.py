@@ -113,9 +113,9 @@ class Judge:
         judged = verdicts(effects, margin_of(self._design, floor), self._design)
         if floor.fit:
             return dict(judged)
-        why = "the machine is too noisy for a verdict"
         return {
-            key: replace(each, verdict=Verdict.UNRESOLVED, why=why) for key, each in judged.items()
+            key: replace(each, verdict=Verdict.UNRESOLVED, why=floor.why)
+            for key, each in judged.items()
         }
 
 
@@ -212,5 +212,5 @@ def conclusion(
     if late and unsettled:
         return 7, "The time budget ended before everything was settled; give more with --budget."
     if noise is not None and not noise.fit:
-        return 3, f"No claim can be made on this machine now: {noise.why}"
+        return 3, f"No verdict on speed: {noise.why}."
     return 0, ""

@@ -140,6 +140,7 @@ def estimate(
     """
     ratios = [log_ratios(before, after) for before, after in pairs]
     sample = Sample.of([median(each) for each in ratios])
+    before_ms = 1000 * median(seconds for before, _ in pairs for seconds in before)
     return Estimate(
         ratio=exp(sample.mean),
         ci=sample.interval(0.05),
@@ -148,7 +149,7 @@ def estimate(
         blocks=sum(len(each) for each in ratios),
         sd_between=sample.sd,
         sd_within=math.sqrt(fmean(_variance(each) for each in ratios)),
-        ms=(_median_ms([before for before, _ in pairs]), _median_ms([after for _, after in pairs])),
+        ms=(before_ms, before_ms * exp(-sample.mean)),
         cpu_ratio=_cpu_ratio(cpu),
         memory_mb=_peaks(memory),
     )
@@ -159,10 +160,6 @@ def _variance(values: Sequence[float]) -> float:
         return 0.0
     mean = fmean(values)
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _median_ms(sides: Sequence[Times]) -> float:
-    return 1000 * median(seconds for times in sides for seconds in times)
 
 
 def _cpu_ratio(pairs: Sequence[Pair] | None) -> float | None:

@@ -32,12 +32,17 @@ if TYPE_CHECKING:
 
 MOST_NOISE: Final = 0.25
 """Where identical programs differ by more than this, nothing is claimed."""
+_FEW_STEPS: Final = 10
+"""With fewer in a run, the script is too short rather than the machine too noisy."""
 _WORTH_A_LOOK: Final = 0.05
 """A look that settles something less often than this is not worth its time."""
 
 
 def noise(pairs: Pairs, design: Design) -> Noise:
     """The original against itself.
+
+    The floor is half of the 95 % interval, or how far the identical programs lay apart where that
+    is more: what happens to two that do the same can happen to a change as well.
 
     The machine is unfit if identical programs may differ by more than `MOST_NOISE`, or if they do
     differ and it may be by more than the margin. Whether they do is read off the interval that a
@@ -50,12 +55,17 @@ def noise(pairs: Pairs, design: Design) -> Noise:
     """
     found = _estimate(pairs, design.look_alpha)
     sample = _sample(found)
-    floor = exp(sample.half_width(0.05)) - 1
+    floor = exp(max(sample.half_width(0.05), abs(sample.mean))) - 1
     strict = sample.half_width(design.look_alpha)
     reach = exp(abs(sample.mean) + strict) - 1
     why = ""
     if len(pairs) < 2:
-        why = "one pair cannot show how much the machine varies; allow more time"
+        why = "one pair of runs gives no interval; give more with --budget or --pairs"
+    elif floor > MOST_NOISE and (steps := _steps(pairs)) < _FEW_STEPS:
+        why = (
+            f"a run measures only {steps} steps, over which identical programs may differ by "
+            f"{floor:.0%}; let the script train longer, or give more --steps"
+        )
     elif floor > MOST_NOISE:
         needed = pairs_for_margin(sample, math.log1p(design.margin))
         many = f"about {needed}" if needed else f"more than {MOST_PAIRS}"
@@ -183,6 +193,11 @@ def _seconds(blocks: Sequence[Block]) -> list[float]:
 
 def _cpu_seconds(blocks: Sequence[Block]) -> list[float]:
     return [block.cpu / block.steps for block in blocks]
+
+
+def _steps(pairs: Pairs) -> int:
+    """The steps that a run measures."""
+    return min(sum(block.steps for block in blocks) for pair in pairs for blocks in pair)
 
 
 def _cause(pairs: Pairs, sample: Sample) -> str:
