@@ -17,6 +17,8 @@ from torchlint.runtime.sandbox.overlayfs import UPPER
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+HELPER: Final = "helper"
+"""A process that an installed package started for itself."""
 _MOST: Final = 50
 """More files than this in a folder are summed up in one line."""
 _OF_FILES: Final = ("create", "write", "delete")
@@ -27,8 +29,8 @@ _OPAQUE: Final = ("user.overlay.opaque", "trusted.overlay.opaque")
 class SideEffect:
     """Something that the script did outside its process.
 
-    `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `connect` or `upload`; `kept` says
-    whether it reached the real world.
+    `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `helper`, `connect` or `upload`;
+    `kept` says whether it reached the real world.
     """
 
     kind: str

@@ -113,6 +113,29 @@ def test_an_entry_is_written_once_a_process_and_forked_processes_write_theirs(
     assert [json.loads(line)["what"] for line in lines] == ["true", "true child"]
 
 
+def test_a_process_that_a_package_starts_for_itself_is_told_from_the_scripts(
+    tmp_path: Path,
+) -> None:
+    package = """
+        import subprocess
+        def fonts():
+            subprocess.check_output(["true", "fonts"])
+        def calls(back):
+            back()
+    """
+    script = """
+        import subprocess, sys
+        sys.path.insert(0, "lib/site-packages")
+        import plots
+        plots.fonts()
+        plots.calls(lambda: subprocess.run(["true", "mine"]))
+    """
+    files = {"train.py": script, "lib/site-packages/plots.py": package}
+    run = run_shielded(write_files(tmp_path / "project", files), "train.py")
+    assert run.lines == []
+    assert run.effects(kept=True) == {("helper", "true fonts"), ("process", "true mine")}
+
+
 def test_a_script_that_ends_is_not_disturbed(tmp_path: Path) -> None:
     script = """
         import atexit, os, subprocess, threading

@@ -28,6 +28,9 @@ _MOST = 1000
 """Different entries of one process; a script may make up names for ever."""
 _LOCAL = ("127.", "::1", "0.0.0.0", "::ffff:127.", "localhost")  # noqa: S104
 _SENDS = (b"PUT ", b"PATCH ", b"DELETE ")
+_STANDARD = os.path.dirname(os.__file__)
+_PROBE = os.path.dirname(os.path.dirname(__file__))
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
 class RefusedError(ConnectionRefusedError):
@@ -94,6 +97,20 @@ def install(journal: Journal, territory: Territory) -> None:
     sys.addaudithook(hook)
 
 
+def _by_a_package() -> bool:
+    """Whether the nearest code outside of the standard library is an installed package's."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_PROBE):
+            if any(folder in file for folder in _PACKAGES):
+                return True
+            if not file.startswith((_STANDARD, "<frozen")):
+                return False
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
 class _Listener:
     def __init__(self, journal: Journal, territory: Territory) -> None:
         self._journal = journal
@@ -157,7 +174,8 @@ class _Listener:
         self._process(words)
 
     def _process(self, words: Sequence[str]) -> None:
-        self._journal.note("process", commands.described(words), kept=True)
+        kind = "helper" if _by_a_package() else "process"
+        self._journal.note(kind, commands.described(words), kept=True)
 
     # The network
 
