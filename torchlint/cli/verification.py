@@ -172,13 +172,13 @@ def run(request: Request, changes: Changes, *, yes: bool) -> Result:
         progress.done()
 
 
-def print_result(result: Result, *, err: bool = False) -> None:
+def print_result(result: Result, *, err: bool = False, details: bool = False) -> None:
     """Print the report for people, to standard output or standard error."""
     from torchlint.report.verify.text import render
 
     width = shutil.get_terminal_size((100, 40)).columns
     paint = paint_for(sys.stderr if err else sys.stdout)
-    print_lines(render(result, paint, width), err=err)
+    print_lines(render(result, paint, width, details=details), err=err)
 
 
 def checked(call: Callable[[], _T]) -> _T:

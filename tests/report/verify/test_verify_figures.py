@@ -41,8 +41,8 @@ def test_a_time_has_three_figures_and_a_fitting_unit(value: float, said: str) ->
 
 
 def test_two_times_share_a_unit_only_if_it_is_the_same() -> None:
-    assert before_and_after((16.6, 9.4)) == "16.6 to 9.40 ms"
-    assert before_and_after((1200.0, 900.0)) == "1.20 s to 900 ms"
+    assert before_and_after((16.6, 9.4)) == "16.6 → 9.40 ms"
+    assert before_and_after((1200.0, 900.0)) == "1.20 s → 900 ms"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
 from torchlint.report.verify.figures import TIMES
 from torchlint.report.verify.text import LINES, render
+from torchlint.report.verify.words import changed_program
 from torchlint.runtime.sandbox.side_effects import SideEffect
 from torchlint.verify.result import (
     Agreement,
@@ -33,13 +34,13 @@ from torchlint.verify.result import (
 WIDTHS = (20, 72, 80, 100, 140, 400)
 
 
-def text(found: Result, width: int = 140) -> str:
-    return "\n".join(render(found, Paint(), width))
+def text(found: Result, width: int = 140, *, details: bool = False) -> str:
+    return "\n".join(render(found, Paint(), width, details=details))
 
 
-def flat(found: Result, width: int = 140) -> str:
+def flat(found: Result, width: int = 140, *, details: bool = False) -> str:
     """The report on one line, so that a sentence is found wherever it is broken."""
-    return " ".join(text(found, width).split())
+    return " ".join(text(found, width, details=details).split())
 
 
 def many(count: int, *, verdict: Verdict = Verdict.NEUTRAL) -> Result:
@@ -95,8 +96,9 @@ def test_what_is_folded_is_counted_and_found_in_the_json(count: int) -> None:
     shown = sum(bool(re.match(r"TL\d+ ", line)) for line in lines)
     (folded,) = (line for line in lines if "not shown" in line)
     assert folded.startswith(f"{count - shown} more fix")
-    assert "--json FILE" in folded
+    assert "--details" in folded
     assert shown >= 6
+    assert text(many(count), 80, details=True).count("dataloader-no-workers") == count
 
 
 def test_nothing_is_called_folded_where_all_is_shown() -> None:
@@ -119,10 +121,10 @@ def test_every_missing_part_leaves_a_report() -> None:
             total=known.total if total else None,
             fixes=known.fixes if fixes else (),
         )
-        shown = text(found, 80)
+        shown = text(found, 80, details=True)
         assert ("4, 8, 16 pairs" in shown) == plan
         assert ("against itself" in shown) == aa
-        assert ("16.6 to 9.34 ms" in shown) == total
+        assert ("16.6 → 9.34 ms" in shown) == total
         assert ("TL101  train.py:11" in shown) == fixes
 
 
@@ -132,8 +134,8 @@ def test_a_wide_terminal_gets_a_line_for_each_fix() -> None:
     assert cells == [
         "TL301",
         "cells/models/residual.py:21",
-        "1.197 [1.183, 1.211]",
-        "1.014 [1.002, 1.026]",
+        "1.197 [1.176, 1.219]",
+        "1.014 [0.996, 1.032]",
         "equal to rounding",
         "CONFIRMED",
     ]
@@ -165,9 +167,9 @@ def test_fixes_of_one_rule_are_told_apart_by_their_files() -> None:
 
 def test_a_single_pair_has_no_interval() -> None:
     one = estimate(1.2, ci=(0.0, math.inf), strict=(0.0, math.inf), pairs=1)
-    shown = text(result(total=comparison(Verdict.UNRESOLVED, estimate=one), fixes=()))
+    shown = text(result(total=comparison(Verdict.UNRESOLVED, estimate=one), fixes=()), details=True)
     assert f"{TIMES}1.200 no interval" in shown
-    assert "1 pair\n" in shown
+    assert "besides  1 pair" in shown
 
 
 def test_the_columns_of_a_wide_table_line_up() -> None:
@@ -181,7 +183,7 @@ def test_the_columns_of_a_wide_table_line_up() -> None:
 def test_a_narrow_terminal_gets_two() -> None:
     lines = render(rich(), Paint(), 80)
     at = next(at for at, line in enumerate(lines) if line.startswith("TL301 "))
-    assert lines[at].endswith("1.197 [1.183, 1.211]  1.014 [1.002, 1.026]")
+    assert lines[at].endswith("1.197 [1.176, 1.219]  1.014 [0.996, 1.032]")
     assert "models/residual.py:21" in lines[at]
     assert lines[at + 1].split(" · ") == [
         " " * 7 + "CONFIRMED",
@@ -202,19 +204,69 @@ def test_every_verdict_and_agreement_is_said_in_its_own_word(width: int) -> None
         assert agreement.value in text(result(total=None, fixes=(fix(alone=found),)), width)
 
 
-def test_the_head_says_what_ran_where_and_by_which_plan() -> None:
-    shown = flat(rich())
-    for part in (
-        "torchlint verify train.py --epochs 1 (1 min 48 s)",
+def test_the_first_line_is_the_answer() -> None:
+    lines = render(result(), Paint(), 100)
+    assert lines[0] == (
+        f"CONFIRMED {TIMES}1.777 [1.745, 1.809] · 16.6 → 9.34 ms a step · bitwise equal over 30 steps"
+    )
+    assert lines[1] == "torchlint verify train.py (48 s)"
+
+
+def test_wrong_numbers_come_before_any_gain() -> None:
+    wrong = numerics(Agreement.DIFFERS, apart=0.01)
+    (first, *_) = render(result(total=comparison(numerics=wrong)), Paint(), 140)
+    assert first.startswith(f"DIFFERS from step 4 on · CONFIRMED {TIMES}1.200")
+
+
+def test_what_was_not_measured_has_its_reason_in_the_first_line() -> None:
+    found = result(total=None, aa=None, fixes=(), exit=6, summary="It took no step.")
+    assert render(found, Paint(), 100)[:2] == [
+        "It took no step.",
+        "torchlint verify train.py (48 s)",
+    ]
+
+
+def test_an_answer_too_long_for_its_line_goes_on_in_the_next() -> None:
+    declares = comparison(numerics=numerics(Agreement.DECLARED))
+    lines = render(result(total=declares), Paint(on=True), 72)
+    assert lines[0].endswith("ms a step")
+    assert lines[1] == "differs as its rule declares over 30 steps"
+
+
+def test_the_machine_is_said_in_one_line() -> None:
+    shown = text(rich(), 100)
+    assert "machine  cpu, 2 processors · noise 1.2% · CPU ratios do not predict GPU ratios" in shown
+    gpu = environment(device="cuda", gpu={"name": "NVIDIA H100"})
+    assert "machine  NVIDIA H100 · noise 1.2%" in text(result(environment=gpu))
+
+
+def test_the_plan_and_the_noise_are_details() -> None:
+    parts = (
         "cpu · 1 thread on 2 processors · torch 2.13.0+cpu · Python 3.11.7 · load 0.41",
         "set: MALLOC_TOP_PAD_",
         "4, 8, 16 pairs · 10 blocks of 5 steps · warm-up 10 · margin 2% · alpha 0.05 · seed 0",
         "a step ends at AdamW.step (optimizer 1 of 1)",
         f"against itself {TIMES}1.004 [0.992, 1.016] · floor 1.2% · fit for claims",
-        f"{TIMES}1.777 [1.756, 1.798] · 16.6 to 9.34 ms a step",
-        f"CPU time {TIMES}1.155 · peak memory 812 to 806 MB",
-    ):
-        assert part in shown
+        f"CPU time {TIMES}1.155 · peak memory 812 → 806 MB",
+        "An interval covers this session only",
+    )
+    short, long = flat(rich()), flat(rich(), details=True)
+    for part in parts:
+        assert part in long
+        assert part not in short
+
+
+def test_identical_programs_that_lay_apart_are_said_in_words() -> None:
+    aa = Noise(estimate(1.104, 0.05), 0.104, fit=True)
+    said = f"came to {TIMES}1.104 [1.050, 1.161], which does not hold 1; a claim here has to exceed 10%."
+    assert said in flat(result(aa=aa))
+    assert "does not hold 1" not in flat(result())
+
+
+def test_what_the_compared_steps_did_not_reach_is_said() -> None:
+    found = result(unreached=("evaluation", "the end of the first pass"))
+    said = "compared over 30 steps; not reached: evaluation, the end of the first pass."
+    assert said in flat(found)
 
 
 def test_each_word_that_needs_a_reason_gets_one_sentence() -> None:
@@ -247,10 +299,6 @@ def test_a_fix_that_is_slower_after_the_others_is_named() -> None:
     assert "SLOWER (TL102): when the other fixes are made" in text(result(fixes=fixes))
 
 
-def test_an_interval_is_said_to_cover_this_session_only() -> None:
-    assert "An interval covers this session only" in flat(result(), 80)
-
-
 @pytest.mark.parametrize(
     ("found", "said"),
     [
@@ -260,25 +308,22 @@ def test_an_interval_is_said_to_cover_this_session_only() -> None:
     ],
 )
 def test_cpu_ratios_are_said_not_to_predict_gpu_ratios(found: Result, said: bool) -> None:
-    assert ("CPU ratios do not predict GPU ratios." in text(found)) == said
+    for details in (True, False):
+        shown = text(found, details=details)
+        assert ("CPU ratios do not predict GPU ratios" in shown) == said
 
 
 def test_an_unfit_machine_is_called_so() -> None:
     aa = Noise(estimate(1.09, 0.08), 0.08, fit=False, why="the load was 7 on 2 processors")
-    shown = flat(result(aa=aa))
+    shown = flat(result(aa=aa), details=True)
     assert "floor 8% · UNFIT for claims · the load was 7 on 2 processors" in shown
 
 
 def test_a_failed_script_leaves_its_last_lines() -> None:
-    summary = "The original script failed: boom\n" + "\n".join(f"  line {n}" for n in range(9))
+    summary = "The original script failed: boom\n" + "\n".join(f"  line {n}" for n in range(20))
     lines = render(result(aa=None, total=None, fixes=(), exit=4, summary=summary), Paint(), 80)
-    assert lines[-6:] == ["The original script failed: boom"] + [
-        f"    line {number}" for number in range(4, 9)
-    ]
-
-
-def test_a_change_without_fixes_is_called_the_changed_program() -> None:
-    assert f"the changed program {TIMES}1.777 [1.756, 1.798]" in text(result(fixes=()))
+    assert lines[0] == "The original script failed: boom"
+    assert lines[2:10] == [f"    line {number}" for number in range(12, 20)]
 
 
 @pytest.mark.parametrize(
@@ -308,7 +353,7 @@ def test_only_what_came_out_well_is_offered(
     ],
 )
 def test_the_offered_command_is_one_that_a_shell_takes(argv: tuple[str, ...], command: str) -> None:
-    assert render(result(argv=argv), Paint(), 140)[-1] == f"apply    {command}"
+    assert render(result(argv=argv), Paint(), 140)[-2] == f"apply    {command}"
 
 
 def test_a_module_gets_no_command_that_would_fail() -> None:
@@ -318,37 +363,53 @@ def test_a_module_gets_no_command_that_would_fail() -> None:
 def test_a_program_that_does_not_repeat_itself_is_said_to() -> None:
     why = "the original computes other numbers each time that it runs"
     aa = Noise(estimate(1.0), 0.01, fit=True, numerics=numerics(Agreement.UNKNOWN, why=why))
-    assert f"its numbers: {why}" in text(result(aa=aa))
+    assert f"its numbers: {why}" in text(result(aa=aa), details=True)
     aa = Noise(estimate(1.0), math.inf, fit=False, numerics=numerics())
-    assert "floor unknown · UNFIT for claims · its numbers: bitwise equal" in text(result(aa=aa))
+    shown = text(result(aa=aa), details=True)
+    assert "floor unknown · UNFIT for claims · its numbers: bitwise equal" in shown
 
 
 def test_a_folder_stands_for_the_files_in_it() -> None:
     effects = (SideEffect("create", "runs/", kept=False, count=40),)
-    assert "40 new files (runs/)" in text(result(side_effects=effects))
+    assert "40 new files (runs/)" in text(result(side_effects=effects), details=True)
 
 
 def test_what_was_not_measured_is_listed() -> None:
     fixes = tuple(fix(n, Verdict.UNRESOLVED, None) for n in (1, 2))
-    shown = flat(result(aa=None, total=comparison(numerics=None), fixes=fixes))
+    found = result(aa=None, total=comparison(numerics=None), fixes=fixes)
+    shown = flat(found, details=True)
     assert (
         "not measured: the noise of this machine, each fix alone, each fix after the others, "
         "the computed numbers" in shown
     )
-    assert "not measured" not in text(rich())
-    assert "not measured" not in text(result())
+    assert "not measured" not in text(rich(), details=True)
+    assert "not measured" not in text(result(), details=True)
 
 
 def test_side_effects_are_summed_up_and_what_got_through_stands_out() -> None:
-    shown = text(rich())
-    assert "held back (overlayfs): 1 new file, 1 new folder, 1 upload (runs/2026-11-20/" in shown
-    assert "LET THROUGH: 1 connection (127.0.0.1:6006)" in shown
-    assert "outside" not in text(result())
+    held = "held back (overlayfs): 1 new file, 1 new folder, 1 upload (runs/2026-11-20/"
+    through = "LET THROUGH: 1 connection (127.0.0.1:6006)"
+    short, long = text(rich()), text(rich(), details=True)
+    assert held in long
+    assert held not in short
+    assert through in long
+    assert through in short
+    assert "outside" not in text(result(), details=True)
 
 
-def test_a_closing_sentence_is_there_even_if_none_was_given() -> None:
-    assert "1 of 1 fix confirmed, with numbers that stay right." in text(result(summary=""))
-    assert "The changed program: CONFIRMED." in text(result(summary="", fixes=()))
+def test_what_a_package_starts_for_itself_is_no_alarm() -> None:
+    found = result(side_effects=(SideEffect("helper", "fc-list --format", kept=True),))
+    assert "fc-list" not in text(found)
+    assert "started by packages: 1 process (fc-list --format)" in text(found, details=True)
+    assert "LET THROUGH" not in text(found, details=True)
+
+
+def test_how_many_fixes_are_good_is_said_for_several() -> None:
+    fixes = (fix(1), fix(2, Verdict.NEUTRAL, 1.0))
+    assert "1 of 2 fixes confirmed, with numbers that stay right." in text(
+        result(summary="", fixes=fixes)
+    )
+    assert "1 of 1" not in text(result(summary=""))
     assert "Nothing was measured." in text(result(summary=" ", fixes=(), total=None))
 
 
@@ -407,4 +468,4 @@ def test_the_whole_change_is_called_by_what_was_measured(
     ratios: list[float | None], said: str
 ) -> None:
     fixes = tuple(fix(at, Verdict.NEUTRAL, each) for at, each in enumerate(ratios, start=1))
-    assert f"total    {said} {TIMES}1.777" in text(result(fixes=fixes))
+    assert changed_program(result(fixes=fixes)) == said

@@ -120,6 +120,7 @@ class _Command(Command):
     help="Keep the environment's memory allocator settings and threads.",
 )
 @click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
+@click.option("--details", is_flag=True, help="Print the plan, the noise and the machine as well.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all results to FILE as JSON.")
 @click.option("--html", "html_file", metavar="FILE", help="Write a report with charts to FILE.")
 @output_format("text", "json")
@@ -142,7 +143,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     if given["output_format"] == "json":
         print_lines([as_json(result).rstrip("\n")])
     else:
-        print_result(result)
+        print_result(result, details=given["details"])
     if given["json_file"]:
         write_report(given["json_file"], as_json(result))
     if given["html_file"]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = "-"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
+TO: Final = "\N{RIGHTWARDS ARROW}"
 
 
 def ratio(value: float | None) -> str:
@@ -32,8 +33,8 @@ def is_interval(ends: tuple[float, float]) -> bool:
 
 
 def ratio_with_interval(estimate: Estimate | None) -> str:
-    """`1.777 [1.758, 1.796]`."""
-    return UNKNOWN if estimate is None else f"{ratio(estimate.ratio)} {interval(estimate.ci)}"
+    """`1.777 [1.758, 1.796]`, with the interval that the verdict rests on."""
+    return UNKNOWN if estimate is None else f"{ratio(estimate.ratio)} {interval(estimate.strict)}"
 
 
 def times(estimate: Estimate) -> str:
@@ -52,10 +53,10 @@ def milliseconds(value: float) -> str:
 
 
 def before_and_after(pair: tuple[float, float]) -> str:
-    """`16.6 to 9.40 ms`, with one unit if they share it."""
+    """`16.6 → 9.40 ms`, with one unit if they share it."""
     first, last = milliseconds(pair[0]), milliseconds(pair[1])
     number, _, unit = first.partition(" ")
-    return f"{number} to {last}" if last.endswith(f" {unit}") else f"{first} to {last}"
+    return f"{number} {TO} {last}" if last.endswith(f" {unit}") else f"{first} {TO} {last}"
 
 
 def _three_figures(value: float) -> str:
@@ -93,6 +94,6 @@ def count(number: int) -> str:
 
 
 def megabytes(pair: tuple[float, float]) -> str:
-    """`812 to 806 MB`."""
+    """`812 → 806 MB`."""
     before, after = (count(round(each)) if math.isfinite(each) else UNKNOWN for each in pair)
-    return f"{before} to {after} MB"
+    return f"{before} {TO} {after} MB"

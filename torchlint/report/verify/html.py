@@ -31,6 +31,7 @@ def _optional(value: object, text: Callable[[Any], str]) -> str:
 
 _CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
     ("ratio", lambda found: figures.ratio(found.ratio)),
+    ("interval that decides", lambda found: figures.interval(found.strict)),
     ("95 % interval", lambda found: figures.interval(found.ci)),
     ("a step", lambda found: figures.before_and_after(found.ms)),
     ("CPU time", lambda found: figures.ratio(found.cpu_ratio)),

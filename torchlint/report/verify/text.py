@@ -1,7 +1,9 @@
-"""A verification for people at a terminal, in at most forty lines."""
+"""A verification for people at a terminal: the answer in the first line, the rest in at most
+forty."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
@@ -15,13 +17,15 @@ from torchlint.report.verify.figures import (
 )
 from torchlint.report.verify.reasons import not_measured
 from torchlint.report.verify.reasons import reasons as reasons_of
+from torchlint.runtime.sandbox.side_effects import HELPER
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torchlint.report.terminal.safe_text import Paint
-    from torchlint.verify.result import Comparison, FixResult, Result
+    from torchlint.runtime.sandbox.side_effects import SideEffect
+    from torchlint.verify.result import FixResult, Result
 
     Items = list[list[str]]
 
@@ -31,6 +35,8 @@ _NARROWEST: Final = 72
 _WIDEST: Final = 140
 _GAP: Final = "  "
 _REASONS: Final = 8
+_TRACE: Final = 8
+"""Last lines of a script that failed."""
 _PLACE: Final = 24
 """A longer place is cut on its left rather than moving words to a second line."""
 _RANK: Final = {
@@ -43,13 +49,19 @@ _RANK: Final = {
 }
 
 
-def render(result: Result, paint: Paint, width: int) -> list[str]:
-    """The lines of the report; none is wider than `width` columns (72 at least, 140 at most)."""
+def render(result: Result, paint: Paint, width: int, *, details: bool = False) -> list[str]:
+    """The lines of the report: the answer, the fixes, the numbers, the machine.
+
+    Args:
+        width: none is wider than so many columns (72 at least, 140 at most).
+        details: the plan, the noise and all that is left out else, however long it gets.
+    """
     page = _Page(paint, max(_NARROWEST, min(width, _WIDEST)))
     head = page.head(result)
-    tail = page.tail(result)
+    tail = page.details(result) if details else page.below(result)
+    tail += page.closing(result, details=details)
     reasons = page.reasons(result)
-    room = LINES - len(head) - len(tail) - 2
+    room = sys.maxsize if details else LINES - len(head) - len(tail) - 2
     table, fixes = page.table(result.fixes, room - min(sum(map(len, reasons)), _REASONS))
     rest, notes = _fitting(reasons, room - len(table))
     rest += page.left_out(fixes, notes)
@@ -62,44 +74,46 @@ class _Page:
         self._width = width
 
     def head(self, result: Result) -> list[str]:
-        """What ran, where, by which plan, on how quiet a machine, and what all of it is worth."""
+        """The answer, what was run to get it, and what came out besides."""
+        said = words.conclusion(result)
+        lines = self._answer(result)
+        if not lines:
+            lines = [self._paint.bold(line) for line in wrapped(visible(said[0]), self._width)[:4]]
+            said = said[1:]
         spent = f" ({duration(result.seconds)})" if result.seconds >= 1 else ""
         title = f"torchlint verify {visible(words.command(result))}"
-        lines = [self._paint.bold(clipped(title, self._width - len(spent))) + spent]
-        lines += self._facts("machine", words.machine(result.environment), most=3)
-        if words.on_cpu(result) and (result.aa or result.total):
-            lines.append(" " * _LABEL + self._paint.bold(words.CPU_BANNER))
-        if result.plan is not None:
-            lines += self._facts("plan", words.plan(result.plan), most=3)
-        else:
-            lines += self._facts("step", words.step(result.lanes), most=1)
-        if result.aa is not None:
-            lines += self._facts("noise", words.noise(result.aa), most=3)
-        if result.total is not None:
-            lines += self._total(result, result.total)
+        lines.append(self._paint.dim(clipped(title, self._width - len(spent)) + spent))
+        if result.total is not None and said:
+            lines += [self._paint.bold(line) for line in wrapped(visible(said[0]), self._width)[:4]]
+            said = said[1:]
+        lines += [f"  {clipped(visible(line), self._width - 2)}" for line in said[-_TRACE:]]
         return [*lines, ""]
 
-    def _total(self, result: Result, total: Comparison) -> list[str]:
-        measured = total.estimate
-        facts = [words.changed_program(result)]
-        said = [
-            _paint_verdict(self._paint, total.verdict)(total.verdict.value),
-            self._numbers(words.agreement(total.numerics)),
-        ]
-        if measured is not None:
-            facts[0] += f" {times(measured)}"
-            facts.append(f"{before_and_after(measured.ms)} a step")
-            said.append(plural(measured.pairs, "pair"))
-        lines = self._facts("total", facts, most=2)
-        lines.append(" " * _LABEL + " · ".join(said))
-        witnesses = words.witnesses(measured)
-        return lines + (self._facts("", witnesses, most=1) if witnesses else [])
-
-    def _numbers(self, agreement: Agreement) -> str:
-        return _paint_agreement(self._paint, agreement)(agreement.value)
+    def _answer(self, result: Result) -> list[str]:
+        """The verdict on the whole change with its figures; empty if nothing was compared."""
+        total = result.total
+        if total is None:
+            return []
+        verdict, numbers = total.verdict.value, words.numbers(total.numerics)
+        facts = [verdict]
+        if total.estimate is not None:
+            facts = [f"{verdict} {times(total.estimate)}"]
+            facts.append(f"{before_and_after(total.estimate.ms)} a step")
+        agreement = words.agreement(total.numerics)
+        facts.insert(0 if agreement is Agreement.DIFFERS else len(facts), numbers)
+        painted = {
+            verdict: _paint_verdict(self._paint, total.verdict)(verdict),
+            numbers: _paint_agreement(self._paint, agreement)(numbers),
+        }
+        lines = joined(facts, self._width)
+        for word, paint in painted.items():
+            lines = [line.replace(word, paint, 1) for line in lines]
+        return lines
 
     def _facts(self, label: str, facts: Sequence[str], *, most: int) -> list[str]:
         """Facts behind a label, wrapped; what does not fit into `most` lines is cut."""
+        if not facts:
+            return []
         found = joined([visible(fact) for fact in facts], self._width - _LABEL)
         if len(found) > most:
             found = [*found[: most - 1], clipped(f"{found[most - 1]} …", self._width - _LABEL)]
@@ -134,8 +148,11 @@ class _Page:
             listed = ", ".join(names.get(each, each) for each in ids[:6])
             who = f"{listed}, …" if len(ids) > 6 else listed
             found.append(self._sentence(f"{word} ({who}): {why}"))
-        found += [self._sentence(note) for note in result.notes]
-        return found
+        numerics = result.total.numerics if result.total else None
+        more = [words.apart(result.aa)]
+        if numerics is not None and result.unreached:
+            more.append(words.coverage(numerics.steps, result.unreached))
+        return found + [self._sentence(note) for note in (*more, *result.notes) if note]
 
     def _sentence(self, text: str) -> list[str]:
         lines = wrapped(visible(text), self._width - 2)
@@ -148,39 +165,55 @@ class _Page:
         counted = [plural(fixes, "more fix", "more fixes")] if fixes else []
         counted += [plural(notes, "more note")] if notes else []
         more = " and ".join(counted)
-        return [f"{more} not shown; --json FILE has them."] if more else []
+        return [f"{more} not shown; --details has them."] if more else []
 
-    def tail(self, result: Result) -> list[str]:
-        """What was written, what is missing, how far it holds, what to do."""
-        lines: list[str] = []
-        missing = not_measured(result)
-        if missing:
-            lines += self._facts("missing", [f"not measured: {', '.join(missing)}"], most=2)
-        lines += self._effects(result)
-        if result.total is not None or result.aa is not None:
-            lines += self._facts("valid", [words.SESSION_ONLY], most=2)
-        first, *more = words.conclusion(result)
-        lines += [self._paint.bold(line) for line in wrapped(visible(first), self._width)[:4]]
-        lines += [f"  {clipped(visible(line), self._width - 2)}" for line in more[-5:]]
-        apply = words.apply_command(result)
-        if apply is not None:
-            lines += self._facts("apply", [apply], most=2)
-        return lines
+    def below(self, result: Result) -> list[str]:
+        """What the figures hold for, in one line, and what reached the real world."""
+        lines = [] if result.total else self._facts("step", words.step(result.lanes), most=1)
+        lines += self._facts("machine", words.machine_in_short(result), most=2)
+        return lines + self._let_through(result)
 
-    def _effects(self, result: Result) -> list[str]:
-        lines: list[str] = []
+    def details(self, result: Result) -> list[str]:
+        """The same with all that the short report leaves out."""
+        on_cpu = words.on_cpu(result) and (result.aa or result.total)
+        missing = ", ".join(not_measured(result))
         held = [effect for effect in result.side_effects if not effect.kept]
-        through = [effect for effect in result.side_effects if effect.kept]
-        for how, found in (
-            (f"held back ({result.environment.sandbox})", held),
-            ("LET THROUGH", through),
-        ):
-            if found:
-                names = ", ".join(effect.what for effect in found[:3])
-                more = ", …" if len(found) > 3 else ""
-                fact = f"{how}: {words.effects(found)} ({names}{more})"
-                lines += self._facts("" if lines else "outside", [fact], most=2)
-        return lines
+        helpers = [effect for effect in result.side_effects if effect.kind == HELPER]
+        valid = [words.SESSION_ONLY] if result.total or result.aa else []
+        return [
+            *self._facts("machine", words.machine(result.environment), most=9),
+            *self._facts("", [words.CPU_BANNER] if on_cpu else [], most=1),
+            *self._facts("plan", words.plan(result.plan) if result.plan else [], most=9),
+            *self._facts("step", words.step(result.lanes), most=1),
+            *self._facts("noise", words.noise(result.aa) if result.aa else [], most=9),
+            *self._facts("besides", words.witnesses(result.total), most=1),
+            *self._facts("missing", [f"not measured: {missing}"] if missing else [], most=9),
+            *self._let_through(result),
+            *self._effects(f"held back ({result.environment.sandbox})", held),
+            *self._effects("started by packages", helpers),
+            *self._facts("valid", valid, most=2),
+        ]
+
+    def closing(self, result: Result, *, details: bool) -> list[str]:
+        """What to do, and where more is."""
+        more = "--details prints the plan and the noise; --html FILE draws them."
+        shown = [self._paint.dim(more)] if result.total is not None and not details else []
+        return [*self._apply(result), *shown]
+
+    def _apply(self, result: Result) -> list[str]:
+        command = words.apply_command(result)
+        return [] if command is None else self._facts("apply", [command], most=2)
+
+    def _let_through(self, result: Result) -> list[str]:
+        found = [each for each in result.side_effects if each.kept and each.kind != HELPER]
+        return self._effects("LET THROUGH", found)
+
+    def _effects(self, how: str, found: Sequence[SideEffect]) -> list[str]:
+        if not found:
+            return []
+        names = ", ".join(effect.what for effect in found[:3])
+        more = ", …" if len(found) > 3 else ""
+        return self._facts("outside", [f"{how}: {words.effects(found)} ({names}{more})"], most=2)
 
 
 class _Table:
@@ -189,7 +222,7 @@ class _Table:
     def __init__(self, fixes: Sequence[FixResult], paint: Paint, width: int) -> None:
         self._paint = paint
         self._width = width
-        titles = ["fix", "place", "alone", "after the others", "numerics", "verdict"]
+        titles = ["fix", "place", "alone", "after the others", "numbers", "verdict"]
         self.height = 2
         for self._named in (True, False):
             cells = [_cells(fix, named=self._named) for fix in fixes]

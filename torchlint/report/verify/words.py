@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 from collections import Counter
@@ -13,11 +14,11 @@ from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import (
     TIMES,
     UNKNOWN,
+    interval,
     megabytes,
     milliseconds,
     percent,
     ratio,
-    times,
 )
 from torchlint.verify.result import Agreement
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
     from torchlint.runtime.sandbox.side_effects import SideEffect
     from torchlint.verify.result import (
+        Comparison,
         DeclaredPlan,
         Environment,
-        Estimate,
         FixResult,
         Lanes,
         Noise,
@@ -48,6 +49,7 @@ _EFFECTS: Final = {
     "delete": "deletion",
     "mkdir": "new folder",
     "process": "process",
+    "helper": "process",
     "connect": "connection",
     "upload": "upload",
 }
@@ -99,6 +101,19 @@ def machine(environment: Environment) -> list[str]:
     return facts
 
 
+def machine_in_short(result: Result) -> list[str]:
+    """What the figures hold for, in one line."""
+    gpu = (result.environment.gpu or {}).get("name")
+    facts = [
+        gpu or f"{result.environment.device}, {plural(result.environment.processors, 'processor')}"
+    ]
+    if result.aa is not None and math.isfinite(result.aa.floor):
+        facts.append(f"noise {percent(result.aa.floor)}")
+    if on_cpu(result) and (result.aa or result.total):
+        facts.append(CPU_BANNER.rstrip("."))
+    return facts
+
+
 def plan(declared: DeclaredPlan) -> list[str]:
     """The plan, declared before anything was measured, fact by fact."""
     looks = ", ".join(str(look) for look in declared.looks)
@@ -127,7 +142,7 @@ def step(lanes: Lanes) -> list[str]:
 
 def noise(found: Noise) -> list[str]:
     """The original against itself, and whether claims can be made."""
-    facts = [f"against itself {times(found.estimate)}"]
+    facts = [f"against itself {against_itself(found)}"]
     floor = percent(found.floor)
     facts.append("floor unknown" if floor == UNKNOWN else f"floor {floor}")
     facts.append("fit for claims" if found.fit else "UNFIT for claims")
@@ -139,9 +154,25 @@ def noise(found: Noise) -> list[str]:
     return facts
 
 
-def witnesses(estimate: Estimate | None) -> list[str]:
+def apart(found: Noise | None) -> str:
+    """One sentence if identical programs lay further apart than chance explains, else empty."""
+    if found is None or found.why or found.estimate.ci[0] <= 1 <= found.estimate.ci[1]:
+        return ""
+    return (
+        f"The original against itself came to {against_itself(found)}, which does not hold 1; a "
+        f"claim here has to exceed {percent(found.floor)}."
+    )
+
+
+def against_itself(found: Noise) -> str:
+    """The ratio of identical programs with the 95 % interval that the floor is read off."""
+    return f"{TIMES}{ratio(found.estimate.ratio)} {interval(found.estimate.ci)}"
+
+
+def witnesses(total: Comparison | None) -> list[str]:
     """What else was measured beside the time of a step."""
-    facts = []
+    estimate = total.estimate if total else None
+    facts = [plural(estimate.pairs, "pair")] if estimate else []
     if estimate is not None and estimate.cpu_ratio is not None:
         facts.append(f"CPU time {TIMES}{ratio(estimate.cpu_ratio)}")
     if estimate is not None and estimate.memory_mb is not None:
@@ -188,6 +219,16 @@ def agreement(numerics: Numerics | None) -> Agreement:
     return Agreement.UNKNOWN if numerics is None else numerics.agreement
 
 
+def numbers(numerics: Numerics | None) -> str:
+    """The word on the numbers, and over how many steps it was found."""
+    found = agreement(numerics)
+    if numerics is None or found is Agreement.UNKNOWN:
+        return "numbers not compared"
+    if found is Agreement.DIFFERS and numerics.first_step is not None:
+        return f"{found.value} from step {numerics.first_step} on"
+    return f"{found.value} over {plural(numerics.steps, 'step')}"
+
+
 def coverage(steps: int, unreached: Sequence[str]) -> str:
     """What a word on the numbers covers, in one sentence; empty if none were compared."""
     if not steps:
@@ -219,12 +260,12 @@ def effects(found: Sequence[SideEffect]) -> str:
 
 
 def conclusion(result: Result) -> list[str]:
-    """The closing sentence, with the last lines of a failed script behind it."""
+    """What there is to say beside the verdict on the whole change: why the command did not end with
+    0, with the last lines of a failed script behind it, or how many fixes are good; may be empty if
+    there is a verdict."""
     if result.summary.strip():
         return [line for line in result.summary.splitlines() if line.strip()]
-    if result.fixes:
+    if len(result.fixes) > 1:
         well = sum(fix.is_proven for fix in result.fixes)
         return [f"{well} of {_fixes(len(result.fixes))} confirmed, with numbers that stay right."]
-    if result.total is not None:
-        return [f"The changed program: {result.total.verdict.value}."]
-    return ["Nothing was measured."]
+    return [] if result.total is not None else ["Nothing was measured."]
