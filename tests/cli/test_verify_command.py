@@ -340,6 +340,16 @@ def test_a_proven_fix_is_written(torchlint, measuring, train):
     assert measuring.asked[0][1].program.argv == ("--epochs", "2")
 
 
+def test_the_proven_fixes_of_a_module_are_written(torchlint, measuring, here):
+    (here / "pkg").mkdir()
+    (here / "pkg" / "__init__.py").write_text("")
+    (here / "pkg" / "train.py").write_text(SCRIPT)
+    outcome = torchlint("fix", "--verified", "-m", "pkg.train", "--apply", "--", "--epochs", "2")
+    assert outcome.code == 0
+    assert "optimizer.zero_grad()\n" in (here / "pkg" / "train.py").read_text()
+    assert measuring.asked[0][1].program.words == ("-m", "pkg.train", "--epochs", "2")
+
+
 @pytest.mark.parametrize(
     "alone",
     [
@@ -367,7 +377,9 @@ def test_fixing_what_was_verified_needs_a_script(torchlint, measuring):
     assert "Give the script" in outcome.err
 
 
-@pytest.mark.parametrize("option", [("--from", "v.json"), ("--pairs", "2"), ("--budget", "1m")])
+@pytest.mark.parametrize(
+    "option", [("--from", "v.json"), ("--pairs", "2"), ("--budget", "1m"), ("-m", "pkg")]
+)
 def test_options_of_a_verification_need_one(torchlint, measuring, train, option):
     outcome = torchlint("fix", "train.py", *option)
     assert outcome.code == 2

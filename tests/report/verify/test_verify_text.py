@@ -350,14 +350,11 @@ def test_only_what_came_out_well_is_offered(
     [
         (("my train.py",), "torchlint fix --verified 'my train.py' --apply"),
         (("a.py", "--lr", "1"), "torchlint fix --verified a.py --apply -- --lr 1"),
+        (("-m", "pkg.a", "-x"), "torchlint fix --verified -m pkg.a --apply -- -x"),
     ],
 )
 def test_the_offered_command_is_one_that_a_shell_takes(argv: tuple[str, ...], command: str) -> None:
     assert render(result(argv=argv), Paint(), 140)[-2] == f"apply    {command}"
-
-
-def test_a_module_gets_no_command_that_would_fail() -> None:
-    assert "--verified" not in text(result(argv=("-m", "pkg.train")))
 
 
 def test_a_program_that_does_not_repeat_itself_is_said_to() -> None:

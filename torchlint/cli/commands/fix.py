@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _OF_VERIFIED: Final = {
     "finished": "--from",
+    "module": "-m",
     "yes": "--yes",
     "pairs": "--pairs",
     "budget": "--budget",
@@ -76,6 +77,7 @@ Exit codes:
     is_flag=True,
     help="Run the script first, and make only the fixes that are faster and correct.",
 )
+@click.option("-m", "module", metavar="MODULE", help="With --verified: run a module.")
 @click.option(
     "--from",
     "finished",
@@ -91,6 +93,7 @@ def command(
     unsafe: bool,
     show_fixes: bool,
     verified: bool,
+    module: str | None,
     finished: str | None,
     yes: bool,
     **given: Any,
@@ -109,6 +112,7 @@ def command(
             paths,
             options,
             given,
+            module=module,
             finished=finished,
             apply=apply,
             yes=yes,

@@ -28,17 +28,19 @@ def fix_verified(
     options: Options,
     given: Mapping[str, Any],
     *,
+    module: str | None,
     finished: str | None,
     apply: bool,
     yes: bool,
     show_fixes: bool,
 ) -> None:
-    """Verify the script that `arguments` begin with, then print or write the good fixes.
+    """Verify a script or module, then print or write the good fixes.
 
     Args:
-        arguments: the script, then its own arguments.
+        arguments: the script, then its own arguments; of a module, only those.
         options: that choose the rules.
         given: `pairs` and `budget`.
+        module: its name, if it is one.
         finished: a file with a verification, to run nothing.
         apply: write the files instead of printing a diff.
         yes: do not ask before running.
@@ -47,7 +49,7 @@ def fix_verified(
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
-    program = program_from(arguments, None, runs=finished is None)
+    program = program_from(arguments, module, runs=finished is None)
     fixes = fixes_of(program, options, unsafe=True)
     if not fixes.ids:
         print_lines(["There is no fix to verify; nothing was run."], err=True)

@@ -61,12 +61,12 @@ def command(result: Result) -> str:
 
 
 def apply_command(result: Result) -> str | None:
-    """What writes the fixes that came out well; None if none did, or for a module, which
-    `fix --verified` does not run."""
-    if not result.argv or result.argv[0] == "-m" or not any(fix.is_proven for fix in result.fixes):
+    """What writes the fixes that came out well; None if none did."""
+    if not any(fix.is_proven for fix in result.fixes):
         return None
-    script, *own = result.argv
-    words = ["torchlint", "fix", "--verified", script, "--apply"]
+    program = 2 if result.argv[:1] == ("-m",) else 1
+    own = result.argv[program:]
+    words = ["torchlint", "fix", "--verified", *result.argv[:program], "--apply"]
     return shlex.join([*words, "--", *own] if own else words)
 
 
