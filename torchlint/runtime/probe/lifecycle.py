@@ -7,13 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from torchlint.runtime.probe import on_import
+from torchlint.runtime.probe.files.territory import OVERLAYFS
 from torchlint.runtime.probe.link import Link
 from torchlint.runtime.probe.script import main_module, served_sources, spawned_workers
 from torchlint.runtime.probe.settings import PLAIN, VARIABLE, read
-from torchlint.runtime.probe.world import shield
+from torchlint.runtime.probe.world import inherit, shield
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
+
+
+_installed: set[int] = set()
+"""This process, and those that it was forked from."""
 
 
 class Mode(Protocol):
@@ -74,9 +79,27 @@ def enter_worker(names: dict[str, Any], path: str, kind: str, main: str) -> None
     names.update(content)
 
 
+def enter_program(path: str) -> None:
+    """In a Python program that the script starts by itself, before its own first line.
+
+    Nothing is measured there, but what it runs of the project is what the script would have run.
+
+    Args:
+        path: the settings file.
+    """
+    settings = read(path)
+    served_sources.install(settings)
+    served_sources.serve_program()
+    if settings.sandbox != OVERLAYFS:
+        shield.install(settings)
+
+
 def _install(settings: Settings) -> bool:
-    if not served_sources.install(settings):
+    if _installed:
         return False
+    _installed.add(os.getpid())
+    served_sources.install(settings)
+    inherit.install(settings.scratch)
     spawned_workers.send_to_workers(settings.scratch)
     if settings.device == "cpu":
         # Before torch looks; processes that the script starts inherit it.

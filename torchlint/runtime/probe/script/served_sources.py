@@ -6,11 +6,13 @@ show what ran. Bytecode caches of served files are neither read nor written.
 
 from __future__ import annotations
 
+import ast
 import io
 import os
 import sys
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import decode_source
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
@@ -72,14 +74,12 @@ def served() -> list[str]:
     return sorted(_installed.served) if _installed is not None else []
 
 
-def install(settings: Settings) -> bool:
-    """Serve `settings.sources` from now on, here and in the processes that this one starts.
-
-    False if this process, or one it was forked from, has done so already.
-    """
+def install(settings: Settings) -> None:
+    """Serve `settings.sources` from now on, here and in the processes that this one forks; the
+    second time does nothing."""
     global _installed  # noqa: PLW0603 - a process has one import system
     if _installed is not None:
-        return False
+        return
     # Also for interpreters that the script starts by itself: no cache may appear in the project.
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -87,7 +87,48 @@ def install(settings: Settings) -> bool:
     _serve_imports(_installed)
     _serve_executed_files(_installed)
     _serve_lines(_installed)
-    return True
+
+
+def serve_program() -> None:
+    """Serve the file that this interpreter is about to run as well, to be called before it does.
+
+    Python reads a script by itself unless a hook of the import system answers for its path, as one
+    does for an archive with a `__main__`.
+    """
+    assert _installed is not None
+    sources = _installed
+
+    def hook(path: str) -> _Program:
+        if not path or sources.key(path) is None or os.path.isdir(path):
+            raise ImportError(path)
+        return _Program("__main__", path)
+
+    sys.path_hooks.insert(0, hook)
+
+
+class _Program(SourceFileLoader):
+    """Finds and loads a script as `__main__`, with the names that a script has."""
+
+    def find_spec(self, name: str, _target: object = None) -> ModuleSpec | None:
+        return ModuleSpec(name, self, origin=self.path) if name == "__main__" else None
+
+    def source_to_code(self, data: Any, path: Any, **_: Any) -> CodeType:  # type: ignore[override]
+        # Python has put the file where its folder belongs.
+        if sys.path[:1] == [self.path]:
+            safe = getattr(sys.flags, "safe_path", False)
+            sys.path[:1] = [] if safe else [os.path.dirname(os.path.realpath(self.path))]
+        tree = ast.parse(data, path)
+        at = len(list(takewhile(_comes_first, tree.body)))
+        tree.body[at:at] = ast.parse("__spec__ = __package__ = None").body
+        code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+        return code
+
+
+def _comes_first(statement: ast.stmt) -> bool:
+    """Whether it is a docstring or a `from __future__`, which nothing may precede."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _read(files: dict[str, str]) -> dict[str, bytes]:

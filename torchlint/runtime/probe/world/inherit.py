@@ -1,8 +1,8 @@
-"""Installs the shield in other Python programs that the script starts.
+"""Serves changed sources in other Python programs that the script starts, and shields them.
 
 They begin with `sitecustomize` (https://docs.python.org/3/library/site.html). Ours stands before
-any other, steps aside, and lets the real one follow. Only where there is no overlayfs: there, the
-kernel shields whatever the script starts. `python -I`, `-E` and `-S` do not look for it.
+any other, steps aside, and lets the real one follow. Under overlayfs the kernel shields whatever
+the script starts. `python -I`, `-E` and `-S` do not look for it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from torchlint.runtime.probe.package import LOAD
 from torchlint.runtime.probe.settings import VARIABLE
 
 _FILE = '''\
-"""Written by torchlint: shields a program that the script of a run starts."""
+"""Written by torchlint: what a program that the script of a run starts does first."""
 import sys
 
 
-def _shield():
-{load}    from torchlint.runtime.probe.world import shield
-    from torchlint.runtime.probe.settings import read
+def _enter():
+{load}    from torchlint.runtime.probe import lifecycle
 
-    shield.install(read({settings!a}))
+    lifecycle.enter_program({settings!a})
 
 
 def _follow():
@@ -38,15 +37,15 @@ def _follow():
 
 
 try:
-    _shield()
-except Exception:  # an interpreter that is too old for the shield
+    _enter()
+except Exception:  # an interpreter that is too old for it
     pass
 _follow()
 '''
 
 
 def install(scratch: str) -> None:
-    """Have every Python program that starts from now on install the shield first."""
+    """Have every Python program that starts from now on call `lifecycle.enter_program` first."""
     folder = os.path.join(scratch, "site")
     system.make_folders(folder)
     text = _FILE.format(load=indent(LOAD, "    "), settings=os.environ[VARIABLE], folder=folder)

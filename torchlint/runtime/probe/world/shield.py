@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.runtime.probe.files import native_files, redirect, territory
 from torchlint.runtime.probe.files.copy_on_write import CopyOnWrite
-from torchlint.runtime.probe.world import inherit, journal, programs, trackers, uploads
+from torchlint.runtime.probe.world import journal, programs, trackers, uploads
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
@@ -39,6 +39,4 @@ def install(settings: Settings) -> None:
     programs.install(book, view)
     trackers.install(scratch, book)
     uploads.install(book)
-    if settings.sandbox != territory.OVERLAYFS:
-        inherit.install(scratch)
     journal.install(book, ground)
