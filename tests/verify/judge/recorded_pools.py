@@ -7,11 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
 from torchlint.verify.measure.rotation import Block
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
+
+    from torchlint.verify.request import Design
+    from torchlint.verify.result import Verdict
 
     Blocks = tuple[Block, ...]
     Pair = tuple[Blocks, Blocks]
@@ -65,3 +69,21 @@ def drawn(
             before, after = after, before
         found.append((before if faster == 1.0 else slowed(before, faster), after))
     return found
+
+
+def climbed(
+    pool: str, draw: random.Random, design: Design, *, faster: float = 1.0
+) -> tuple[int, Verdict, bool]:
+    """Pairs, the verdict and whether the machine is fit at the end of rounds that stop as verify
+    does."""
+    machine: list[Pair] = []
+    change: list[Pair] = []
+    for look in design.looks:
+        machine += drawn(recorded(pool), draw, look - len(machine))
+        change += drawn(recorded(pool), draw, look - len(change), faster=faster)
+        floor = noise(machine, design)
+        margin = margin_of(design, floor)
+        found = verdicts({"only": change}, margin, design)
+        if floor.fit and not undecided(found, margin, design):
+            break
+    return look, found["only"].verdict, floor.fit

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import cache
 
 import pytest
-from recorded_pools import POOLS, blocks, drawn, recorded
+from recorded_pools import POOLS, blocks, climbed, drawn, recorded
 
 from torchlint.verify.judge import stats
 from torchlint.verify.judge import verdict as judged
@@ -75,25 +75,11 @@ def rates(pool, size, **more):
     return {verdict: counted[verdict] / DRAWS for verdict in Verdict}
 
 
-def climbed(pool, draw, *, faster=1.0):
-    """Pairs and the verdict at the end of rounds that stops as verify does."""
-    machine, change = [], []
-    for look in DESIGN.looks:
-        machine += drawn(recorded(pool), draw, look - len(machine))
-        change += drawn(recorded(pool), draw, look - len(change), faster=faster)
-        floor = noise(machine, DESIGN)
-        margin = margin_of(DESIGN, floor)
-        found = verdicts({"only": change}, margin, DESIGN)
-        if floor.fit and not undecided(found, margin, DESIGN):
-            break
-    return look, found["only"].verdict, floor.fit
-
-
 @cache
 def ends(pool, **more):
     """Of 250 measurements, how many end in each verdict; and the pairs that they took."""
     draw = random.Random(1)
-    ends = [climbed(pool, draw, **more) for _ in range(DRAWS)]
+    ends = [climbed(pool, draw, DESIGN, **more) for _ in range(DRAWS)]
     counted = Counter(verdict for _, verdict, _ in ends)
     taken = sum(look for look, _, _ in ends) / DRAWS
     return {verdict: counted[verdict] / DRAWS for verdict in Verdict}, taken
