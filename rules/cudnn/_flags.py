@@ -124,7 +124,6 @@ def _sometimes(node: cst.CSTNode, module: Module) -> bool:
 def _under_condition(node: cst.CSTNode, module: Module) -> bool:
     return any(
         isinstance(above, cst.If)
-        and above is not module.main_guard
         and not all(_ASKS_FOR_GPU.search(word.lower()) for word in words(above.test))
-        for above in module.ancestors(node)
+        for above in module.conditions(node)
     )

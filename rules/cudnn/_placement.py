@@ -23,10 +23,10 @@ def start_of(module: Module) -> cst.CSTNode | None:
     call at the top level that runs it. None for a file with definitions only."""
     if module.main_guard is not None:
         return module.main_guard.test
-    if not module.is_entry and not any(_trains_here(each, module) for each in module.tree.body):
+    if not module.is_entry and not any(_trains_here(each, module) for each in module.top_level):
         return None
     started: cst.CSTNode | None = None
-    for statement in module.tree.body:
+    for statement in module.top_level:
         if isinstance(statement, cst.For):
             return statement.iter
         if isinstance(statement, cst.While):
@@ -56,9 +56,7 @@ def _trains_here(statement: cst.CSTNode, module: Module) -> bool:
 
 
 def _bare_call(statement: cst.CSTNode) -> cst.Call | None:
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return None
-    first = statement.body[0]
+    first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
     if isinstance(first, cst.Expr) and isinstance(first.value, cst.Call):
         return first.value
     return None

@@ -83,8 +83,8 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
     triggers_on_demand=(
-        r"(?m)^if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|^(?:for|while)\b|"
-        r"^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
+        r"(?m)^[ \t]*if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|"
+        r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
     clues={
         "convolutions": _CODE + r"\b(?:Lazy)?Conv(?:Transpose)?[123]d\(",

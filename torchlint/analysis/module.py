@@ -12,7 +12,7 @@ from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.training.guards import branch_taken, words
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex
@@ -299,9 +299,28 @@ class Module:
         )
 
     @cached_property
+    def top_level(self) -> list[cst.CSTNode]:
+        """The statements outside of definitions that always run when the file does, in source
+        order: those of `with`, `try` and `if True` stand after the one that they are part of."""
+        return list(_always_run(self.tree))
+
+    def conditions(self, node: cst.CSTNode) -> Iterator[cst.If | cst.IfExp | cst.ExceptHandler]:
+        """What decides whether `node` runs where its function or file does, nearest first; the
+        main guard and `if True` decide nothing."""
+        child = node
+        for above in self.ancestors(node):
+            if isinstance(above, cst.ExceptHandler) or (
+                isinstance(above, cst.If | cst.IfExp)
+                and above is not self.main_guard
+                and branch_taken(above) is not child
+            ):
+                yield above
+            child = above
+
+    @cached_property
     def main_guard(self) -> cst.If | None:
         """`if __name__ == "__main__":` at the top level."""
-        for statement in self.tree.body:
+        for statement in self.top_level:
             if isinstance(statement, cst.If) and any(
                 isinstance(node, cst.Name) and node.value == "__name__"
                 for node in self.within(statement.test)
@@ -349,3 +368,18 @@ class Module:
         if not any("dev" in word.lower() or "gpu" in word.lower() for word in words(target)):
             return False
         return not self.values.is_cpu(target)
+
+
+def _always_run(node: cst.CSTNode | None) -> Iterator[cst.CSTNode]:
+    """The statements in a block, or in a statement, that run whenever it does."""
+    if isinstance(node, cst.Module | cst.BaseSuite):
+        for statement in node.body:
+            yield statement
+            yield from _always_run(statement)
+    elif isinstance(node, cst.With | cst.Else | cst.Finally):
+        yield from _always_run(node.body)
+    elif isinstance(node, cst.Try | cst.TryStar):
+        for part in (node.body, node.orelse, node.finalbody):
+            yield from _always_run(part)
+    elif isinstance(node, cst.If):
+        yield from _always_run(branch_taken(node))

@@ -9,8 +9,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import libcst as cst
-
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.training.guards import Guard
@@ -19,6 +17,8 @@ from torchlint.reported import HotPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import libcst as cst
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Operand
@@ -160,10 +160,7 @@ def _outside_evaluation(node: cst.CSTNode, module: Module) -> bool:
 
 
 def _unconditional(node: cst.CSTNode, module: Module) -> bool:
-    return not any(
-        isinstance(above, (cst.If, cst.IfExp, cst.ExceptHandler)) and above is not module.main_guard
-        for above in module.ancestors(node)
-    )
+    return next(module.conditions(node), None) is None
 
 
 _LOCAL: Final[dict[Context, Callable[[cst.CSTNode, Module], bool]]] = {

@@ -27,6 +27,21 @@ if __name__ == "__main__":
     torch.autograd.set_detect_anomaly(True)  # TL702 unsafe
     # becomes: pass
 
+# case: a condition that always holds
+if 1:
+    torch.autograd.set_detect_anomaly(True)  # TL702
+
+# case: the other branch of a condition that always holds
+if True:
+    pass
+else:
+    torch.autograd.set_detect_anomaly(True)
+
+# case: in a main guard in another block
+with torch.device("cuda"):
+    if __name__ == "__main__":
+        torch.autograd.set_detect_anomaly(True)  # TL702
+
 # case: Lightning's switch
 import lightning as L
 L.Trainer(max_epochs=3, detect_anomaly=True)  # TL702 unsafe

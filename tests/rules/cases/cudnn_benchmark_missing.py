@@ -260,6 +260,67 @@ if __name__ == "__main__":  # TL301 unsafe
     # added: torch.backends.cudnn.benchmark = True
     train(model, loader, optimizer)
 
+# head: a program whose training stands in a block that always runs
+model = nn.Conv2d(3, 8, 3).to("cuda")
+def train():
+    for x in loader:
+        model(x).sum().backward()
+
+# case: a condition that always holds
+if True:
+    train()  # TL301
+
+# case: a condition that always holds, on one line
+if True: train()  # TL301
+
+# case: the other branch of a condition that never holds
+if 0:
+    pass
+else:
+    for x in loader:  # TL301
+        model(x).sum().backward()
+
+# case: a context manager
+with torch.autograd.profiler.profile():
+    for epoch in range(3):  # TL301
+        train()
+
+# case: a statement that cleans up
+try:
+    train()  # TL301
+finally:
+    writer.close()
+
+# case: a statement that catches what goes wrong
+try:
+    pass
+except KeyboardInterrupt:
+    pass
+else:
+    with torch.autograd.profiler.profile():
+        train()  # TL301
+
+# case: a main block in another block
+with torch.autograd.profiler.profile():
+    if __name__ == "__main__":  # TL301
+        train()
+        # becomes: torch.backends.cudnn.benchmark = True
+        # added: train()
+
+# case: a condition that may hold
+if args.train:
+    train()
+
+# case: deterministic in a block that always runs
+if True:
+    torch.backends.cudnn.deterministic = True
+train()
+
+# case: deterministic in a block that never runs
+if False:
+    torch.backends.cudnn.deterministic = True
+train()  # TL301 hint
+
 # head: a method that trains
 model = nn.Conv2d(3, 8, 3).to("cuda")
 class Trainer:
@@ -485,6 +546,23 @@ def train(model, loader, optimizer):
 from algo import Trainer
 if __name__ == '__main__':  # TL301 hint
     Trainer().fit()
+# file: algo/__init__.py
+from .trainer import Trainer
+# file: algo/trainer.py
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+# case: a package hands the trainer on, in a main block in another block [bare]
+from algo import Trainer
+try:
+    if __name__ == '__main__':  # TL301 hint
+        Trainer().fit()
+finally:
+    pass
 # file: algo/__init__.py
 from .trainer import Trainer
 # file: algo/trainer.py

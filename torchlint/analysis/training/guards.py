@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.source.tree import within
 
 if TYPE_CHECKING:
@@ -76,6 +77,14 @@ def leaves_round(body: cst.BaseSuite) -> bool:
     if isinstance(last, cst.SimpleStatementLine):
         last = last.body[-1]
     return isinstance(last, cst.Continue)
+
+
+def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
+    """The branch that always runs, as in `if True:`; None if the test decides or it has none."""
+    known = literal(condition.test)
+    if known is UNKNOWN:
+        return None
+    return condition.body if known else condition.orelse
 
 
 def words(node: cst.CSTNode) -> list[str]:
