@@ -26,7 +26,7 @@ _HOLES = {
     "stmt": "{}\n",
     "pattern": "    match batch:\n        case {}:\n            pass\n",
 }
-_PROGRAM = """\
+PROGRAM = """\
 import torch
 from torch.utils.data import DataLoader
 
@@ -83,7 +83,7 @@ def _layouts(kind: str, name: str, build: Callable[[int], str]) -> Iterator[Shap
     end, and repeated as a statement."""
     yield Shape(name, _in_program(kind, build))
     yield Shape(f"{name}, cut", _in_program(kind, lambda n: build(n)[:-1]))
-    yield Shape(f"{name}, 8 deep, repeated", lambda n: _PROGRAM + _hole(kind, build(8)) * n)
+    yield Shape(f"{name}, 8 deep, repeated", lambda n: PROGRAM + _hole(kind, build(8)) * n)
     if kind == "expr":
         yield Shape(f"{name}, split", _in_program(kind, lambda n: _split(build(n))))
 
@@ -146,7 +146,7 @@ def _texts() -> Iterator[Shape]:
         "imports": lambda n: "".join(f"from m{i} import a{i}\n    " for i in range(n)),
     }
     for name, line in lines.items():
-        yield Shape(name, lambda n, line=line: f"{_PROGRAM}    {line(n)}\n")
+        yield Shape(name, lambda n, line=line: f"{PROGRAM}    {line(n)}\n")
 
 
 # one construct --------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def _unparsed(node: object) -> str:
 
 
 def _in_program(kind: str, build: Callable[[int], str]) -> Callable[[int], str]:
-    return lambda n: _PROGRAM + _hole(kind, build(n))
+    return lambda n: PROGRAM + _hole(kind, build(n))
 
 
 def _hole(kind: str, text: str) -> str:

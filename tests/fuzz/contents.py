@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from hypothesis import strategies as st
 
-from tests.fuzz.programs import grammatical, odd, tampered, training
+from tests.fuzz.programs import grammatical, odd, piled_up, tampered, training
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def contents(texts: Sequence[str]) -> st.SearchStrategy[bytes]:
     Args:
         texts: real programs to tamper with.
     """
-    programs = st.one_of(grammatical(), odd(), *[tampered(texts)] * 4)
+    programs = st.one_of(grammatical(), odd(), piled_up(), *[tampered(texts)] * 4)
     return st.one_of(
         programs.map(_in_utf_8),
         programs.map(_in_utf_8),

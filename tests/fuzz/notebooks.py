@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
 
-from tests.fuzz.programs import odd, tampered
+from tests.fuzz.programs import odd, piled_up, tampered
 from tests.fuzz.properties import assert_nothing_crashed, said
 from torchlint.config.settings import Selection
 from torchlint.engine.tiers import Wanted
+from torchlint.files.reading import MOST_LINES
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.notebooks.document import Notebook
 from torchlint.project.target import Target
@@ -27,6 +28,7 @@ _LINES: Final = (
     "%matplotlib inline", "!pip install torch \\\n  numpy", "files = !ls", "model?", "%%time", "%%bash",
     "x = '''", "(", "await f()", "    x = 1", "#\x00", "\ufeff", "\ud800", "\r", "\x0c", "\u2028",
 )  # fmt: skip
+_BLANK_LINES: Final = (1, 1_000, MOST_LINES // 2, MOST_LINES, MOST_LINES + 1)
 _INDENTS: Final = (None, 0, 1, 4, "\t")
 
 
@@ -81,7 +83,13 @@ def around_code(data: bytes) -> list[str]:
 
 def notebooks(texts: Sequence[str]) -> st.SearchStrategy[NotebookCase]:
     cells = st.lists(
-        st.one_of(tampered(texts).map(_halved), odd().map(lambda text: [text])), max_size=3
+        st.one_of(
+            tampered(texts).map(_halved),
+            odd().map(lambda text: [text]),
+            piled_up().map(_halved),
+            st.sampled_from(_BLANK_LINES).map(lambda count: ["\n" * count]),
+        ),
+        max_size=3,
     )
     return st.builds(
         NotebookCase, st.builds(_notebook, cells, st.randoms()), st.sampled_from(_FORMATS)

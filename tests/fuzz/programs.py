@@ -1,4 +1,5 @@
-"""Python programs for fuzzing: any that the grammar gives, and real ones that were tampered with."""
+"""Python programs for fuzzing: any that the grammar gives, with much of one thing, and real ones
+that were tampered with."""
 
 from __future__ import annotations
 
@@ -13,13 +14,20 @@ from typing import TYPE_CHECKING, Final
 import hypothesmith
 from hypothesis import strategies as st
 
+from benchmarks.grammar import PROGRAM, shapes
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
+    from benchmarks.grammar import Shape
+
     Mutation = Callable[[Random, list[str], str], list[str]]
     """Takes lines with their ends and another program; gives the lines as they are now."""
 
+_DOUBLINGS: Final = 12
+_LONGEST: Final = 16_000
+"""Characters of a program in which something is piled up: a check of it takes up to a second."""
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 _BROKEN: Final = 0.1
 """How many mutations stay although the result is no Python, or only that of a newer version."""
@@ -170,6 +178,31 @@ def odd() -> st.SearchStrategy[str]:
     """A training script with some statements that few write."""
     some = st.lists(st.sampled_from(ODD_STATEMENTS), max_size=3).map("\n".join)
     return st.builds(training, some, some, some)
+
+
+# too much of one thing -----------------------------------------------------------------------
+
+
+def piled_up() -> st.SearchStrategy[str]:
+    """A training script that nests or repeats one construct up to some thousand times: patterns,
+    brackets, short lines of a chain, functions that call each other, reads into one sum."""
+    families = list(shapes())
+    some = st.integers(0, len(families) - 1)
+    sizes = st.integers(2, _DOUBLINGS).map(lambda doublings: 2**doublings)
+    return st.builds(lambda number, size: _no_larger(families[number], size), some, sizes)
+
+
+def _no_larger(family: Shape, size: int) -> str:
+    """The program of this size, or of the largest one that can be written and is short enough."""
+    while size > 1:
+        try:
+            text = family.text(size)
+        except ValueError:  # this construct cannot be nested in this way
+            text = ""
+        if 0 < len(text) <= _LONGEST:
+            return text
+        size //= 2
+    return PROGRAM
 
 
 # real files, tampered with -------------------------------------------------------------------
