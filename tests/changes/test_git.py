@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.changes import git as changes_git
 from torchlint.changes.changed_lines import Changes
 from torchlint.changes.git import GitError, Repository
 
@@ -133,6 +134,17 @@ def test_nothing_that_the_configuration_names_is_started(here: Path, tmp_path: P
     # The trap is armed: git itself walks into it.
     subprocess.run(["git", "status"], cwd=here, capture_output=True, check=False)
     assert mark.exists()
+
+
+def test_a_configuration_that_never_ends_is_a_sentence(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Repository(str(here)).commit("base")
+    os.mkfifo(here / "endless")
+    git(here, "config", "include.path", "../endless")
+    monkeypatch.setattr(changes_git, "LONGEST_S", 0.01)
+    with pytest.raises(GitError, match=r"not answer within 0\.01 seconds; look at \.git/config"):
+        Repository(str(here))
 
 
 def test_an_object_that_is_missing_is_not_fetched(here: Path, tmp_path: Path) -> None:

@@ -151,6 +151,23 @@ def test_a_device_is_refused() -> None:
     assert "device" in refusal("/dev/zero")
 
 
+def test_a_pipe_that_takes_the_place_of_a_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "x.py"
+    os.mkfifo(pipe)
+    ends = [os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), os.open(pipe, os.O_WRONLY)]
+    stat = os.stat
+    monkeypatch.setattr(
+        source.os, "stat", lambda path, **how: stat(__file__ if path == str(pipe) else path, **how)
+    )
+    try:
+        assert "named pipe" in refusal(pipe)  # a read of it would give None: there is nothing yet
+    finally:
+        for end in ends:
+            os.close(end)
+
+
 def test_of_a_file_that_is_too_large_only_the_beginning_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

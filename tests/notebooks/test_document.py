@@ -128,6 +128,13 @@ def test_a_bomb_of_values_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> 
         Notebook("a.ipynb", b'{"cells": [' + b"[]," * 10)
 
 
+def test_too_many_lines_are_refused_and_as_many_as_are_allowed_are_not() -> None:
+    few = "\n" * (notebook.MOST_LINES // 2)
+    assert len(Notebook("a.ipynb", as_bytes(book(few, few))).cells) == 2
+    with pytest.raises(NotebookError, match="more than 500,000 lines"):
+        Notebook("a.ipynb", as_bytes(book(few, few, "\n")))
+
+
 CODE = st.text(alphabet='ab"\\/\n\r\t\x0c\x0b\x85\u2028é🙂{}[]:,', max_size=20)
 JSON_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -412,6 +413,29 @@ def test_the_server_ends_with_1_without_a_goodbye(client: Client, tmp_path: Path
     client.begin(tmp_path)
     client.notify("exit")
     assert client.process.wait(120) == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (b"Content-Length: 99999999999\r\n\r\n{}", b"a message of 99,999,999,999 bytes; 256 MiB"),
+        (b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}", b"A header of the editor's message"),
+        (b"no header" * 1_000_000, b"A header of the editor's message"),
+    ],
+)
+def test_what_no_message_can_be_ends_the_server_with_a_sentence(
+    client: Client, tmp_path: Path, sent: bytes, says: bytes
+) -> None:
+    client.begin(tmp_path)
+    assert client.process.stdin is not None
+    with suppress(BrokenPipeError):
+        client.process.stdin.write(sent)
+        client.process.stdin.flush()
+    assert client.process.wait(120) == 1
+    assert client.process.stderr is not None
+    said = client.process.stderr.read()
+    assert says in said
+    assert said.count(b"\n") == 1
 
 
 def test_a_large_project_shows_how_far_it_is(client: Client, tmp_path: Path) -> None:

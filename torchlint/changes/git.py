@@ -13,8 +13,8 @@ import shutil
 import subprocess
 from typing import Final, NamedTuple
 
-_TIMEOUT: Final = 60
-"""Seconds. A configuration that includes a named pipe would make git wait forever."""
+LONGEST_S: Final = 60.0
+"""A configuration that includes a named pipe would make git wait forever."""
 _SHOWN: Final = 200
 """Characters of git's own message in ours."""
 _CONFIG: Final = (
@@ -188,12 +188,12 @@ class Repository:
                 env={**os.environ, **_ENVIRONMENT},
                 input=stdin,
                 capture_output=True,
-                timeout=_TIMEOUT,
+                timeout=LONGEST_S,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             raise GitError(
-                f"Git did not answer within {_TIMEOUT} seconds; look at .git/config."
+                f"Git did not answer within {LONGEST_S:g} seconds; look at .git/config."
             ) from None
         except OSError as error:
             raise GitError(f"Git does not start: {error.strerror}; install it again.") from None

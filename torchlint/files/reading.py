@@ -109,20 +109,17 @@ def read_bytes(path: str) -> bytes:
     """
     most = most_bytes(path)
     try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
-            raise SourceError(path, "This is a folder, named like a file; rename or exclude it.")
-        if not stat.S_ISREG(mode):
-            raise SourceError(path, f"This is {_sort_of(mode)}, not a regular file; exclude it.")
+        _refuse_special(path, os.stat(path))
         # O_NONBLOCK, since a fifo may have taken the file's place after the look at it.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:
             # A buffer of the largest size for each file would leave holes all over the heap.
-            size = min(os.fstat(file.fileno()).st_size, most)
-            # What has nothing to read yet, such as a device, gives None.
-            data = file.read(size + 1) or b""
+            status = os.fstat(file.fileno())
+            _refuse_special(path, status)
+            size = min(status.st_size, most)
+            data = file.read(size + 1)
             if len(data) > size:
-                data += file.read(most + 1 - len(data)) or b""
+                data += file.read(most + 1 - len(data))
     except (OSError, ValueError) as error:
         raise SourceError(path, _why_unreadable(path, error)) from error
     if len(data) > most:
@@ -173,6 +170,14 @@ def encode(source: Source, text: str) -> bytes:
         message = f"The file's encoding, {source.encoding}, cannot hold it; save it as UTF-8."
         raise SourceError(source.path, message, kind="undecodable") from error
     return codecs.BOM_UTF8 + body if source.bom else body
+
+
+def _refuse_special(path: str, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise SourceError(path, "This is a folder, named like a file; rename or exclude it.")
+    if not stat.S_ISREG(status.st_mode):
+        sort = _sort_of(status.st_mode)
+        raise SourceError(path, f"This is {sort}, not a regular file; exclude it.")
 
 
 def _sort_of(mode: int) -> str:

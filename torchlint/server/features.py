@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from lsprotocol import types
 
@@ -13,12 +13,14 @@ from torchlint.debug import debugging
 from torchlint.report import rules
 from torchlint.ruleapi.registry import all_rules
 from torchlint.server.buffers import Buffer
+from torchlint.server.incoming import Incoming, NoMessageError
 from torchlint.server.render import FIX_ALL
 from torchlint.server.server import Server, path_of
 from torchlint.server.text_positions import changed as changed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import BinaryIO
 
     from torchlint.engine.targets import Wishes
     from torchlint.memory.cache import Cache
@@ -33,7 +35,8 @@ def serve(given: Wishes, open_cache: Callable[[], Cache | None] | None) -> int:
     """Answers on standard input and output until the editor says goodbye or is gone.
 
     Returns:
-        the exit code that the protocol asks for: 1 if there was no goodbye.
+        the exit code that the protocol asks for: 1 if there was no goodbye, also after something
+        that cannot be a message.
     """
     if not debugging():
         logging.getLogger("pygls").setLevel(logging.CRITICAL)
@@ -42,7 +45,10 @@ def serve(given: Wishes, open_cache: Callable[[], Cache | None] | None) -> int:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     server = server_for(given, open_cache)
     try:
-        server.start_io(stdout=channel)
+        server.start_io(cast("BinaryIO", Incoming(sys.stdin.buffer)), channel)
+    except NoMessageError as error:
+        sys.stderr.write(f"torchlint: {error} The server ends; restart it.\n")
+        return 1
     finally:
         server.worker.stop()
     return 0 if server.said_goodbye else 1
