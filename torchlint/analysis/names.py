@@ -117,6 +117,7 @@ class Names:
         self._scopes: dict[int, Scope] = {}
         self._resolved: dict[int, tuple[str, ...]] = {}
         self._scope_of: dict[int, Scope] = {}
+        self._around: dict[int, Scope] = {}
         self.module = self._open(tree.root)
         _collect(self, tree)
 
@@ -163,7 +164,11 @@ class Names:
             owner = self._tree.enclosing(border, cst.FunctionDef, cst.Lambda)
         elif not isinstance(border, cst.CompFor) or child is not border.iter:
             return None
-        return self.scope(owner) if owner is not None and owner.__class__ in SCOPES else None
+        if owner is None or owner.__class__ not in SCOPES:
+            return None
+        if id(owner) not in self._around:
+            self._around[id(owner)] = self.scope(owner)
+        return self._around[id(owner)]
 
     def scopes(self) -> Iterable[Scope]:
         return self._scopes.values()

@@ -60,14 +60,12 @@ def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
     if depth is Depth.IMPORTS:
         return MapResult(target.path)
-    wrong = what_is_wrong(target.path, data) if target.named else None
-    if wrong is not None:
-        return MapResult(target.path, diagnostics=(wrong,))
     on_demand = depth is Depth.ON_DEMAND
     rules = _enabled(target)
     codes = wanted_by(data, rules.values(), on_demand=on_demand)
     if not codes and not on_demand:
-        return MapResult(target.path)
+        wrong = what_is_wrong(target.path, data) if target.named else None
+        return MapResult(target.path, diagnostics=(wrong,) if wrong else ())
     try:
         source = decode(target.path, data)
         module = Module(source, parse(source), target.torch)

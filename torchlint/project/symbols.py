@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from torchlint.analysis.summary import ClassSummary, FunctionSummary, Summary
 
@@ -239,7 +239,7 @@ class Index:
         if len(rest) > 1:
             owner = self._symbol(file, ":" + rest[0], depth + 1) if len(rest) == 2 else None
             if isinstance(owner, Key) and owner in self.classes:
-                return self.method(owner, rest[1], depth + 1)
+                return self.method(owner, rest[1])
             return owner if isinstance(owner, _Unparsed) else None
         return self._starred(file, summary, rest[0], depth)
 
@@ -254,38 +254,34 @@ class Index:
             unparsed = unparsed or found
         return unparsed
 
-    def method(self, class_: Key, name: str, depth: int = 0, *, load: bool = False) -> Key | None:
+    def method(self, class_: Key, name: str, *, load: bool = False) -> Key | None:
         """The function that a method call on an instance runs, through the bases of its class."""
-        own = Key(class_.path, f"{class_.name}.{name}")
-        if own in self.functions:
-            return own
-        summary = self.classes.get(class_)
-        if summary is None or depth > _DEEPEST:
-            return None
-        for base in summary.bases:
-            parent = self.symbol(class_.path, base, load=load)
-            if parent is not None and parent in self.classes and parent != class_:
-                found = self.method(parent, name, depth + 1, load=load)
-                if found is not None:
-                    return found
+        for each in self._ancestry(class_, {class_}, load=load):
+            own = Key(each.path, f"{each.name}.{name}")
+            if own in self.functions:
+                return own
         return None
 
     def callable(self, class_: Key, *, load: bool = False) -> Key | None:
         """What calling an instance runs: `forward` of a module, else `__call__`."""
         return self.method(class_, "forward", load=load) or self.method(class_, "__call__")
 
-    def attribute(self, class_: Key, name: str, depth: int = 0) -> list[str]:
+    def attribute(self, class_: Key, name: str) -> list[str]:
         """What `self.name` may hold, according to the class and its bases."""
-        summary = self.classes.get(class_)
-        if summary is None or depth > _DEEPEST:
-            return []
-        for attribute, targets in summary.attributes:
-            if attribute == name:
-                return list(targets)
-        for base in summary.bases:
-            parent = self.symbol(class_.path, base)
-            if parent is not None and parent != class_:
-                found = self.attribute(parent, name, depth + 1)
-                if found:
-                    return found
+        for each in self._ancestry(class_, {class_}):
+            for attribute, targets in self.classes[each].attributes if each in self.classes else ():
+                if attribute == name and (targets or each == class_):
+                    return list(targets)
         return []
+
+    def _ancestry(
+        self, class_: Key, seen: set[Key], depth: int = 0, *, load: bool = False
+    ) -> Iterator[Key]:
+        """A class and its bases, nearest first."""
+        yield class_
+        summary = self.classes.get(class_)
+        for base in summary.bases if summary is not None and depth <= _DEEPEST else ():
+            parent = self.symbol(class_.path, base, load=load)
+            if parent is not None and parent in self.classes and parent not in seen:
+                seen.add(parent)
+                yield from self._ancestry(parent, seen, depth + 1, load=load)

@@ -25,21 +25,22 @@ class Definitions:
 
     def bases(self, class_: cst.ClassDef) -> list[str]:
         """The dotted names of a class's bases, through bases that this file defines."""
-        return [name for name, _ in self._ancestry(class_, 0)]
+        return [name for name, _ in self._ancestry(class_, {class_})]
 
     def base_classes(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
         """The bases of a class that this file defines, nearest first, with theirs."""
-        return [own for _, own in self._ancestry(class_, 0) if own is not None]
+        return [own for _, own in self._ancestry(class_, {class_}) if own is not None]
 
     def _ancestry(
-        self, class_: cst.ClassDef, depth: int
+        self, class_: cst.ClassDef, seen: set[cst.ClassDef], depth: int = 0
     ) -> Iterator[tuple[str, cst.ClassDef | None]]:
         for base in class_.bases:
             for name in self._values.names.resolve(base.value):
                 own = self.class_named(name)
                 yield name, own
-                if own is not None and depth < _DEEPEST:
-                    yield from self._ancestry(own, depth + 1)
+                if own is not None and own not in seen and depth < _DEEPEST:
+                    seen.add(own)
+                    yield from self._ancestry(own, seen, depth + 1)
 
     def own_methods(self, class_: cst.ClassDef) -> dict[str, cst.FunctionDef]:
         """The methods that a class itself defines, by name."""
