@@ -60,6 +60,49 @@ REPEATED = {
 }
 
 
+DATASET = """\
+class Images(torch.utils.data.Dataset):
+    def __getitem__(self, index):
+        a0 = numpy.load(self.files[index])
+"""
+CHOICES = {
+    "arrays": (DATASET, "        if index == {1}: a{0} = a{2}\n", "        torch.tensor(a8)\n"),
+    "views": (DATASET, "        if index == {1}: a{0} = a{2}[0]\n", "        torch.tensor(a8)\n"),
+    "datasets": ("d0 = load()\n", "if f({1}): d{0} = d{2}\n", "DataLoader(d8)\n"),
+    "parts": (
+        "d0 = load()\n",
+        "if f({1}): d{0} = torch.utils.data.Subset(d{2}, [{1}])\n",
+        "DataLoader(d8)\n",
+    ),
+    "lists": (
+        "d0 = [load()]\n",
+        "if f({1}): d{0} = d{2}\n",
+        "DataLoader(torch.utils.data.ConcatDataset(d8))\n",
+    ),
+    "returned": (
+        "def d0():\n    return load()\n",
+        "def d{0}():\n    return d{2}()\n    return {1}\n" + "    return d{2}()\n" * 3,
+        "DataLoader(d8())\n",
+    ),
+    "options": ("o0 = dict(a=1)\n", "if f({1}): o{0} = dict(**o{2})\n", "DataLoader(d, **o8)\n"),
+    "functions": ("f0 = len\n", "if f({1}): f{0} = f{2}\n", "DataLoader(d, collate_fn=f8)\n"),
+    "devices": ("d0 = 'cpu'\n", "if f({1}): d{0} = d{2}\n", "torch.zeros(3).to(d8).item()\n"),
+}
+"""What a name may be, in eight levels: the beginning, a line for level {0} that names the level {2}
+below it, and what asks."""
+
+
+def choices(begin: str, line: str, end: str, count: int) -> str:
+    levels = "".join(line.format(one, n, one - 1) for one in range(1, 9) for n in range(count))
+    return HEAD + begin + levels + end + STEP
+
+
+def all_inherit_all(count: int) -> str:
+    bases = ", ".join(f"Net{other}" for other in range(count))
+    nets = "".join(f"class Net{one}({bases}): pass\n" for one in range(count))
+    return f"{HEAD}{nets}Net0()\n{STEP}"
+
+
 def repeated(lines: str) -> str:
     return HEAD + STEP + lines
 
@@ -98,3 +141,12 @@ def test_a_line_that_is_repeated_costs_no_square(line: str) -> None:
 
 def test_functions_that_all_call_each_other_cost_no_power() -> None:
     assert grows(all_call_all(64), all_call_all(256)) < 1.5
+
+
+@pytest.mark.parametrize("parts", CHOICES.values(), ids=CHOICES)
+def test_what_a_name_may_be_costs_no_power(parts: tuple[str, str, str]) -> None:
+    assert grows(choices(*parts, 4), choices(*parts, 8)) < 2
+
+
+def test_classes_that_all_inherit_from_each_other_cost_no_power() -> None:
+    assert grows(all_inherit_all(4), all_inherit_all(8)) < 2

@@ -198,6 +198,9 @@ NESTED_PATTERNS = {
     "several kinds": "[{1: C(" * 10 + "y" + ")}]" * 10,
     "over lines": "[\n" * 30 + "]\n" * 30,
     "behind a continued line": "\\\n" + "[" * 30 + "]" * 30,
+    "never closed": "[" * 30 + "y" + "]" * 29,
+    "closed by others": "{1: " * 15 + "y" + ")" * 14,
+    "to the end of the text": "C(a=" * 30,
     "many": ("[" * 12 + "]" * 12 + ":\n        pass\n    case ") * 200 + "_",
 }
 FINE = {

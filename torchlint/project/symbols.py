@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.summary import ClassSummary, FunctionSummary, Summary
 
 _DEEPEST = 8
+_MOST_BASES = 200
 _LEVELS_UP = 3
 _CUT_OUT = 2
 """Where leading packages of a dotted name are missing, at least so many names must match."""
@@ -256,7 +258,7 @@ class Index:
 
     def method(self, class_: Key, name: str, *, load: bool = False) -> Key | None:
         """The function that a method call on an instance runs, through the bases of its class."""
-        for each in self._ancestry(class_, {class_}, load=load):
+        for each in islice(self._ancestry(class_, {class_}, load=load), _MOST_BASES):
             own = Key(each.path, f"{each.name}.{name}")
             if own in self.functions:
                 return own
@@ -268,8 +270,10 @@ class Index:
 
     def attribute(self, class_: Key, name: str) -> list[str]:
         """What `self.name` may hold, according to the class and its bases."""
-        for each in self._ancestry(class_, {class_}):
-            for attribute, targets in self.classes[each].attributes if each in self.classes else ():
+        if class_ not in self.classes:
+            return []
+        for each in islice(self._ancestry(class_, {class_}), _MOST_BASES):
+            for attribute, targets in self.classes[each].attributes:
                 if attribute == name and (targets or each == class_):
                     return list(targets)
         return []

@@ -173,6 +173,10 @@ class _Scan:
             message = self._excess()
             if message:
                 return TooMuch(message, token.start())
+        self._patterns.finish()
+        message = self._excess()
+        if message:
+            return TooMuch(message, len(text))
         if self._deepest <= MOST_BRACKETS:
             return None
         message = (
@@ -274,6 +278,8 @@ class _Patterns:
         self.cost = 0
         self._costs: list[int] = []
         """Of the brackets that are open in a pattern; empty outside."""
+        self._tries: list[int] = []
+        """How often the parser tries what is in each of them."""
         self._depth = 0
         self._starts_line = True
         self._matches = False
@@ -293,13 +299,23 @@ class _Patterns:
         if kind is not None:
             self._starts_line = kind == "end"
 
+    def finish(self) -> None:
+        """What is still open at the end of the text is tried as often, before it is an error."""
+        while len(self._costs) > 1:
+            self._close()
+        self.cost += sum(self._costs)
+
     def _add(self, token: re.Match[str], depth: int) -> None:
         kind, text = token.lastgroup, token.group()
         if kind == "open":
-            self._costs.append(4 if text == "{" else 2)
+            self._tries.append(4 if text == "{" else 2)
+            self._costs.append(self._tries[-1])
         elif kind == "close" and len(self._costs) > 1:
-            inside = self._costs.pop()
-            self._costs[-1] += inside * (4 if text == "}" else 2)
+            self._close()
         elif depth <= self._depth and (kind in ("colon", "end") or text == "if"):
             self.cost += self._costs[0]
-            self._costs = []
+            self._costs, self._tries = [], []
+
+    def _close(self) -> None:
+        inside = self._costs.pop()
+        self._costs[-1] += inside * self._tries.pop()

@@ -24,8 +24,10 @@ def looks_like_array(node: cst.BaseExpression, module: Module, depth: int = 0) -
     Lists have no `.reshape`, and are not sliced by `x[:, 0:3]`; a function that is given an
     array gives one back.
     """
-    if depth > _DEEPEST:
-        return False
+    return depth <= _DEEPEST and module.once(_looks_like_array, node, depth)
+
+
+def _looks_like_array(module: Module, node: cst.BaseExpression, depth: int) -> bool:
     if isinstance(node, cst.Name):
         return _named_array(node, module, depth)
     value = module.value(node)

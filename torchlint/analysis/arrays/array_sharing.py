@@ -58,8 +58,10 @@ def has_an_axis(node: cst.BaseExpression, module: Module) -> bool:
 
 def is_read_only(node: cst.BaseExpression, module: Module, depth: int = 0) -> bool:
     """Whether an array is a view of memory that must not be written: a memory map, a buffer."""
-    if depth > _DEEPEST:
-        return False
+    return depth <= _DEEPEST and module.once(_is_read_only, node, depth)
+
+
+def _is_read_only(module: Module, node: cst.BaseExpression, depth: int) -> bool:
     for source in _sources(node, module):
         if isinstance(source, cst.Call):
             if module.calls(source, *_READ_ONLY):

@@ -92,7 +92,7 @@ def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
     getitem = methods.get("__getitem__")
     if getitem is None:
         return Dataset(Cost.WORK, _decodes(vision)) if vision else None
-    reachable = list(_reachable(getitem, methods, module, 0))
+    reachable = _reachable(getitem, methods, module)
     if puts_on_device(class_, reachable, module):
         return Dataset(Cost.DEVICE)
     held = held_by(class_, methods.get("__init__"), module) or writes_to_self(reachable, module)
@@ -118,20 +118,25 @@ def _streams(bases: list[str], methods: dict[str, Function]) -> bool:
 # what a sample costs -----------------------------------------------------------------------
 
 
-def _reachable(
-    function: Function, methods: dict[str, Function], module: Module, depth: int
-) -> Iterator[Function]:
-    """The function, and the functions of this file that it calls."""
-    yield function
-    if depth >= _DEEPEST:
-        return
+def _reachable(function: Function, methods: dict[str, Function], module: Module) -> list[Function]:
+    """The function, and the functions of this file that it calls, nearest first."""
+    found = {function: None}
+    nearest = [function]
+    for _ in range(_DEEPEST):
+        called = [each for one in nearest for each in _called(one, methods, module)]
+        nearest = [each for each in dict.fromkeys(called) if each not in found]
+        found.update(dict.fromkeys(nearest))
+    return list(found)
+
+
+def _called(function: Function, methods: dict[str, Function], module: Module) -> Iterator[Function]:
     for call in module.calls_within(function.body):
         name = dotted_text(call.func)
         called = methods.get(name[5:]) if name.startswith("self.") else None
         if called is None:
             called = module.definitions.callee(call)
-        if called is not None and called is not function:
-            yield from _reachable(called, methods, module, depth + 1)
+        if called is not None:
+            yield called
 
 
 def _work(

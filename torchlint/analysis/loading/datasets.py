@@ -43,6 +43,10 @@ def dataset_of(node: cst.BaseExpression | None, module: Module, depth: int = 0) 
     """What is known of the dataset that an expression stands for."""
     if node is None or depth > _DEEPEST:
         return _UNKNOWN
+    return module.once(_dataset_of, node, depth)
+
+
+def _dataset_of(module: Module, node: cst.BaseExpression, depth: int) -> Dataset:
     if isinstance(node, cst.Name):
         found = _joined(_bound(binding, module, depth) for binding in module.flow.reaching(node))
         return found if found != _UNKNOWN else _by_value(node, module)
@@ -248,7 +252,7 @@ def _local_argument(node: cst.Call, module: Module) -> str:
 
 
 def _item(node: cst.Subscript, module: Module, depth: int) -> Dataset:
-    elements = list(_elements(node.value, module))
+    elements = _elements(node.value, module)
     if elements:
         return _joined(dataset_of(each, module, depth + 1) for each in elements)
     owner = dataset_of(node.value, module, depth + 1)
@@ -257,8 +261,20 @@ def _item(node: cst.Subscript, module: Module, depth: int) -> Dataset:
 
 def _elements(
     node: cst.BaseExpression | None, module: Module, depth: int = 0
-) -> Iterator[cst.BaseExpression]:
+) -> list[cst.BaseExpression]:
     """What a list, tuple or dict holds, where the code spells it out."""
+    return list(module.once(_spelled_out, node, depth))
+
+
+def _spelled_out(
+    module: Module, node: cst.BaseExpression | None, depth: int
+) -> dict[cst.BaseExpression, None]:
+    return dict.fromkeys(_each_spelled_out(node, module, depth))
+
+
+def _each_spelled_out(
+    node: cst.BaseExpression | None, module: Module, depth: int
+) -> Iterator[cst.BaseExpression]:
     if isinstance(node, (cst.List, cst.Tuple)):
         yield from (element.value for element in node.elements)
     elif isinstance(node, (cst.ListComp, cst.GeneratorExp)):

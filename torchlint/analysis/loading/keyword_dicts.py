@@ -12,14 +12,22 @@ from torchlint.analysis.names import How
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
-Spelled = dict[str, list[cst.BaseExpression]]
+
+class Spelled(dict[str, list[cst.BaseExpression]]):
+    """The values that dicts can hold, by key."""
+
+    def __init__(self) -> None:
+        self.read: set[cst.CSTNode] = set()
+        """The expressions of which all is known."""
+
+
 _DEEPEST = 4
 _READING = frozenset({"get", "keys", "items", "values", "copy"})
 
 
 def spelled_out(call: cst.Call, module: Module) -> Spelled | None:
     """Every value that the `**dicts` of a call can pass, by key; None if that is unknown."""
-    found: Spelled = {}
+    found = Spelled()
     for arg in call.args:
         if arg.star == "**" and not _add(found, arg.value, module, 0):
             return None
@@ -28,8 +36,12 @@ def spelled_out(call: cst.Call, module: Module) -> Spelled | None:
 
 def _add(found: Spelled, node: cst.BaseExpression, module: Module, depth: int) -> bool:
     """Collects what a dict expression holds; False if other code may have filled it."""
-    if depth > _DEEPEST:
-        return False
+    if node not in found.read and depth <= _DEEPEST and _holds(found, node, module, depth):
+        found.read.add(node)
+    return node in found.read
+
+
+def _holds(found: Spelled, node: cst.BaseExpression, module: Module, depth: int) -> bool:
     if isinstance(node, cst.Dict):
         return _add_display(found, node, module, depth)
     if isinstance(node, cst.IfExp):

@@ -102,6 +102,10 @@ def _written_attribute(node: cst.CSTNode) -> str:
 
 def holds_local_function(node: cst.BaseExpression, module: Module, depth: int = 0) -> bool:
     """Whether an expression contains a lambda or a function defined inside another one."""
+    return module.once(_holds_local_function, node, depth)
+
+
+def _holds_local_function(module: Module, node: cst.BaseExpression, depth: int) -> bool:
     for inner in module.within(node):
         if type(inner) is cst.Lambda:
             return True

@@ -77,6 +77,7 @@ class CallValues:
     def __init__(self, values: Inference, own: Definitions) -> None:
         self._values = values
         self._own = own
+        self._cpu: dict[tuple[cst.BaseExpression, int], bool] = {}
 
     def call(self, node: cst.Call) -> Value:
         values = self._values
@@ -328,6 +329,11 @@ class CallValues:
 
     def is_cpu(self, device: cst.BaseExpression, depth: int = 0) -> bool:
         """Whether a device expression is the CPU for certain."""
+        if (device, depth) not in self._cpu:
+            self._cpu[device, depth] = self._is_cpu(device, depth)
+        return self._cpu[device, depth]
+
+    def _is_cpu(self, device: cst.BaseExpression, depth: int) -> bool:
         if literal(device) == "cpu":
             return True
         if isinstance(device, cst.Call):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.values.inference import Inference
 
 _DEEPEST = 8
+_MOST_BASES = 200
 
 
 class Definitions:
@@ -25,11 +27,12 @@ class Definitions:
 
     def bases(self, class_: cst.ClassDef) -> list[str]:
         """The dotted names of a class's bases, through bases that this file defines."""
-        return [name for name, _ in self._ancestry(class_, {class_})]
+        return [name for name, _ in islice(self._ancestry(class_, {class_}), _MOST_BASES)]
 
     def base_classes(self, class_: cst.ClassDef) -> list[cst.ClassDef]:
         """The bases of a class that this file defines, nearest first, with theirs."""
-        return [own for _, own in self._ancestry(class_, {class_}) if own is not None]
+        found = islice(self._ancestry(class_, {class_}), _MOST_BASES)
+        return [own for _, own in found if own is not None]
 
     def _ancestry(
         self, class_: cst.ClassDef, seen: set[cst.ClassDef], depth: int = 0
