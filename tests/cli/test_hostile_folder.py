@@ -1,7 +1,9 @@
-"""Whoever checks a folder runs nothing of it, although Python likes to import from there."""
+"""Whoever checks a folder runs nothing of it, although Python likes to import from there; and no file
+of it hides what is found in another."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -80,3 +82,70 @@ def test_a_script_that_is_run_later_gets_the_path_it_would_have(
     with safe_path.safe_path():
         assert os.environ["PYTHONSAFEPATH"] == "1"
     assert os.environ.get("PYTHONSAFEPATH") == before
+
+
+TRAIN = """\
+import torch
+model = torch.nn.Linear(2, 2).cuda()
+total = 0.0
+for x, y in loader:
+    loss = model(x)
+    loss.backward()
+    optimizer.step()
+"""
+READ = "    total += loss.item()\n"
+FAN = "".join(
+    f"def f{one}(value):\n    value.item()\n"
+    + "".join(f"    f{other}(value)\n" for other in range(20))
+    for one in range(20)
+)
+SLOW = {"sums.py": TRAIN + READ * 2_000, "fan.py": f"{FAN}{TRAIN}    f0(loss)\n"}
+BAD = {
+    "brackets.py": (TRAIN + "x = " + "(" * 500 + ")" * 500, "nested 500 deep"),
+    "patterns.py": (f"{TRAIN}match x:\n    case {'[' * 30}{']' * 30}:\n        pass\n", "`case`"),
+    "cut.py": (f"{TRAIN}match x:\n    case {'[' * 30}", "`case`"),
+    "chain.py": (f"{TRAIN}x = (a\n" + ".f()\n" * 2_000 + ")\n", "are chained"),
+    "undefined.py": (f"# coding: undefined\n{TRAIN}", "encoding 'undefined'"),
+    "idna.py": (f"# coding: idna\n{TRAIN}x = 'é'\n", "says it is idna"),
+    "nul.py": (f"{TRAIN}x = 1\0\n", "NUL byte"),
+    "large.py": (TRAIN + "#\n" * (2 << 20), "over 4 MiB"),
+    "lines.ipynb": (
+        json.dumps(
+            {
+                "cells": [{"cell_type": "code", "source": TRAIN + "\n" * 500_000}],
+                "metadata": {},
+                "nbformat": 4,
+                "nbformat_minor": 5,
+            }
+        ),
+        "more than 500,000 lines",
+    ),
+    "link.py": (None, "leads to a file that does not exist"),
+    "pipe.py": (None, "named pipe"),
+}
+
+
+def test_bad_files_are_named_and_hide_nothing(here: Path) -> None:
+    for name, text in {
+        "train.py": TRAIN + READ,
+        **SLOW,
+        **{name: text for name, (text, _) in BAD.items() if text is not None},
+    }.items():
+        (here / name).write_text(text, encoding="utf-8")
+    (here / "link.py").symlink_to("gone.py")
+    os.mkfifo(here / "pipe.py")
+    words = ["check", "--isolated", "--no-cache", "--output-format", "concise"]
+    done = subprocess.run(
+        [sys.executable, "-m", "torchlint", *words, ".", "link.py", "pipe.py"],
+        cwd=here,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "train.py:8:14: TL201" in done.stdout
+    assert "fan.py:2:5: TL201" in done.stdout
+    assert done.stdout.count("sums.py:") == 2_000
+    said = dict(line.split(":", 1) for line in done.stderr.splitlines())
+    assert said.keys() == BAD.keys()
+    assert [name for name, (_, why) in BAD.items() if why not in said[name]] == []

@@ -178,6 +178,8 @@ TOO_LONG = {
     "not": "not " * 2000 + "x",
     "conditions": "a if b else " * 2000 + "c",
     "lambdas": "lambda:" * 2000 + "c",
+    "lambdas with parameters": "lambda a, *b: " * 2000 + "c",
+    "lambdas in defaults": "lambda a=" * 2000 + "c" + ", d: e" * 2000,
 }
 LONG_TOGETHER = {
     "chains over many lines": "(a\n" + ".f()\n" * 2000 + ")",
@@ -220,6 +222,7 @@ FINE = {
     "a long line of text": "x = '" + "a.b + c " * 1000 + "'",
     "many statements on a line": "x = a.b + 1; " * 1000,
     "adjacent strings": "x = (" + "'a' " * 2000 + ")",
+    "many lambdas": "x = [" + "lambda a, b: a + b, " * 3000 + "]",
     "comparisons": "x = " + " and ".join(["a"] * 2000),
 }
 

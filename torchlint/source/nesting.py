@@ -158,6 +158,9 @@ class _Scan:
 
     def __init__(self) -> None:
         self._chains = [0]
+        self._lambdas = [0]
+        """Of the lambdas in each bracket, those whose parameters have not ended: their commas do
+        not end the chain."""
         self._after_operand = False
         self._deepest = 0
         self._place = 0
@@ -220,6 +223,7 @@ class _Scan:
         if kind == "open":
             self._chains[-1] += self._after_operand
             self._chains.append(0)
+            self._lambdas.append(0)
             self._nested += max(0, len(self._chains) - _USUAL_DEPTH)
             self._note_depth(len(self._chains) - 1, token.start())
             self._after_operand = False
@@ -227,6 +231,7 @@ class _Scan:
             self._end_chain()
             if len(self._chains) > 1:
                 self._chains.pop()
+                self._lambdas.pop()
             self._after_operand = True
         elif kind == "operator":
             self._chains[-1] += 1
@@ -234,12 +239,19 @@ class _Scan:
         elif kind == "word":
             word = token.group()
             self._chains[-1] += word in _OPERATOR_WORDS
+            self._lambdas[-1] += word == "lambda"
             self._after_operand = word not in _OPERATOR_WORDS and word not in _OTHER_WORDS
-        elif kind in ("separator", "end"):
-            if kind == "separator" or len(self._chains) == 1:
+        elif kind == "separator":
+            if not self._lambdas[-1]:
                 self._end_chain()
-                self._after_operand = False
-        elif kind not in (None, "colon"):
+            self._after_operand = False
+        elif kind == "end" and len(self._chains) == 1:
+            self._end_chain()
+            self._lambdas[-1] = 0
+            self._after_operand = False
+        elif kind == "colon":
+            self._lambdas[-1] = max(0, self._lambdas[-1] - 1)
+        elif kind not in (None, "separator", "end"):
             self._after_operand = True
             if not {"f", "t"}.isdisjoint((token["prefix"] or "").lower()):
                 self._look_into(token[kind], token.start(kind))
