@@ -135,3 +135,12 @@ def started(*preloaded: str) -> Iterator[Start]:
 def warm_start() -> Iterator[Start]:
     """Starts a script that uses torch."""
     yield from started(*TORCH)
+
+
+@pytest.fixture(scope="session")
+def gpu_start() -> Iterator[Start]:
+    """Starts a script that uses torch, on a machine that seems to have a GPU; skips the test where
+    nothing starts warm."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the GPU is there only for what starts warm")
+    yield from started(*TORCH, "simulated_gpu")

@@ -268,11 +268,18 @@ def in_a_process(words: list[str], project: Path) -> tuple[int, str]:
 def warmly(
     warm_start: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Torchlint:
-    """In this process, whose runs start with torch imported; fails if one of them is left."""
+    """In this process, whose runs start with torch imported."""
+    return starting_by(warm_start, monkeypatch, capfd)
+
+
+def starting_by(
+    start_one: Start, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Torchlint:
+    """In this process, whose runs start so; fails if one of them is left."""
     started = []
 
     def start(*words: Any, **how: Any) -> subprocess.Popen[bytes]:
-        started.append(warm_start(*words, **how))
+        started.append(start_one(*words, **how))
         return started[-1]
 
     def torchlint(words: list[str], project: Path) -> tuple[int, str]:

@@ -1,0 +1,117 @@
+"""What a run asks of a GPU, call by call, and what it makes the script wait for: nothing.
+
+The GPU is simulated (`tests/simulated_gpu.py`), and writes each call to standard error.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from statistics import median
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.runtime.probe.settings import Anchor
+
+if TYPE_CHECKING:
+    from tests.runtime.probe.conftest import Message, RunProbe, Write
+    from tests.runtime.probe.little_parent import Outcome
+    from tests.warm_start import Start
+
+TRAIN = """
+    import os, sys, time
+    import torch
+    torch.manual_seed(0)
+    model = torch.nn.Linear(16, 4).to("cuda")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    inputs = torch.randn(8, 16, device="cuda")
+    for step in range(1, 100):
+        time.sleep(0.002)
+        optimizer.zero_grad()
+        loss = model(inputs).square().mean()
+        loss.backward()
+        os.write(2, f"step {step}\\n".encode())
+        optimizer.step()
+        READ
+"""
+LOGGED = {"SIMULATED_GPU_LOG": "1"}
+
+
+@pytest.fixture
+def start_python(gpu_start: Start) -> Start:
+    """On a machine that seems to have a GPU."""
+    return gpu_start
+
+
+def turns(*given: tuple[int, int]) -> object:
+    left = iter(given)
+
+    def answer(message: Message) -> Message | None:
+        if message["type"] not in ("ready", "block"):
+            return None
+        settle, steps = next(left, (10**9, 1))
+        return {"type": "turn", "settle": settle, "steps": steps}
+
+    return answer
+
+
+def calls(outcome: Outcome) -> list[str]:
+    """What was asked of the GPU, in order, with the steps in between; a wait without how long."""
+    lines = [line.split(":")[0] for line in outcome.stderr.splitlines()]
+    lines = lines[lines.index("wake") :]
+    found = []
+    for is_step, same in groupby(lines, lambda line: line.startswith("step ")):
+        found += [f"{len(list(same))} steps"] if is_step else same
+    return found
+
+
+def waits_ms(outcome: Outcome) -> list[float]:
+    """How long the script waited for a number, each time."""
+    lines = [line.partition(": ") for line in outcome.stderr.splitlines()]
+    return [float(ms) for call, _, ms in lines if call == "wait aten::_local_scalar_dense"]
+
+
+def test_a_block_is_two_events_and_waits_for_nothing_in_between(
+    run_probe: RunProbe, write: Write
+) -> None:
+    write({"train.py": TRAIN.replace("READ", "")})
+    outcome = run_probe(
+        "train.py",
+        mode="measure",
+        anchor=Anchor("optimizer"),
+        env=LOGGED,
+        answer=turns((2, 0), (1, 3), (1, 4)),
+    )
+    assert calls(outcome) == [
+        "wake", *["wait copy to the GPU"] * 2, "1 steps", "clock_rate", "synchronize",
+        "2 steps", "clock_rate", "synchronize", "elapsed",
+        "1 steps", "record", "3 steps", "record", "1 steps", "clock_rate", "synchronize", "elapsed",
+        "1 steps", "record", "4 steps", "record", "1 steps", "clock_rate", "synchronize", "elapsed",
+        "85 steps",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_the_first_look_sees_how_long_a_read_waits(
+    run_probe: RunProbe, write: Write, reads: bool
+) -> None:
+    write({"train.py": TRAIN.replace("READ", "loss.item()" if reads else "")})
+    outcome = run_probe("train.py", mode="survey", steps=30, env=LOGGED)
+    (seen,) = outcome.of("survey")
+    assert (seen["device"], seen["gpu_name"]) == ("cuda", "Simulated GPU")
+    waited = 0.001 * median(waits_ms(outcome)) if reads else 0.0
+    assert (waited > 0.0005) == reads
+    host = 0.002 + 2 * 10e-6  # its sleep, two kernels of the loss, and what it waited
+    assert median(seen["lanes"]["other"]) == pytest.approx(host + waited, abs=20e-6)
+    assert seen["step_s"] == pytest.approx(sum(map(median, seen["lanes"].values())))
+
+
+def test_a_record_waits_for_nothing_before_its_last_step(run_probe: RunProbe, write: Write) -> None:
+    write({"train.py": TRAIN.replace("READ", "")})
+    outcome = run_probe(
+        "train.py", mode="record", anchor=Anchor("optimizer"), steps=8, level=3, seed=0, env=LOGGED
+    )
+    (record,) = outcome.of("record")
+    assert (record["steps"], len(record["losses"])) == (8, 8)
+    asked = calls(outcome)
+    assert asked[asked.index("1 steps") :] == []

@@ -1,0 +1,88 @@
+"""The GPU's half of `verify`, on a GPU that is simulated (`tests/simulated_gpu.py`).
+
+Its time is simulated too, so a verdict does not depend on how busy the machine is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.verify.test_script_kinds import Kind, Verified, run, starting_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.warm_start import Start
+
+SCRIPT = "reads_each_step.py"
+SHORT = ("--pairs", "2", "--steps", "30", "--warmup", "4", "--numbers-steps", "6")
+FIXED = {"loss.item()": "loss.detach().float()", "print(": "running = float(running)\nprint("}
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows")
+
+
+@pytest.fixture
+def verify(
+    tmp_path: Path,
+    gpu_start: Start,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Callable[..., Verified]:
+    def verified(words: str, *options: str, start: Start = gpu_start) -> Verified:
+        torchlint = starting_by(start, monkeypatch, capfd)
+        return run(Kind(words, words), (*SHORT, *options), tmp_path, torchlint)
+
+    return verified
+
+
+def milliseconds(script: Path, start: Start) -> float:
+    """How long a step takes when nothing measures it."""
+    child = start(
+        [sys.executable, str(script)], env={"STEPS": "200"}, stdout=subprocess.PIPE, stdin=None
+    )
+    out, _ = child.communicate()
+    assert child.returncode == 0
+    return float(out.split()[-1])
+
+
+def test_a_read_on_each_step_is_confirmed_to_cost_what_it_costs(
+    verify: Callable[..., Verified], gpu_start: Start, tmp_path: Path
+) -> None:
+    verified = verify(SCRIPT)
+    script = tmp_path / "project" / SCRIPT
+    fixed = tmp_path / "fixed.py"
+    text = script.read_text()
+    for before, after in FIXED.items():
+        text = text.replace(before, after)
+    fixed.write_text(text)
+    truth = milliseconds(script, gpu_start) / milliseconds(fixed, gpu_start)
+
+    result = verified.result
+    assert verified.code == 0, verified.said
+    assert result["environment"]["device"] == "cuda"
+    assert result["environment"]["gpu"] == {"name": "Simulated GPU"}
+    (fix,) = result["fixes"]
+    assert (fix["code"], fix["verdict"]) == ("TL201", "CONFIRMED")
+    assert fix["numerics"]["agreement"] == "bitwise equal"
+    assert truth > 1.5
+    # Without noise the interval is a point.
+    assert fix["ci"] == pytest.approx([truth, truth], rel=0.01)
+    assert result["aa"]["ratio"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_without_a_gpu_it_is_not_measurable(
+    hidden: bool, verify: Callable[..., Verified], gpu_start: Start, warm_start: Start
+) -> None:
+    options, start = (("--device", "cpu"), gpu_start) if hidden else ((), warm_start)
+    verified = verify(SCRIPT, *options, start=start)
+    result = verified.result
+    assert (result["environment"]["device"], result["environment"]["gpu"]) == ("cpu", None)
+    (fix,) = result["fixes"]
+    assert (fix["code"], fix["verdict"]) == ("TL201", "NOT MEASURABLE HERE"), verified.said
+    assert "spares waiting for a GPU" in verified.said
