@@ -360,7 +360,9 @@ def install() -> None:
     torch.__future__.set_swap_module_params_on_conversion(True)
     anyhow: Any = torch.Tensor
     anyhow.to = _to
-    anyhow.cuda = lambda self, device=None, non_blocking=False: _to(self, "cuda", None, non_blocking)
+    anyhow.cuda = lambda self, device=None, non_blocking=False: _to(
+        self, "cuda", None, non_blocking
+    )
     anyhow.cpu = lambda self: _to(self, "cpu")
     for name in (
         "tensor as_tensor empty zeros ones full rand randn randint randperm arange linspace eye "

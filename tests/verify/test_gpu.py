@@ -86,3 +86,36 @@ def test_without_a_gpu_it_is_not_measurable(
     (fix,) = result["fixes"]
     assert (fix["code"], fix["verdict"]) == ("TL201", "NOT MEASURABLE HERE"), verified.said
     assert "spares waiting for a GPU" in verified.said
+
+
+def test_a_gpu_that_is_not_there_is_said_before_the_script_runs(
+    verify: Callable[..., Verified], warm_start: Start
+) -> None:
+    verified = verify("crashes.py", "--device", "cuda", start=warm_start)
+    assert verified.code == verified.result["exit"] == 2, verified.said
+    assert verified.result["total"] is None
+    assert (
+        "This machine has no GPU that torch can use; leave out --device cuda, or run verify where "
+        "one is." in " ".join(verified.said.split())
+    )
+
+
+def test_a_script_that_leaves_the_gpu_alone_is_not_measured_as_on_it(
+    verify: Callable[..., Verified],
+) -> None:
+    verified = verify("plain.py", "--device", "cuda")
+    assert verified.code == verified.result["exit"] == 2, verified.said
+    assert verified.result["total"] is None
+    assert (
+        "The script computes on the CPU, though there is a GPU; give it the arguments that train "
+        "there, or leave out --device cuda." in " ".join(verified.said.split())
+    )
+
+
+def test_a_script_that_leaves_the_gpu_alone_is_measured_on_the_processor(
+    verify: Callable[..., Verified],
+) -> None:
+    verified = verify("plain.py")
+    environment = verified.result["environment"]
+    assert (environment["device"], environment["gpu"]) == ("cpu", None), verified.said
+    assert verified.result["total"]["pairs"] == 2

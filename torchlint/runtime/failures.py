@@ -16,6 +16,8 @@ CRASHED: Final = "crashed"
 TIMEOUT: Final = "timeout"
 FINISHED: Final = "finished"
 """The script ended before it did what was asked."""
+NO_GPU: Final = "no GPU"
+"""One was asked for, and torch sees none; the script has not been started."""
 
 _TAIL_BYTES: Final = 16_384
 _TAIL_LINES: Final = 20
@@ -25,7 +27,7 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
     """One run did not do what was asked.
 
     Args:
-        status: ERROR, CRASHED, TIMEOUT or FINISHED.
+        status: ERROR, CRASHED, TIMEOUT, FINISHED or NO_GPU.
         message: one sentence.
         name: of the run.
         kind: class of the exception, name of the signal, or `exit code 3`.

@@ -13,6 +13,7 @@ from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
     CRASHED,
     ERROR,
+    NO_GPU,
     TIMEOUT,
     Failed,
     OutOfTime,
@@ -71,6 +72,7 @@ class Run:
         self.name = job.settings.name
         self.folder = workspace.folder(self.name)
         self.launcher = job.launcher
+        self._device = job.settings.device
         self._workspace = workspace
         self._stderr = os.path.join(self.folder, "stderr")
         self._started = False
@@ -102,7 +104,9 @@ class Run:
     def greet(self, timeout_s: float) -> None:
         """Wait until the script is about to run, in all processes that were started."""
         while sum(peer.main for peer in self.peers) < self.launcher.processes:
-            self.receive(timeout_s, "start")
+            peer, hello = self.receive(timeout_s, "start")
+            if self._device == "cuda" and peer.main and hello.values.get("device") == "cpu":
+                raise self._failed(NO_GPU, "This machine has no GPU that torch can use.")
 
     def start(self) -> None:
         """Let the script run."""

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
+from torchlint.runtime.failures import FINISHED, NO_GPU, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
 from torchlint.runtime.survey import Survey, survey
 from torchlint.verify.errors import VerifyError
@@ -60,7 +60,8 @@ class Looker:
         """Survey both programs, side by side if the memory allows.
 
         Raises:
-            VerifyError: one of them fails (exit 4 or 5), or no steps are seen (6).
+            VerifyError: one of them fails (exit 4 or 5), no steps are seen (6), or they use no GPU
+                though one was asked for (2).
         """
         before, after = self._changes.places()
         fixes = self._changes.ids
@@ -85,7 +86,8 @@ class Looker:
         """Survey the original alone, where there is nothing to compare it with.
 
         Raises:
-            VerifyError: it fails (exit 4), or no steps are seen (6).
+            VerifyError: it fails (exit 4), no steps are seen (6), or they use no GPU though one
+                was asked for (2).
         """
         original = self._try(self._jobs.job(Variant(ORIGINAL, ()), SURVEY))
         if isinstance(original, Failed):
@@ -117,6 +119,11 @@ class Looker:
         return f" This fix does it: {names}; leave it out with --ignore."
 
     def _failed(self, failed: Failed, who: str, *, code: int, more: str = "") -> VerifyError:
+        if failed.status == NO_GPU:
+            return VerifyError(
+                "This machine has no GPU that torch can use; leave out --device cuda, or run "
+                "verify where one is."
+            )
         if failed.kind == "EOFError" and self._request.stdin is None:
             more += " It runs without a standard input; give it one with `< FILE`."
         elif _NO_TERMINAL in failed.message or _NO_TERMINAL in failed.tail:
@@ -132,6 +139,11 @@ class Looker:
                 "No training or inference steps were seen (no optimizer, backward, forward or "
                 f"DataLoader; seen: {seen}); check that the script, with these arguments, trains.",
                 code=6,
+            )
+        if self._request.device == "cuda" and original.device != "cuda":
+            raise VerifyError(
+                "The script computes on the CPU, though there is a GPU; give it the arguments that "
+                "train there, or leave out --device cuda."
             )
         if changed.anchor != original.anchor:
             raise VerifyError(
