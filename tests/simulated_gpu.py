@@ -8,12 +8,13 @@ for, is waited for.
 
 The driver wakes on the first use, cannot be used in a fork of the process that woke it, and sees
 no device where CUDA_VISIBLE_DEVICES is empty. With SIMULATED_GPU_LOG=1 each call goes to stderr,
-a wait with its milliseconds.
+a wait with its milliseconds. SIMULATED_GPU_MHZ holds the clock rates, reading after reading.
 SIMULATED_GPU_NOISE=0.02 makes each process 2 % faster or slower than another, and each kernel.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import time
@@ -43,6 +44,7 @@ _READS = frozenset({"aten::_local_scalar_dense", "aten::equal", "aten::nonzero"}
 _MIXES = frozenset({"aten::copy_", "aten::_to_copy", "aten::index", "aten::index_put_"})
 """What may have tensors of both devices."""
 
+_READINGS = itertools.count()
 _CUDA: Any = torch.cuda
 _real_clock, _real_sleep = time.perf_counter, time.sleep
 
@@ -304,7 +306,8 @@ def _synchronize(device: object = None) -> None:
 
 def _clock_rate(device: object = None) -> int:
     log("clock_rate")
-    return 1980
+    rates = os.environ.get("SIMULATED_GPU_MHZ", "1980").split()
+    return int(rates[next(_READINGS) % len(rates)])
 
 
 def _no_nvml(device: object = None) -> int:

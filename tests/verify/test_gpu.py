@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from tests.verify.test_script_kinds import Kind, Verified, run, starting_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.warm_start import Start
 
@@ -51,8 +51,13 @@ def milliseconds(script: Path, start: Start) -> float:
 
 
 def test_a_read_on_each_step_is_confirmed_to_cost_what_it_costs(
-    verify: Callable[..., Verified], gpu_start: Start, tmp_path: Path
+    verify: Callable[..., Verified],
+    gpu_start: Start,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Asked after the first step, after the warm-up and after each of ten blocks.
+    monkeypatch.setenv("SIMULATED_GPU_MHZ", "1980 1980 1200")
     verified = verify(SCRIPT)
     script = tmp_path / "project" / SCRIPT
     fixed = tmp_path / "fixed.py"
@@ -73,6 +78,10 @@ def test_a_read_on_each_step_is_confirmed_to_cost_what_it_costs(
     # Without noise the interval is a point.
     assert fix["ci"] == pytest.approx([truth, truth], rel=0.01)
     assert result["aa"]["ratio"] == pytest.approx(1.0)
+    assert result["notes"] == [
+        "The GPU's clock was held back in 24 of 60 blocks; heat, its power limit or other work "
+        "does that."
+    ]
 
 
 @pytest.mark.parametrize("hidden", [False, True])

@@ -10,10 +10,11 @@ from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.verify.session import remarks, some, without_a_fix
 
 
-def rounds(unsteady=0, runs=12, *, one_at_a_time=False):
+def rounds(unsteady=0, runs=12, *, one_at_a_time=False, throttled=0):
     return SimpleNamespace(
         one_at_a_time=one_at_a_time,
         unsteady=lambda: (unsteady, runs),
+        throttled=lambda: (throttled, 120),
         plan=SimpleNamespace(warmup=20),
     )
 
@@ -32,6 +33,11 @@ def test_drift_in_more_runs_than_chance_makes_is_told(unsteady, told):
 def test_programs_that_ran_one_after_the_other_are_told_of():
     (found,) = remarks(rounds(one_at_a_time=True))
     assert "one after the other" in found
+
+
+def test_blocks_with_a_clock_that_was_held_back_are_counted():
+    (found,) = remarks(rounds(throttled=7))
+    assert "in 7 of 120 blocks" in found
 
 
 def test_a_long_list_of_files_is_cut():

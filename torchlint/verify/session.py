@@ -375,6 +375,12 @@ def remarks(rounds: Rounds) -> list[str]:
             f"(after {rounds.plan.warmup} steps of warm-up); a longer --warmup may narrow the "
             "intervals."
         )
+    throttled, blocks = rounds.throttled()
+    if throttled:
+        found.append(
+            f"The GPU's clock was held back in {throttled} of {blocks} blocks; heat, its power "
+            "limit or other work does that."
+        )
     return found
 
 

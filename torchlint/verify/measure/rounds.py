@@ -119,6 +119,11 @@ class Rounds:
         runs = [blocks for measured in self._measured for blocks in _runs(measured)]
         return sum(_compiles(blocks) or drifting(_seconds(blocks)) for blocks in runs), len(runs)
 
+    def throttled(self) -> tuple[int, int]:
+        """In how many blocks the GPU's clock was held back, and how many there were."""
+        blocks = [each for measured in self._measured for run in _runs(measured) for each in run]
+        return sum(block.throttled is True for block in blocks), len(blocks)
+
     def pairs(self, before: str, after: str) -> Pairs:
         """The blocks of two variants that ran in turns, pair by pair."""
         found: Pairs = []

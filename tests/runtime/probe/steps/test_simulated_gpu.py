@@ -60,8 +60,9 @@ def calls(outcome: Outcome) -> list[str]:
     lines = [line.split(":")[0] for line in outcome.stderr.splitlines()]
     lines = lines[lines.index("wake") :]
     found = []
-    for is_step, same in groupby(lines, lambda line: line.startswith("step ")):
-        found += [f"{len(list(same))} steps"] if is_step else same
+    for is_step, group in groupby(lines, lambda line: line.startswith("step ")):
+        same = list(group)
+        found += [f"{len(same)} steps"] if is_step else same
     return found
 
 
