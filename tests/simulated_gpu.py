@@ -126,7 +126,17 @@ def _sleep(seconds: float) -> None:
 # tensors ----------------------------------------------------------------------------------------
 
 
-class GpuTensor(torch.Tensor):
+class _SeemsPlain(type(torch.Tensor)):  # type: ignore[misc]
+    """What compares the type of a tensor on the GPU finds that of any tensor or parameter."""
+
+    def __eq__(cls, other: object) -> bool:
+        return any(other is each for each in (cls, torch.Tensor, torch.nn.Parameter))
+
+    def __hash__(cls) -> int:
+        return hash(torch.Tensor)
+
+
+class GpuTensor(torch.Tensor, metaclass=_SeemsPlain):
     """A tensor in main memory that says it is on the GPU."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl
