@@ -6,8 +6,8 @@ waiting; kernels take theirs on the queue. Tensors "on the GPU" lie in main memo
 they would not: an operation that mixes devices fails, and whatever a CUDA tensor must be waited
 for, is waited for.
 
-The driver wakes on the first use, cannot be used in a fork of the process that woke it, and sees
-no device where CUDA_VISIBLE_DEVICES is empty. With SIMULATED_GPU_LOG=1 each call goes to stderr,
+The driver wakes on the first use, cannot be used in a fork of a process that asked it anything, and
+sees no device where CUDA_VISIBLE_DEVICES is empty. With SIMULATED_GPU_LOG=1 each call goes to stderr,
 a wait with its milliseconds. SIMULATED_GPU_MHZ holds the clock rates, reading after reading.
 SIMULATED_GPU_NOISE=0.02 makes each process 2 % faster or slower than another, and each kernel.
 """
@@ -55,6 +55,8 @@ class Queue:
     def __init__(self) -> None:
         self.driver: int | None = None
         """The process that woke it."""
+        self.asked: int | None = None
+        """The first process that asked it anything; a fork of that one cannot wake it."""
         self.host_s = 0.0
         self._ends: deque[float] = deque([0.0], maxlen=DEEPEST)
         self._chance = random.Random()
@@ -63,13 +65,20 @@ class Queue:
     def wake(self) -> None:
         if not available():
             raise RuntimeError("No CUDA GPUs are available")
+        if self.is_in_bad_fork:
+            raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
         if self.driver is None:
             log("wake")
-            self.driver, self.host_s = os.getpid(), _real_clock()
+            self.driver = self.asked = os.getpid()
+            self.host_s = _real_clock()
             self._chance = random.Random(os.getpid())
             self._pace = self._jitter()
-        elif self.driver != os.getpid():
-            raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
+            for seed, _ in filter(None, _CUDA._lazy_seed_tracker.get_calls()):
+                seed()
+
+    @property
+    def is_in_bad_fork(self) -> bool:
+        return self.asked not in (None, os.getpid())
 
     @property
     def is_awake(self) -> bool:
@@ -110,6 +119,14 @@ def log(call: str) -> None:
 
 def available() -> bool:
     return os.environ.get("CUDA_VISIBLE_DEVICES") != ""
+
+
+def _ask() -> bool:
+    """Whether there is a device: a question to the driver, unless NVML is asked in its place."""
+    if QUEUE.asked is None and os.environ.get("PYTORCH_NVML_BASED_CUDA_CHECK") != "1":
+        log("ask the driver")
+        QUEUE.asked = os.getpid()
+    return available()
 
 
 def _clock() -> float:
@@ -337,12 +354,12 @@ def install() -> None:
     used = 64 << 20
     facts = SimpleNamespace(name=NAME, total_memory=MEMORY, major=9, minor=0)
     new: dict[str, Any] = {
-        "is_available": available,
-        "device_count": lambda: int(available()),
+        "is_available": _ask,
+        "device_count": lambda: int(_ask()),
         "is_initialized": lambda: QUEUE.is_awake,
         "init": QUEUE.wake,
         "_lazy_init": QUEUE.wake,
-        "_is_in_bad_fork": lambda: QUEUE.driver not in (None, os.getpid()),
+        "_is_in_bad_fork": lambda: QUEUE.is_in_bad_fork,
         "current_device": _awake(0),
         "set_device": _awake(None),
         "device": _one_of_one,
@@ -367,7 +384,9 @@ def install() -> None:
     for kind in ("allocated", "reserved"):
         new |= {f"memory_{kind}": _awake(used), f"max_memory_{kind}": _awake(used)}
     for name, value in new.items():
-        setattr(_CUDA, name, value)
+        for module in (_CUDA, _CUDA.random):
+            if hasattr(module, name):
+                setattr(module, name, value)
     torch.version.cuda = "12.8"
     # So that a module keeps its parameters' identity when they move.
     torch.__future__.set_swap_module_params_on_conversion(True)

@@ -117,3 +117,44 @@ def test_a_record_waits_for_nothing_before_its_last_step(run_probe: RunProbe, wr
     asked = calls(outcome)
     # After its steps it reads what it has kept.
     assert asked[: asked.index("8 steps")] == ["wake", *["wait copy to the GPU"] * 4]
+
+
+FORKS = """
+    import torch
+    import torch.multiprocessing as mp
+
+    def train(rank):
+        model = torch.nn.Linear(4, 1).to("cuda")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        for _ in range(12):
+            model(torch.ones(4, device="cuda")).sum().backward()
+            optimizer.step()
+
+    torch.manual_seed(0)
+    mp.start_processes(train, nprocs=1, start_method="fork")
+"""
+
+
+@pytest.mark.parametrize("mode", ["survey", "measure"])
+def test_a_fork_can_train_on_a_gpu_that_its_parent_left_alone(
+    run_probe: RunProbe, write: Write, mode: str
+) -> None:
+    write({"train.py": FORKS})
+    outcome = run_probe(
+        "train.py",
+        mode=mode,
+        anchor=Anchor("optimizer"),
+        steps=50,
+        seed=0,
+        answer=turns((1, 2)),
+        until=("ended",),
+        env=LOGGED,
+    )
+    assert outcome.ended["status"] == "finished", outcome.stderr
+    assert [each["device"] for each in outcome.of("hello") if each["role"] == "main"] == ["cuda"]
+    assert "ask the driver" not in outcome.stderr
+    (said,) = (each for each in outcome.of({"measure": "block"}.get(mode, mode)) if each["steps"])
+    if mode == "measure":
+        assert said["gpu"] > 0
+    else:
+        assert said["steps"] == 12
