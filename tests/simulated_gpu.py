@@ -376,6 +376,7 @@ def install() -> None:
         "mem_get_info": _awake((MEMORY - used, MEMORY)),
         "reset_peak_memory_stats": _awake(None),
         "empty_cache": _awake(None),
+        "_sleep": lambda cycles: QUEUE.launch(1e-9 * cycles),
         "clock_rate": _clock_rate,
         "utilization": _no_nvml,
         "temperature": _no_nvml,
@@ -385,7 +386,7 @@ def install() -> None:
         new |= {f"memory_{kind}": _awake(used), f"max_memory_{kind}": _awake(used)}
     for name, value in new.items():
         for module in (_CUDA, _CUDA.random):
-            if hasattr(module, name):
+            if module is _CUDA or hasattr(module, name):
                 setattr(module, name, value)
     torch.version.cuda = "12.8"
     # So that a module keeps its parameters' identity when they move.

@@ -107,6 +107,20 @@ def test_the_first_look_sees_how_long_a_read_waits(
     assert seen["step_s"] == pytest.approx(sum(map(median, seen["lanes"].values())))
 
 
+def test_the_first_look_sees_how_long_the_gpu_takes_for_a_step(
+    run_probe: RunProbe, write: Write
+) -> None:
+    write({"train.py": TRAIN.replace("READ", "torch.cuda._sleep(50_000_000)  # 50 ms")})
+    outcome = run_probe("train.py", mode="survey", steps=15, env=LOGGED)
+    (seen,) = outcome.of("survey")
+    assert seen["step_s"] == pytest.approx(0.051, rel=0.03)
+    assert median(seen["times"]) == pytest.approx(0.051, rel=0.03)
+    asked = calls(outcome)[3:]
+    after_the_last_step = asked[len(asked) - asked[::-1].index("1 steps") :]
+    assert set(asked) == {"1 steps", "record", "synchronize", "elapsed"}
+    assert asked.count("synchronize") == after_the_last_step.count("synchronize") == 1
+
+
 def test_a_record_waits_for_nothing_before_its_last_step(run_probe: RunProbe, write: Write) -> None:
     write({"train.py": TRAIN.replace("READ", "")})
     outcome = run_probe(

@@ -6,13 +6,16 @@ import gc
 import os
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.script import served_sources
 from torchlint.runtime.probe.steps import events, executed_lines, step_times
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
-from torchlint.runtime.probe.steps.clock import MEGABYTE, peak_memory_mb
+from torchlint.runtime.probe.steps.clock import MEGABYTE, is_capturing, peak_memory_mb
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.lane_clock import LaneClock
 from torchlint.runtime.probe.steps.shapes import on_gpu, signature
@@ -116,9 +119,19 @@ class Surveyor:
         if self._on_gpu is None:
             self._on_gpu = on_gpu(subject)
         name = type(subject).__name__
-        stream = self._streams.add(kind, number, name, Moment(now, self._lanes.seconds()))
+        moment = Moment(now, self._lanes.seconds(), self._mark())
+        stream = self._streams.add(kind, number, name, moment)
         if self._chooser.enough(self._streams, stream):
             self._stop(stream)
+
+    def _mark(self) -> Any:
+        """This place in the GPU's stream, since the host may be far ahead of what it orders."""
+        cuda: Any = torch.cuda
+        if not self._on_gpu or self._settings.device == "cpu" or is_capturing(cuda):
+            return None
+        event = cuda.Event(enable_timing=True)
+        event.record()
+        return event
 
     def _note_news(self, number: int, inputs: object, now: float) -> None:
         shape = (number, signature(inputs)) if inputs is not None else None
@@ -146,6 +159,10 @@ class Surveyor:
 
     def _report(self, best: Stream | None, *, finished: bool) -> dict[str, object]:
         moments = list(best.moments) if best is not None else []
+        if any(moment.mark is not None for moment in moments):
+            # An error of the GPU is the script's own, and the marks say nothing then.
+            with suppress(RuntimeError):
+                torch.cuda.synchronize()
         times, warm = step_times.durations(moments), step_times.warm_up(moments, self._news)
         return {
             "type": "survey",
@@ -186,8 +203,6 @@ class Surveyor:
         }
 
     def _device(self) -> dict[str, object]:
-        import torch
-
         cuda: Any = torch.cuda
         uses = self._settings.device != "cpu" and cuda.is_initialized()
         if uses and self._on_gpu is None:

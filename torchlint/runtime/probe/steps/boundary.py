@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, LOADER, OPTIMIZER
 
@@ -33,10 +33,12 @@ _REMEMBERED = 4096
 
 @dataclass(frozen=True)
 class Moment:
-    """An event: when it was heard, and what its thread had spent in each lane until then."""
+    """An event: when it was heard, what its thread had spent in each lane until then, and an event
+    of the GPU's stream at the same place, if there is one."""
 
     time: float
     spent: Seconds
+    mark: Any = None
 
 
 class Stream:

@@ -106,10 +106,7 @@ class CudaClock(CpuClock):
 
     def read(self) -> Reading:
         """What was seen in the last block; `gpu` is None if its events cannot be compared."""
-        try:
-            gpu = self._first.elapsed_time(self._last) / 1000.0
-        except (RuntimeError, ValueError):
-            gpu = None
+        gpu = seconds_between(self._first, self._last)
         memory_mb = self._cuda.max_memory_allocated() / MEGABYTE
         return Reading(*self._elapsed(), gpu, memory_mb, self._throttled())
 
@@ -145,6 +142,17 @@ def uses_gpu(device: str, cuda: Any) -> bool:
     if device == "cpu":
         return False
     return bool(cuda.is_initialized() and cuda.is_available())
+
+
+def seconds_between(first: Any, last: Any) -> float | None:
+    """Between two events of the GPU's stream that have been waited for; None if there are none, or
+    they cannot be compared."""
+    if first is None or last is None:
+        return None
+    try:
+        return float(first.elapsed_time(last)) / 1000.0
+    except (RuntimeError, ValueError):
+        return None
 
 
 def is_capturing(cuda: Any) -> bool:

@@ -7,6 +7,8 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from torchlint.runtime.probe.steps.clock import seconds_between
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,12 +20,19 @@ CALM = 5
 
 
 def durations(moments: Sequence[Moment]) -> list[float]:
-    """Seconds of each step but the first, whose beginning nobody heard."""
-    return [later.time - before.time for before, later in pairwise(moments)]
+    """Seconds of each step but the first, whose beginning nobody heard.
+
+    On a GPU those between two marks in its stream, which must have been waited for.
+    """
+    found = []
+    for before, later in pairwise(moments):
+        on_gpu = seconds_between(before.mark, later.mark)
+        found.append(later.time - before.time if on_gpu is None else on_gpu)
+    return found
 
 
 def lanes(moments: Sequence[Moment]) -> dict[str, list[float]]:
-    """Seconds of the same steps by what they went into; `other` is the rest.
+    """Seconds of the host in the same steps by what they went into; `other` is the rest.
 
     Threads that take turns over a step have clocks of their own: what is not known is `other`.
     """
