@@ -301,6 +301,12 @@ def test_cpu_ratios_are_said_not_to_predict_gpu_ratios(device: str, said: bool) 
     assert ("CPU ratios do not predict GPU ratios." in shown) == said
 
 
+@pytest.mark.parametrize(("device", "said"), [("cpu", False), ("cuda", True)])
+def test_lanes_of_a_gpu_are_said_to_be_the_hosts(device: str, said: bool) -> None:
+    shown = page(result(environment=environment(device=device), lanes=lanes())).text()
+    assert ("It is the host's time, and the GPU's queue may be behind it." in shown) == said
+
+
 def test_an_unfit_machine_is_called_so() -> None:
     shown = page(dict(EVERYTHING)["unfit"]).text()
     assert "This machine was unfit for claims: load." in shown

@@ -13,6 +13,7 @@ from tests.report.verify.sample_results import (
     estimate,
     fix,
     full,
+    lanes,
     numerics,
     result,
     rich,
@@ -311,6 +312,14 @@ def test_cpu_ratios_are_said_not_to_predict_gpu_ratios(found: Result, said: bool
     for details in (True, False):
         shown = text(found, details=details)
         assert ("CPU ratios do not predict GPU ratios" in shown) == said
+
+
+@pytest.mark.parametrize(("device", "whose"), [("cpu", ""), ("cuda", " of the host")])
+def test_without_a_fix_it_is_said_whose_step_is_shown(device: str, whose: str) -> None:
+    found = result(
+        environment=environment(device=device), lanes=lanes(), plan=None, aa=None, total=None
+    )
+    assert f"step     16.9 ms{whose}: data 49%, backward" in text(found)
 
 
 def test_an_unfit_machine_is_called_so() -> None:

@@ -144,9 +144,10 @@ def fixes_of(*names: str):
     return SimpleNamespace(fixes=fixes, diff=lambda ids: f"diff of {ids[0]}")
 
 
-def look(**lanes):
+def look(device="cpu", **lanes):
     return SimpleNamespace(
-        exercised=lambda fix, number: fix != "d", changed=SimpleNamespace(lanes=lanes)
+        exercised=lambda fix, number: fix != "d",
+        changed=SimpleNamespace(lanes=lanes, device=device),
     )
 
 
@@ -186,6 +187,12 @@ def test_only_a_proven_gain_can_be_hidden():
     assert found[0].alone.verdict is Verdict.NEUTRAL
     assert found[0].alone.estimate.ratio > 1.005
     assert found[0].hidden_by is None
+
+
+def test_the_hosts_time_does_not_say_what_a_gpu_waits_for():
+    seen = look(data=(0.01,), device="cuda")
+    found = fix_results(fixes_of("a", "b", "c"), seen, judge(THREE))
+    assert found[1].hidden_by is None
 
 
 def test_without_lanes_nothing_is_said_to_hide_a_fix():

@@ -169,7 +169,7 @@ class _Page:
 
     def below(self, result: Result) -> list[str]:
         """What the figures hold for, in one line, and what reached the real world."""
-        lines = [] if result.total else self._facts("step", words.step(result.lanes), most=1)
+        lines = [] if result.total else self._facts("step", words.step(result), most=1)
         lines += self._facts("machine", words.machine_in_short(result), most=2)
         return lines + self._let_through(result)
 
@@ -184,7 +184,7 @@ class _Page:
             *self._facts("machine", words.machine(result.environment), most=9),
             *self._facts("", [words.CPU_BANNER] if on_cpu else [], most=1),
             *self._facts("plan", words.plan(result.plan) if result.plan else [], most=9),
-            *self._facts("step", words.step(result.lanes), most=1),
+            *self._facts("step", words.step(result), most=1),
             *self._facts("noise", words.noise(result.aa) if result.aa else [], most=9),
             *self._facts("besides", words.witnesses(result.total), most=1),
             *self._facts("missing", [f"not measured: {missing}"] if missing else [], most=9),

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         DeclaredPlan,
         Environment,
         FixResult,
-        Lanes,
         Noise,
         Numerics,
         Result,
@@ -128,16 +127,17 @@ def plan(declared: DeclaredPlan) -> list[str]:
     ]
 
 
-def step(lanes: Lanes) -> list[str]:
-    """Where the time of a median step of the original goes, the largest part first; empty if that
-    is not known."""
-    parts = {name: median(times) for name, times in asdict(lanes).items() if times}
+def step(result: Result) -> list[str]:
+    """Where the host's time in a median step of the original goes, the largest part first; empty
+    if that is not known."""
+    parts = {name: median(times) for name, times in asdict(result.lanes).items() if times}
     whole = sum(parts.values())
     if not whole > 0:
         return []
     ordered = sorted(parts, key=lambda name: -parts[name])
     shares = [f"{name} {parts[name] / whole:.0%}" for name in ordered if parts[name] > 0]
-    return [f"{milliseconds(1e3 * whole)}: {', '.join(shares)}"]
+    whose = "" if on_cpu(result) else " of the host"
+    return [f"{milliseconds(1e3 * whole)}{whose}: {', '.join(shares)}"]
 
 
 def noise(found: Noise) -> list[str]:

@@ -186,6 +186,8 @@ def _hidden_by(alone: Comparison, after: Comparison | None, changed: Survey) -> 
     gain, rest = alone.estimate.ratio - 1, after.estimate.ratio - 1
     if alone.verdict is not Verdict.CONFIRMED or rest > gain / 2:
         return None
+    if changed.device != "cpu":
+        return None  # The lanes are the host's, and the GPU may be behind it.
     lanes = {name: median(times) for name, times in changed.lanes.items() if times}
     return _LANES[max(lanes, key=lambda name: lanes[name])] if any(lanes.values()) else None
 

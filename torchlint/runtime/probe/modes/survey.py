@@ -129,8 +129,9 @@ class Surveyor:
         cuda: Any = torch.cuda
         if not self._on_gpu or self._settings.device == "cpu" or is_capturing(cuda):
             return None
-        event = cuda.Event(enable_timing=True)
-        event.record()
+        with private.out_of_compiler():
+            event = cuda.Event(enable_timing=True)
+            event.record()
         return event
 
     def _note_news(self, number: int, inputs: object, now: float) -> None:
