@@ -9,7 +9,8 @@ for, is waited for.
 The driver wakes on the first use, cannot be used in a fork of a process that asked it anything, and
 sees no device where CUDA_VISIBLE_DEVICES is empty. With SIMULATED_GPU_LOG=1 each call goes to stderr,
 a wait with its milliseconds. SIMULATED_GPU_MHZ holds the clock rates, reading after reading.
-SIMULATED_GPU_NOISE=0.02 makes each process 2 % faster or slower than another, and each kernel.
+SIMULATED_GPU_NOISE=0.02 makes each process 2 % faster or slower than another, and each kernel;
+SIMULATED_GPU_MB is the memory of the device.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ HEAVY_S = 500e-6
 """That the device takes for a kernel, and for a product of matrices."""
 DEEPEST = 1000
 """Kernels that wait; for more the host waits."""
-MEMORY = 16 << 30
 _HEAVY = frozenset({"aten::mm", "aten::addmm", "aten::bmm"})
 _READS = frozenset({"aten::_local_scalar_dense", "aten::equal", "aten::nonzero"})
 _MIXES = frozenset({"aten::copy_", "aten::_to_copy", "aten::index", "aten::index_put_"})
@@ -341,6 +341,10 @@ def _no_nvml(device: object = None) -> int:
     raise ModuleNotFoundError("pynvml does not seem to be installed or it can't be imported.")
 
 
+def _memory() -> int:
+    return int(os.environ.get("SIMULATED_GPU_MB", "16000")) << 20
+
+
 def _awake(value: Any) -> Callable[..., Any]:
     def asked(*_: Any, **__: Any) -> Any:
         QUEUE.wake()
@@ -352,7 +356,7 @@ def _awake(value: Any) -> Callable[..., Any]:
 def install() -> None:
     time.perf_counter, time.sleep = _clock, _sleep
     used = 64 << 20
-    facts = SimpleNamespace(name=NAME, total_memory=MEMORY, major=9, minor=0)
+    facts = SimpleNamespace(name=NAME, total_memory=_memory(), major=9, minor=0)
     new: dict[str, Any] = {
         "is_available": _ask,
         "device_count": lambda: int(_ask()),
@@ -373,7 +377,7 @@ def install() -> None:
         "default_stream": _awake(Stream()),
         "synchronize": _synchronize,
         "is_current_stream_capturing": lambda: False,
-        "mem_get_info": _awake((MEMORY - used, MEMORY)),
+        "mem_get_info": lambda device=None: (_memory() - used, _memory()),
         "reset_peak_memory_stats": _awake(None),
         "empty_cache": _awake(None),
         "_sleep": lambda cycles: QUEUE.launch(1e-9 * cycles),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.verify.test_script_kinds import Kind, Verified, run, starting_by
+from torchlint.report.verify.words import CPU_BANNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 SCRIPT = "reads_each_step.py"
 SHORT = ("--pairs", "2", "--steps", "30", "--warmup", "4", "--numbers-steps", "6")
+ONE_PAIR = ("--pairs", "1")
+"""For what does not depend on a verdict."""
 FIXED = {"loss.item()": "loss.detach().float()", "print(": "running = float(running)\nprint("}
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="verify does not run on Windows")
@@ -58,7 +61,8 @@ def test_a_read_on_each_step_is_confirmed_to_cost_what_it_costs(
 ) -> None:
     # Asked after the first step, after the warm-up and after each of ten blocks.
     monkeypatch.setenv("SIMULATED_GPU_MHZ", "1980 1980 1200")
-    verified = verify(SCRIPT)
+    page = tmp_path / "page.html"
+    verified = verify(SCRIPT, "--html", str(page))
     script = tmp_path / "project" / SCRIPT
     fixed = tmp_path / "fixed.py"
     text = script.read_text()
@@ -78,6 +82,9 @@ def test_a_read_on_each_step_is_confirmed_to_cost_what_it_costs(
     # Without noise the interval is a point.
     assert fix["ci"] == pytest.approx([truth, truth], rel=0.01)
     assert result["aa"]["ratio"] == pytest.approx(1.0)
+    assert "Simulated GPU" in verified.said
+    assert "Simulated GPU" in page.read_text()
+    assert CPU_BANNER not in verified.said + page.read_text()
     assert result["notes"] == [
         "The GPU's clock was held back in 24 of 60 blocks; heat, its power limit or other work "
         "does that."
@@ -89,7 +96,7 @@ def test_without_a_gpu_it_is_not_measurable(
     hidden: bool, verify: Callable[..., Verified], gpu_start: Start, warm_start: Start
 ) -> None:
     options, start = (("--device", "cpu"), gpu_start) if hidden else ((), warm_start)
-    verified = verify(SCRIPT, *options, start=start)
+    verified = verify(SCRIPT, *ONE_PAIR, *options, start=start)
     result = verified.result
     assert (result["environment"]["device"], result["environment"]["gpu"]) == ("cpu", None)
     (fix,) = result["fixes"]
@@ -124,7 +131,18 @@ def test_a_script_that_leaves_the_gpu_alone_is_not_measured_as_on_it(
 def test_a_script_that_leaves_the_gpu_alone_is_measured_on_the_processor(
     verify: Callable[..., Verified],
 ) -> None:
-    verified = verify("plain.py")
+    verified = verify("plain.py", *ONE_PAIR)
     environment = verified.result["environment"]
     assert (environment["device"], environment["gpu"]) == ("cpu", None), verified.said
-    assert verified.result["total"]["pairs"] == 2
+    assert verified.result["total"]["pairs"] == 1
+
+
+def test_programs_that_the_gpus_memory_does_not_hold_together_run_one_after_the_other(
+    verify: Callable[..., Verified], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIMULATED_GPU_MB", "1500")
+    verified = verify(SCRIPT, *ONE_PAIR, "--device", "cuda", "--total-only")
+    assert verified.result["total"]["ratio"] > 1.5, verified.said
+    assert any(
+        "does not hold the programs side by side" in note for note in verified.result["notes"]
+    )
