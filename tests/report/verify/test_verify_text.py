@@ -473,5 +473,13 @@ def test_paint_changes_nothing_but_colours(width: int) -> None:
 def test_the_whole_change_is_called_by_what_was_measured(
     ratios: list[float | None], said: str
 ) -> None:
-    fixes = tuple(fix(at, Verdict.NEUTRAL, each) for at, each in enumerate(ratios, start=1))
+    fixes = tuple(
+        fix(at, Verdict.NEUTRAL if each else Verdict.NOT_EXERCISED, each)
+        for at, each in enumerate(ratios, start=1)
+    )
     assert changed_program(result(fixes=fixes)) == said
+
+
+def test_fixes_that_were_measured_together_only_are_all_counted() -> None:
+    fixes = tuple(fix(at, Verdict.UNRESOLVED, None) for at in (1, 2, 3))
+    assert changed_program(result(fixes=fixes)) == "all 3 fixes"

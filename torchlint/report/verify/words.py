@@ -20,7 +20,7 @@ from torchlint.report.verify.figures import (
     percent,
     ratio,
 )
-from torchlint.verify.result import Agreement
+from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,7 +182,7 @@ def witnesses(total: Comparison | None) -> list[str]:
 
 def changed_program(result: Result) -> str:
     """`all 4 fixes`, or what stands in their place."""
-    measured = sum(fix.alone.estimate is not None for fix in result.fixes)
+    measured = sum(fix.alone.verdict is not Verdict.NOT_EXERCISED for fix in result.fixes)
     if not result.fixes:
         return "the changed program"
     if measured < len(result.fixes):
