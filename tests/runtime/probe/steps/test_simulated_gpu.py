@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -131,6 +131,31 @@ def test_a_record_waits_for_nothing_before_its_last_step(run_probe: RunProbe, wr
     asked = calls(outcome)
     # After its steps it reads what it has kept.
     assert asked[: asked.index("8 steps")] == ["wake", *["wait copy to the GPU"] * 4]
+
+
+@pytest.mark.parametrize(("own", "used"), [("", ":4096:8"), (":16:8", ":16:8")])
+def test_numbers_are_compared_with_kernels_that_repeat_themselves(
+    run_probe: RunProbe, write: Write, own: str, used: str
+) -> None:
+    """cuBLAS reads its variable when it is first used."""
+    write(
+        {
+            "train.py": """
+            import os, torch
+            print(os.environ.get("CUBLAS_WORKSPACE_CONFIG"))
+            print(torch.are_deterministic_algorithms_enabled())
+            """
+        }
+    )
+    env = {"CUBLAS_WORKSPACE_CONFIG": own} if own else {}
+    how: dict[str, Any] = {
+        "anchor": Anchor("optimizer"),
+        "steps": 5,
+        "env": env,
+        "until": ("ended",),
+    }
+    assert run_probe("train.py", mode="record", **how).lines == [used, "True"]
+    assert run_probe("train.py", mode="survey", **how).lines == [own or "None", "False"]
 
 
 FORKS = """

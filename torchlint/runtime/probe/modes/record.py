@@ -57,6 +57,8 @@ def install(settings: Settings, link: Link) -> Recorder:
 def _choose_repeatable_kernels() -> None:
     # Warnings instead of errors, and none of those either: the script did not ask for this.
     warnings.filterwarnings("ignore", message=".*deterministic")
+    # Without it cuBLAS may take another workspace, and with it another order of sums.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True, warn_only=True)
     options: Any = getattr(torch.utils, "deterministic", None)
     if options is not None:
