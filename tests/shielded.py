@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from tests.warm_start import Start
 
+_SCRATCHES = tempfile.TemporaryDirectory(prefix="t-")
+"""Their paths are short enough for sockets."""
 BOTH = pytest.mark.parametrize("sandbox", [REDIRECT, OVERLAYFS])
 
 _RUNNER = f"""
@@ -132,8 +135,10 @@ def run_shielded(
     scratch: Path | None = None,
 ) -> Run:
     """Run a script of a project under the shield; skips the test where there is no overlayfs."""
-    scratch = scratch or project.parent / f"scratch-{sandbox}"
+    scratch = scratch or Path(tempfile.mkdtemp(dir=_SCRATCHES.name))
     scratch.mkdir(exist_ok=True)
+    temporary = scratch / "t"
+    temporary.mkdir(exist_ok=True)
     if sandbox == OVERLAYFS and sandboxes.available(str(project), str(scratch)) != OVERLAYFS:
         pytest.skip("overlayfs is not to be had here")
     settings = _settings(project, script, sandbox, scratch, argv)
@@ -146,7 +151,7 @@ def run_shielded(
     done = subprocess.run(
         command,
         cwd=project,
-        env={**os.environ, **(env or {}), VARIABLE: str(path)},
+        env={**os.environ, "TMPDIR": str(temporary), **(env or {}), VARIABLE: str(path)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

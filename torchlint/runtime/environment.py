@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import platform
+import re
 import sys
+import tempfile
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.probe.settings import VARIABLE
@@ -28,16 +32,19 @@ _MALLOC: Final = {
 }
 
 
-def variables(settings: Settings, mark: str, more: Mapping[str, str]) -> dict[str, str]:
+def variables(
+    settings: Settings, mark: str, temporary: str, more: Mapping[str, str]
+) -> dict[str, str]:
     """The environment of a run.
 
     Args:
         settings: say which threads and devices it may use.
         mark: path of the settings file.
+        temporary: folder for the run's temporary files.
         more: on top of this process's own variables.
     """
-    found = {"PYTHONFAULTHANDLER": "1", **_terminal_size(), **os.environ, **more}
-    found |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1"}
+    found = {"PYTHONFAULTHANDLER": "1", **_terminal_size(), **_compiled(), **os.environ, **more}
+    found |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary}
     if settings.threads is not None:
         found |= dict.fromkeys(_THREADS, str(settings.threads))
     if settings.device == "cpu":
@@ -52,6 +59,16 @@ def _terminal_size() -> dict[str, str]:
     except OSError:
         return {}
     return {"COLUMNS": str(size.columns), "LINES": str(size.lines)}
+
+
+def _compiled() -> dict[str, str]:
+    """What `torch.compile` has built lies among the temporary files, and is worth keeping."""
+    with suppress(OSError, KeyError, ImportError):  # a user without a name
+        name = re.sub(r'[\\/:*?"<>|]', "_", getpass.getuser())
+        return {
+            "TORCHINDUCTOR_CACHE_DIR": os.path.join(tempfile.gettempdir(), f"torchinductor_{name}")
+        }
+    return {}
 
 
 def malloc_settings() -> dict[str, str]:

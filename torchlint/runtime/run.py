@@ -25,6 +25,8 @@ from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.probe.settings import Settings, write
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
+from torchlint.runtime.sandbox.shared_memory import sweep
+from torchlint.runtime.temporary_folders import remove
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +73,7 @@ class Run:
     def __init__(self, job: Job, workspace: Workspace) -> None:
         self.name = job.settings.name
         self.folder = workspace.folder(self.name)
+        self._temporary = workspace.temporary()
         self.launcher = job.launcher
         self._device = job.settings.device
         self._workspace = workspace
@@ -82,7 +85,7 @@ class Run:
         write(settings, mark)
         self._channel = Channel(settings.socket)
         try:
-            self._tree = workspace.start(lambda: _begin(job, settings, mark, self.folder), mark)
+            self._tree = workspace.start(lambda: self._begin(job, settings, mark), mark)
         except OSError as error:
             self._channel.close()
             raise self._failed(ERROR, f"The run could not be started: {error}.") from error
@@ -174,6 +177,8 @@ class Run:
             self._workspace.end(self._tree)
         finally:
             self._channel.close()
+            remove(self._temporary)
+            sweep(self.folder)
 
     def _hear(self, wait_s: float) -> tuple[Peer, Message] | None:
         try:
@@ -213,22 +218,21 @@ class Run:
             status, message, name=self.name, kind=kind or status, tail=tail_of(self._stderr)
         )
 
-
-def _begin(job: Job, settings: Settings, mark: str, folder: str) -> subprocess.Popen[bytes]:
-    command = job.launcher.command([PROBE, mark])
-    if settings.sandbox == OVERLAYFS:
-        command = wrap(command, settings.project, folder)
-    with (
-        open(job.stdin or os.devnull, "rb") as stdin,
-        open(os.path.join(folder, "stdout"), "wb") as stdout,
-        open(os.path.join(folder, "stderr"), "wb") as stderr,
-    ):
-        return subprocess.Popen(  # noqa: S603 - running the user's program is what was asked for
-            command,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            cwd=job.cwd or None,
-            env=variables(settings, mark, job.environment),
-            start_new_session=True,
-        )
+    def _begin(self, job: Job, settings: Settings, mark: str) -> subprocess.Popen[bytes]:
+        command = job.launcher.command([PROBE, mark])
+        if settings.sandbox == OVERLAYFS:
+            command = wrap(command, settings.project, self.folder)
+        with (
+            open(job.stdin or os.devnull, "rb") as stdin,
+            open(os.path.join(self.folder, "stdout"), "wb") as stdout,
+            open(self._stderr, "wb") as stderr,
+        ):
+            return subprocess.Popen(  # noqa: S603 - running the user's program is asked for
+                command,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=job.cwd or None,
+                env=variables(settings, mark, self._temporary, job.environment),
+                start_new_session=True,
+            )

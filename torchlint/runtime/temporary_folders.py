@@ -11,6 +11,9 @@ from typing import Final
 _LONGEST: Final = 70
 """The name of a Unix socket, with its folder, has to fit into 104 bytes on macOS."""
 
+_OF_PROGRAMS: Final = ("torchlint-", "pymp-", "torchelastic_", "ray")
+"""How the names begin of what programs make for themselves, each time they run."""
+
 
 def create(parent: str | None = None) -> str:
     """A new folder that only this user can enter, with a path short enough for sockets.
@@ -22,6 +25,16 @@ def create(parent: str | None = None) -> str:
         return folder
     os.rmdir(folder)
     return os.path.realpath(tempfile.mkdtemp(prefix="torchlint-", dir="/tmp"))
+
+
+def show(real: str, folder: str) -> None:
+    """Make a folder with a link to all that lies in the real one: what a script has left among the
+    temporary files it finds again, and what it writes anew lies apart."""
+    os.mkdir(folder, 0o700)
+    for name in os.listdir(real):
+        if not name.startswith(_OF_PROGRAMS):
+            with suppress(OSError):
+                os.symlink(os.path.join(real, name), os.path.join(folder, name))
 
 
 def remove(folder: str) -> bool:

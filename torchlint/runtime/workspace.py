@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from torchlint.runtime import temporary_folders as folders
 from torchlint.runtime.processes.interrupts import Interrupts
 from torchlint.runtime.processes.tree import Tree, children, set_subreaper, sweep
 from torchlint.runtime.processes.watchdog import Guard
+from torchlint.runtime.sandbox.shared_memory import sweep as sweep_shared_memory
 
 if TYPE_CHECKING:
     import subprocess
@@ -42,6 +44,7 @@ class Workspace:
         self._lock = threading.Lock()
         self._folders: list[str] = []
         self._sockets = 0
+        self._temporaries = 0
         self._trees: dict[int, Tree] = {}
         self._guard: Guard | None = None
         self._before: set[psutil.Process] = set()
@@ -96,6 +99,14 @@ class Workspace:
             self._sockets += 1
             return os.path.join(self.root, f"s{self._sockets}")
 
+    def temporary(self) -> str:
+        """A new folder for one run's temporary files; it shows what lies among the user's."""
+        with self._lock:
+            self._temporaries += 1
+            path = os.path.join(self.root, f"t{self._temporaries}")
+        folders.show(tempfile.gettempdir(), path)
+        return path
+
     def start(self, begin: Callable[[], subprocess.Popen[bytes]], mark: str) -> Tree:
         """Start a process in a session of its own, and keep it in mind until `end`."""
         with self._interrupts.held():
@@ -124,6 +135,8 @@ class Workspace:
                 sweep(self._before)
                 set_subreaper(self._was_subreaper)
             if self.root:
+                for folder in self._folders:
+                    sweep_shared_memory(folder)
                 folders.remove(self.root)
             if self._guard is not None:
                 self._guard.dismiss()

@@ -108,7 +108,9 @@ def run_probe(
 
 
 def _environment(settings: Path, more: Mapping[str, str] | None) -> dict[str, str]:
-    env = {**os.environ, **(more or {}), VARIABLE: str(settings)}
+    temporary = settings.parent / "t"
+    temporary.mkdir(exist_ok=True)
+    env = {**os.environ, "TMPDIR": str(temporary), **(more or {}), VARIABLE: str(settings)}
     # Who runs the tests may have it; what the run does about it is to be seen.
     for variable in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"):
         env.pop(variable, None)

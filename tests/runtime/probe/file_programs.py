@@ -52,6 +52,22 @@ PROGRAMS = {
         Path("data/b.txt").unlink()
         print(sorted(map(str, Path().rglob("*"))), Path("out/x.txt").read_text())
     """,
+    "a socket in a new folder": """
+        import os, socket
+        os.mkdir("meeting")
+        server, client = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+        server.bind("meeting/s")
+        server.listen()
+        client.connect("meeting/s")
+        client.sendall(b"hello")
+        print(server.accept()[0].recv(5), os.listdir("meeting"))
+        try:
+            socket.socket(socket.AF_UNIX).bind("meeting/s")
+        except OSError as error:
+            print(error)
+        os.unlink("meeting/s")
+        print(client.connect_ex("meeting/s") != 0, os.listdir("meeting"))
+    """,
     "nested folders": """
         import os
         os.makedirs("runs/new/deep", exist_ok=True)

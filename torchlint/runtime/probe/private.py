@@ -7,6 +7,7 @@ tests, in `tests/runtime/probe/private_names.py`.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import threading
 from contextlib import contextmanager
@@ -54,6 +55,32 @@ def wrap_preparation(
     prepare = getattr(module, "get_preparation_data", None)
     if prepare is not None:
         module.get_preparation_data = wrap(prepare)
+
+
+def name_semaphores(prefix: str) -> None:
+    """Begin the names of multiprocessing's semaphores so, here and in this process's children."""
+    from multiprocessing import process
+
+    settings = getattr(process.current_process(), "_config", None)
+    if settings is not None:
+        settings["semprefix"] = prefix
+
+
+def watch_shared_memory(made: Callable[[str], None]) -> None:
+    """Hear of the name of every block of shared memory that multiprocessing makes."""
+    module = find("_posixshmem")
+    real = getattr(module, "shm_open", None)
+    if real is None:
+        return
+
+    @functools.wraps(real)
+    def shm_open(path: str, flags: int, *args: Any, **kwargs: Any) -> int:
+        descriptor: int = real(path, flags, *args, **kwargs)
+        if flags & os.O_EXCL:
+            made(path)
+        return descriptor
+
+    module.shm_open = shm_open
 
 
 def wait_for_threads() -> None:
@@ -266,6 +293,18 @@ def wrap_archives(to_read: Callable[[Any], Any], to_write: Callable[[Any], Any])
         real = getattr(torch._C, name, None)
         if real is not None:
             setattr(torch._C, name, _elsewhere(real, place))
+
+
+def wrap_file_store(place: Callable[[Any], Any]) -> None:
+    """Have the file that the ranks of `init_method="file://…"` meet in lie where this says."""
+    for holder in map(find, ("torch._C._distributed_c10d", "torch.distributed")):
+        real = getattr(holder, "FileStore", None)
+        if real is not None:
+            stand_in = _elsewhere(real, place)
+            for name, module in tuple(sys.modules.items()):
+                if name.startswith("torch.") and vars(module).get("FileStore") is real:
+                    module.FileStore = stand_in  # type: ignore[attr-defined]
+            return
 
 
 def _elsewhere(real: Any, place: Callable[[Any], Any]) -> Any:

@@ -72,9 +72,12 @@ def _main(folder: str, *path: str) -> None:
         change(int(word[1:]))
     sys.path += path
     from torchlint.runtime.processes.tree import end_marked
+    from torchlint.runtime.sandbox.shared_memory import sweep
     from torchlint.runtime.temporary_folders import remove
 
     end_marked(folder, sessions)
+    for name in os.listdir(folder):
+        sweep(os.path.join(folder, name))
     remove(folder)
 
 

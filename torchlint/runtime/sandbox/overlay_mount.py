@@ -2,7 +2,8 @@
 
 `python -I -S overlay_mount.py PROJECT UPPER WORK KEEP COMMAND…`, with an empty KEEP or a folder
 inside the project that stays the real one. The standard library alone. The command keeps the
-process, its group and its session; its writes below PROJECT land in UPPER.
+process, its group and its session; its writes below PROJECT land in UPPER. Shared memory that it
+makes in `/dev/shm` is its own, and goes with its last process.
 
 As https://docs.kernel.org/filesystems/overlayfs.html has it, an ordinary user may mount in a user
 namespace of his own. He stays who he is there: only his own number is mapped, and `exec` takes
@@ -14,13 +15,16 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import stat
 import sys
+from contextlib import suppress
 
 REFUSED = 125
 """Exit code where the layer could not be laid; the command has not run."""
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
-MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
+SHARED_MEMORY = b"/dev/shm"
 
 
 def main(project: bytes, upper: bytes, work: bytes, keep: bytes, command: list[bytes]) -> None:
@@ -38,6 +42,8 @@ def main(project: bytes, upper: bytes, work: bytes, keep: bytes, command: list[b
     _mount_layers(libc, project, upper, work)
     if keep:
         _mount(libc, kept, keep, None, MS_BIND, None)
+    with suppress(OSError):
+        _mount_shared_memory(libc)
     # What stands in a folder stays below the layer until it enters the folder again.
     os.chdir(here)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -80,6 +86,26 @@ def _mount_layers(libc: ctypes.CDLL, project: bytes, upper: bytes, work: bytes) 
     except OSError:
         # Before Linux 5.11 there is no such option.
         _mount(libc, b"overlay", project, b"overlay", 0, options)
+
+
+def _mount_shared_memory(libc: ctypes.CDLL) -> None:
+    """An empty one of the same size, in which what lies in the real one can still be seen: data
+    that was put there, and what other programs share."""
+    real, size = _descriptor(SHARED_MEMORY), os.statvfs(SHARED_MEMORY)
+    names = os.listdir(SHARED_MEMORY)
+    options = b"mode=1777,size=%d" % (size.f_blocks * size.f_frsize)
+    _mount(libc, b"tmpfs", SHARED_MEMORY, b"tmpfs", MS_NOSUID | MS_NODEV, options)
+    for name in names:
+        source, target = os.path.join(real, name), os.path.join(SHARED_MEMORY, name)
+        with suppress(OSError):
+            kind = os.stat(source, follow_symlinks=False).st_mode
+            if stat.S_ISDIR(kind):
+                os.mkdir(target)
+            elif stat.S_ISREG(kind):
+                os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+            else:
+                continue
+            _mount(libc, source, target, None, MS_BIND, None)
 
 
 def _descriptor(folder: bytes) -> bytes:

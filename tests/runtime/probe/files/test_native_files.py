@@ -37,6 +37,20 @@ PROGRAMS = {
         except FileNotFoundError as error:
             print("gone")
     """,
+    "meeting of ranks": """
+        import os, sys
+        import torch.distributed as dist
+        meeting = f"file://{os.getcwd()}/meeting"
+        for _ in range(2):
+            dist.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)
+            print(dist.get_world_size(), os.path.exists("meeting"))
+            dist.destroy_process_group()
+        store = dist.FileStore("meeting", 1)
+        store.set("key", "value")
+        print(store.get("key"), isinstance(store, dist.Store), os.path.exists("meeting"))
+        sys.stdout.flush()
+        os._exit(0)
+    """,
     "TorchScript": """
         import warnings
         import torch
@@ -140,7 +154,14 @@ PROGRAMS = {
         print(sqlite3.dbapi2.connect(database="copy of 100%?.db").execute("select 1").fetchall())
     """,
 }
-SHOULD_BE_THERE = {"torch", "TorchScript", "distributed checkpoints", "numpy", "sqlite3"}
+SHOULD_BE_THERE = {
+    "meeting of ranks",
+    "torch",
+    "TorchScript",
+    "distributed checkpoints",
+    "numpy",
+    "sqlite3",
+}
 
 
 @BOTH

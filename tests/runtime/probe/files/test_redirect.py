@@ -83,7 +83,7 @@ def test_a_link_out_of_the_project_leads_to_files_that_stay_too(
     assert (tmp_path / "out/model.pt").read_text() == "old"
 
 
-def test_caches_and_new_temporary_files_are_written_as_usual(tmp_path: Path) -> None:
+def test_caches_and_the_run_s_temporary_files_are_written_as_usual(tmp_path: Path) -> None:
     script = """
         import os, sys, tempfile
         cache = os.path.join(os.environ["HF_HOME"], "new", "weights")
@@ -95,10 +95,8 @@ def test_caches_and_new_temporary_files_are_written_as_usual(tmp_path: Path) -> 
         open(os.devnull, "w").write("nothing")
     """
     cache = tmp_path / "cache"
-    temporary = write_files(tmp_path / "tmp", {})
     project = write_files(tmp_path / "project", {"train.py": script})
-    env = {"HF_HOME": str(cache), "TMPDIR": str(temporary)}
-    run = run_shielded(project, "train.py", env=env)
+    run = run_shielded(project, "train.py", env={"HF_HOME": str(cache)})
     assert (cache / "new/weights").read_text() == "w"
     assert os.listdir(run.lines[0]) == ["x"]
     assert run.effects() == set()

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.files.territory import Territory
     from torchlint.runtime.probe.files.view import Spot
 
+_LONGEST_ADDRESS = 100
+"""Bytes of the path of a Unix socket; 107 on Linux, 103 on macOS."""
+
 
 class CopyOnWrite(View):
     """Provides paths for what is written, and records what is removed.
@@ -91,6 +94,16 @@ class CopyOnWrite(View):
             raise system.error(errno.EACCES, path)
         self._folder_above(folder)
         return self.upper + spot.path
+
+    def short(self, place: str) -> str:
+        """The same place by a path that fits into the address of a socket, if it lies above."""
+        if len(os.fsencode(place)) <= _LONGEST_ADDRESS or not place.startswith(self.above):
+            return place
+        folder, name = os.path.split(place)
+        alias = os.path.join(os.path.dirname(self.upper), f"s{system.lstat(folder).st_ino}")
+        with suppress(FileExistsError):
+            system.symlink(folder, alias)
+        return os.path.join(alias, name)
 
     def copy_up(self, spot: Spot, *, empty: bool = False) -> str:
         """The upper path, with a copy there of what is below."""

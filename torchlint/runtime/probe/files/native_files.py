@@ -88,6 +88,7 @@ def _elsewhere(
 
 def _torch(torch: Any, view: CopyOnWrite) -> None:
     private.wrap_archives(functools.partial(to_read, view), functools.partial(to_write, view))
+    private.wrap_file_store(lambda path: to_write(view, path, anew=False))
     _wrap(torch.jit, "load", 0, "f", to_read, view)
     _wrap(getattr(torch.jit, "RecursiveScriptModule", None), "save", 1, "f", to_write, view)
     for holder in (torch, torch.UntypedStorage):

@@ -2,7 +2,7 @@
 
 The functions of `os`, `io` and `builtins` that take a path are replaced, so everything in Python
 that writes files is: `pathlib`, `shutil`, `tempfile`, `zipfile`, `logging`, NumPy, pandas,
-matplotlib, PIL. `native_files` adds libraries that open files in C.
+matplotlib, PIL; and Unix sockets. `native_files` adds libraries that open files in C.
 
 Not caught: other programs, unless they are Python's (`inherit`); extensions that `native_files`
 does not know, such as LMDB and `dbm`; `import` of modules that the script has just written;
@@ -15,6 +15,7 @@ import builtins
 import errno
 import io
 import os
+import socket
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,12 @@ def install(view: CopyOnWrite) -> None:
     pairs.append((builtins.open, StandIn(builtins.open, "io", opening(view, builtins.open))))
     pairs.append((io.FileIO, file_io(view, io.FileIO)))
     put(pairs)
+    for name, where in (
+        ("bind", view.for_creating),
+        ("connect", view.for_reading),
+        ("connect_ex", view.for_reading),
+    ):
+        setattr(socket.socket, name, _meeting(view, getattr(socket.socket, name), where))
     private.wrap_preparation(_in_a_real_folder)
 
 
@@ -221,6 +228,27 @@ def _moving(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
                     raise
 
     return call
+
+
+def _meeting(
+    view: CopyOnWrite, real: Callable[..., Any], where: Callable[[str], str | None]
+) -> Any:
+    """Sockets in folders that the run has made, as multiprocessing has them."""
+
+    def meet(self: socket.socket, address: Any) -> Any:
+        by_path = self.family == getattr(socket, "AF_UNIX", None)
+        text = text_of(address) if by_path and address and address[0] not in (0, "\0") else None
+        if text is not None:
+            try:
+                place = where(text)
+                address = address if place is None else view.short(place)
+            except FileExistsError as error:
+                raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE)) from error
+            except OSError:
+                address = view.above  # what the run has removed is not to be found either
+        return real(self, address)
+
+    return meet
 
 
 def _in_a_real_folder(prepare: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:

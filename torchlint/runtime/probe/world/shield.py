@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.runtime.probe.files import native_files, redirect, territory
 from torchlint.runtime.probe.files.copy_on_write import CopyOnWrite
-from torchlint.runtime.probe.world import journal, programs, trackers, uploads
+from torchlint.runtime.probe.world import journal, programs, shared_memory, trackers, uploads
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
@@ -37,6 +37,7 @@ def install(settings: Settings) -> None:
     redirect.install(view)
     native_files.install(view)
     programs.install(book, view)
+    shared_memory.install(scratch)
     trackers.install(scratch, book)
     uploads.install(book)
     journal.install(book, ground)
