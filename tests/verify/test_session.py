@@ -10,9 +10,10 @@ from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.verify.session import remarks, some, without_a_fix
 
 
-def rounds(unsteady=0, runs=12, *, one_at_a_time=False, throttled=0):
+def rounds(unsteady=0, runs=12, *, one_at_a_time=False, throttled=0, clash=""):
     return SimpleNamespace(
         one_at_a_time=one_at_a_time,
+        clash=clash,
         unsteady=lambda: (unsteady, runs),
         throttled=lambda: (throttled, 120),
         plan=SimpleNamespace(warmup=20),
@@ -33,6 +34,11 @@ def test_drift_in_more_runs_than_chance_makes_is_told(unsteady, told):
 def test_programs_that_ran_one_after_the_other_are_told_of():
     (found,) = remarks(rounds(one_at_a_time=True))
     assert "one after the other" in found
+    assert "memory" in found
+    (found,) = remarks(rounds(one_at_a_time=True, clash="Address already in use."))
+    assert "one after the other" in found
+    assert "Address already in use)" in found
+    assert "memory" not in found
 
 
 def test_blocks_with_a_clock_that_was_held_back_are_counted():

@@ -26,10 +26,14 @@ _NO_TERMINAL: Final = "Inappropriate ioctl for device"
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """The surveys of the original and of the changed program."""
+    """The surveys of the original and of the changed program.
+
+    `clash` is what one of them failed with beside the other, and not alone; mostly nothing.
+    """
 
     original: Survey
     changed: Survey
+    clash: str = ""
 
     @property
     def anchor(self) -> Anchor:
@@ -70,17 +74,17 @@ class Looker:
             self._jobs.job(Variant(CHANGED, fixes), SURVEY, places=after),
         ]
         with ThreadPoolExecutor(len(jobs)) as pool:
-            original, changed = pool.map(self._try, jobs)
-        if isinstance(original, Failed) and original.oom:
-            original = self._try(jobs[0])
+            beside = list(pool.map(self._try, jobs))
+        failed = [each for each in beside if isinstance(each, Failed)]
+        # Alone they have all of the memory, and every port and lock.
+        original = self._try(jobs[0]) if isinstance(beside[0], Failed) else beside[0]
         if isinstance(original, Failed):
             raise self._failed(original, "The original script", code=4)
-        if isinstance(changed, Failed) and changed.oom:
-            changed = self._try(jobs[1])
+        changed = self._try(jobs[1]) if isinstance(beside[1], Failed) else beside[1]
         if isinstance(changed, Failed):
             raise self._failed(changed, "The changed script", code=5, more=self._guilty(changed))
         self._require_steps(original, changed)
-        return FirstLook(original, changed)
+        return FirstLook(original, changed, next((clash_of(each) for each in failed), ""))
 
     def look_at_original(self) -> FirstLook:
         """Survey the original alone, where there is nothing to compare it with.
@@ -151,6 +155,12 @@ class Looker:
                 f"original ({original.words}), so their steps cannot be compared.",
                 code=5,
             )
+
+
+def clash_of(failed: Failed) -> str:
+    """What a run says that fails beside another one and not alone; empty if that is the memory,
+    which is looked at for itself."""
+    return "" if failed.oom else failed.message
 
 
 def _seen(seen: Survey) -> list[tuple[str, int]]:

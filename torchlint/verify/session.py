@@ -154,6 +154,8 @@ class _Session:
         self._found.judge = self._judge(rounds, look, measured, plan)
         if plan.numbers_fit:
             self._compare(plan, look, changes)
+            if self._found.recorder and self._found.recorder.clash:
+                rounds.run_apart(self._found.recorder.clash)
         self._watcher.stage("Measuring pairs", of=self._request.design.looks[-1])
         self._found.late = rounds.measure(
             self._found.judge.undecided,
@@ -299,6 +301,7 @@ class _Session:
             one_at_a_time=room < len(groups[0]),
             extends_warmup=self._request.warmup is None,
             timeout_s=self._patience_s(seen.step_s * (planned.plan.steps + 2)),
+            clash=look.clash,
         )
 
     def _patience_s(self, seconds: float) -> float:
@@ -329,7 +332,7 @@ class _Session:
             plan,
             look.anchor,
             wanted,
-            at_once=1 if look.original.device == "cuda" else processors(),
+            at_once=1 if look.original.device == "cuda" or look.clash else processors(),
             timeout_s=self._patience_s(
                 look.original.step_s * (plan.numeric_first + plan.numeric_steps)
             ),
@@ -364,9 +367,12 @@ def remarks(rounds: Rounds) -> list[str]:
     """What a reader has to know about how it was measured."""
     found = []
     if rounds.one_at_a_time:
+        why = "The memory does not hold the programs side by side"
+        if rounds.clash:
+            why = f"A run failed beside another one and not alone ({rounds.clash.rstrip('.')})"
         found.append(
-            "The memory does not hold the programs side by side, so they were measured one after "
-            "the other; changes of the machine in between widen the intervals."
+            f"{why}, so they were measured one after the other; changes of the machine in between "
+            "widen the intervals."
         )
     unsteady, runs = rounds.unsteady()
     if unsteady > _MUCH_UNSTEADY * runs:

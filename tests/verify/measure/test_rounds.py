@@ -139,6 +139,22 @@ def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
     assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
 
 
+def test_what_fails_beside_another_run_and_not_alone_is_a_clash(monkeypatch):
+    made = measured(monkeypatch, Runs(Failed("error", "Address in use.", name=CHANGED), STEADY))
+    assert made.one_at_a_time
+    assert made.clash == "Address in use."
+    assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
+
+
+def test_what_fails_alone_as_well_is_told_as_it_failed_there(monkeypatch):
+    beside, alone = (
+        Failed("timeout", "nothing", name=ORIGINAL),
+        Failed("error", "bug", name=CHANGED),
+    )
+    with pytest.raises(Failed, match="bug"):
+        measured(monkeypatch, Runs(beside, alone))
+
+
 def test_a_program_that_needs_too_much_by_itself_fails(monkeypatch):
     with pytest.raises(Failed):
         measured(monkeypatch, Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True)))

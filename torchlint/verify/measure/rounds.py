@@ -7,8 +7,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.failures import Failed, OutOfTime
+from torchlint.runtime.failures import FINISHED, Failed, OutOfTime
 from torchlint.runtime.probe.settings import MEASURE
+from torchlint.verify.first_look import clash_of
 from torchlint.verify.measure.rotation import Round, rotate
 from torchlint.verify.measure.steadiness import drifting, warming_up
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL
@@ -40,7 +41,8 @@ class Rounds:
         rotations: names of the variants that run side by side.
         ranks: processes of each run that take steps.
         serial_warmup: warm up one after the other, as GPUs choose kernels by timing them.
-        one_at_a_time: the memory does not hold the runs of a rotation side by side.
+        one_at_a_time: the memory does not hold the runs of a rotation side by side, or they clash.
+        clash: what a run failed with beside another one, and not alone.
         extends_warmup: warm up longer if the first round shows that it was too short.
         timeout_s: a process that sends nothing for this long has failed.
     """
@@ -59,9 +61,11 @@ class Rounds:
         one_at_a_time: bool,
         extends_warmup: bool,
         timeout_s: float,
+        clash: str = "",
     ) -> None:
         self.plan = plan
-        self.one_at_a_time = one_at_a_time
+        self.one_at_a_time = one_at_a_time or bool(clash)
+        self.clash = clash
         self.finished = False
         self._jobs = jobs
         self._workspace = workspace
@@ -74,6 +78,10 @@ class Rounds:
         self._timeout_s = timeout_s
         self._measured: list[list[Mapping[str, Blocks]]] = []
         self._random = random.Random(plan.seed)  # noqa: S311 - an order, not a secret
+
+    def run_apart(self, clash: str) -> None:
+        """From now on one after the other: a run failed with this beside another one."""
+        self.one_at_a_time, self.clash = True, clash
 
     def measure(
         self,
@@ -164,11 +172,13 @@ class Rounds:
             try:
                 found.append(self._together(names, seed))
             except Failed as failed:
-                if not failed.oom or self.one_at_a_time:
+                if self.one_at_a_time or failed.status == FINISHED:
                     raise
-                # Two of them do not fit into the memory together.
+                # They do not fit into the memory together, or wait for one port or lock; or one
+                # of them fails alone as well.
                 self.one_at_a_time = True
                 found.append(self._together(names, seed))
+                self.clash = clash_of(failed)
         return found
 
     def _together(self, names: Sequence[str], seed: int) -> Mapping[str, Blocks]:

@@ -10,6 +10,7 @@ from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.runtime.run import Run
 from torchlint.runtime.survey import noted
+from torchlint.verify.first_look import clash_of
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.numbers.unreached import Window
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant
@@ -46,6 +47,8 @@ class Recorder:
         timeout_s: float,
         places: tuple[Watched, Watched] = ({}, {}),
     ) -> None:
+        self.clash = ""
+        """What a run failed with beside another one, and not alone."""
         self.windows: dict[str, Window] = {}
         """How far the original and the changed program went, by variant."""
         self._places = dict(zip((ORIGINAL, CHANGED), places, strict=True))
@@ -85,6 +88,11 @@ class Recorder:
         payloads = record_all(
             jobs, self._workspace, timeout_s=self._timeout_s, at_once=self._at_once
         )
+        failed = [each for each in payloads if isinstance(each, Failed)]
+        if failed and self._at_once > 1 and len(jobs) > 1:
+            self._at_once = 1
+            payloads = self._again_alone(jobs, payloads)
+            self.clash = next(map(clash_of, failed))
         traces: list[Trace] = []
         for request, found in zip(requests, payloads, strict=True):
             if isinstance(found, Failed):
@@ -93,6 +101,16 @@ class Recorder:
                 self.windows[request.variant] = Window.from_payload(found)
             traces.append(Trace.from_payload(found))
         return traces
+
+    def _again_alone(
+        self, jobs: Sequence[Job], payloads: Sequence[dict[str, object] | Failed]
+    ) -> list[dict[str, object] | Failed]:
+        return [
+            record_all([job], self._workspace, timeout_s=self._timeout_s, at_once=1)[0]
+            if isinstance(found, Failed)
+            else found
+            for job, found in zip(jobs, payloads, strict=True)
+        ]
 
     def _job(self, request: RunRequest) -> Job:
         transplants = request.level >= 2
