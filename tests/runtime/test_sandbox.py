@@ -87,7 +87,7 @@ def test_elsewhere_than_on_linux_writes_are_redirected(
     "launcher",
     [
         "import sys; sys.exit(125)",
-        "import os, sys; os.execv(sys.argv[5], sys.argv[5:])",
+        "import os, sys; os.execv(sys.argv[6], sys.argv[6:])",
         "raise OSError",
     ],
     ids=["refused", "without a layer", "broken"],

@@ -132,3 +132,28 @@ def test_a_script_that_disturbs_itself_does_not_differ_from_itself(
     assert result["total"]["pairs"] == 1, said
     assert result["total"]["numerics"]["agreement"] == "bitwise equal"
     assert "fail" not in result["summary"]
+
+
+def test_a_port_is_no_reason_to_run_one_after_the_other(tmp_path: Path) -> None:
+    """Where each run can have a network of its own."""
+    _, result, said = against_itself(SERVES, tmp_path)
+    if result["environment"]["sandbox"] != "overlayfs":
+        pytest.skip("overlayfs is not to be had here")
+    (note,) = [each for each in result["notes"] if "beside another one" in each]
+    assert "network of its own" in note, said
+    assert "Address already in use" in note
+
+
+def test_a_script_that_reaches_another_machine_keeps_its_network(tmp_path: Path) -> None:
+    script = f"""
+import socket
+with socket.socket() as wire:
+    wire.settimeout(0.1)
+    try:
+        wire.connect(("192.0.2.1", 80))
+    except OSError:
+        pass
+{SERVES}"""
+    _, result, said = against_itself(script, tmp_path)
+    (note,) = [each for each in result["notes"] if "beside another one" in each]
+    assert "one after the other" in note, said

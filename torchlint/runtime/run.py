@@ -24,6 +24,7 @@ from torchlint.runtime.failures import (
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.probe.settings import Settings, write
+from torchlint.runtime.processes.network import Network, network
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
@@ -54,6 +55,7 @@ class Job:
         environment: on top of this process's own.
         cwd: where it starts; empty: here.
         stdin: a file that it reads as its standard input; empty: it has none.
+        own_network: under overlayfs it gets a loopback of its own, and sees no other machine.
     """
 
     settings: Settings
@@ -61,6 +63,7 @@ class Job:
     environment: Mapping[str, str] = field(default_factory=dict)
     cwd: str = ""
     stdin: str = ""
+    own_network: bool = False
 
 
 class Run:
@@ -163,6 +166,10 @@ class Run:
             ERROR, f"The run sent what torchlint does not understand ({error}).", kind="protocol"
         )
 
+    def network(self) -> Network:
+        """What its processes have to do with the network now."""
+        return network({process.pid for process in self._tree.look()})
+
     def freeze(self) -> None:
         """Stop all of its processes where they are."""
         self._tree.freeze()
@@ -221,7 +228,7 @@ class Run:
     def _begin(self, job: Job, settings: Settings, mark: str) -> subprocess.Popen[bytes]:
         command = job.launcher.command([PROBE, mark])
         if settings.sandbox == OVERLAYFS:
-            command = wrap(command, settings.project, self.folder)
+            command = wrap(command, settings.project, self.folder, own_network=job.own_network)
         with (
             open(job.stdin or os.devnull, "rb") as stdin,
             open(os.path.join(self.folder, "stdout"), "wb") as stdout,

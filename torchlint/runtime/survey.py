@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import FINISHED, Failed
 from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.probe.settings import Anchor
 from torchlint.runtime.probe.steps.executed_lines import NOTES
+from torchlint.runtime.processes.network import Network
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _LANES: Final = ("data", "forward", "backward", "optimizer", "other")
 _TRAINING: Final = ("optimizer", "backward")
 _KINDS: Final = (*_TRAINING, "forward", "loader", None)
 """Of anchors, from the best boundary of a step to none."""
+
+_NO_NETWORK: Final = Network()
 
 Counts = Mapping[str, int | tuple[int, ...]]
 
@@ -54,6 +57,7 @@ class Survey:
         gpu_free_mb: the least that a process could reserve there; None without one.
         processes: how many take steps.
         start_s: seconds from the start of the processes to the first step.
+        network: what its processes had to do with it at the end.
     """
 
     anchor: Anchor | None
@@ -76,6 +80,7 @@ class Survey:
     gpu_free_mb: float | None
     processes: int
     start_s: float
+    network: Network = _NO_NETWORK
 
 
 def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
@@ -101,7 +106,7 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
             except Failed as failed:
                 if failed.status != FINISHED or not heard:
                     raise
-            return _merged(heard, run.folder, spent[0])
+            return replace(_merged(heard, run.folder, spent[0]), network=run.network())
         except MalformedError as error:
             raise run.malformed(error) from error
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import FINISHED, NO_GPU, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
+from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
+from torchlint.runtime.sandbox.side_effects import collect
 from torchlint.runtime.survey import Survey, survey
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
@@ -28,12 +32,14 @@ _NO_TERMINAL: Final = "Inappropriate ioctl for device"
 class FirstLook:
     """The surveys of the original and of the changed program.
 
-    `clash` is what one of them failed with beside the other, and not alone; mostly nothing.
+    `clash` is what one of them failed with beside the other, and not alone; mostly nothing. With
+    `own_network` they did not fail beside each other, each with a loopback of its own.
     """
 
     original: Survey
     changed: Survey
     clash: str = ""
+    own_network: bool = False
 
     @property
     def anchor(self) -> Anchor:
@@ -73,9 +79,7 @@ class Looker:
             self._jobs.job(Variant(ORIGINAL, ()), SURVEY, places=before),
             self._jobs.job(Variant(CHANGED, fixes), SURVEY, places=after),
         ]
-        with ThreadPoolExecutor(len(jobs)) as pool:
-            beside = list(pool.map(self._try, jobs))
-        failed = [each for each in beside if isinstance(each, Failed)]
+        beside = self._side_by_side(jobs)
         # Alone they have all of the memory, and every port and lock.
         original = self._try(jobs[0]) if isinstance(beside[0], Failed) else beside[0]
         if isinstance(original, Failed):
@@ -84,7 +88,29 @@ class Looker:
         if isinstance(changed, Failed):
             raise self._failed(changed, "The changed script", code=5, more=self._guilty(changed))
         self._require_steps(original, changed)
-        return FirstLook(original, changed, next((clash_of(each) for each in failed), ""))
+        clash = next((clash_of(each) for each in beside if isinstance(each, Failed)), "")
+        return FirstLook(
+            original, changed, clash, bool(clash) and self._only_ports(jobs, original, changed)
+        )
+
+    def _side_by_side(self, jobs: Sequence[Job]) -> list[Survey | Failed]:
+        with ThreadPoolExecutor(len(jobs)) as pool:
+            return list(pool.map(self._try, jobs))
+
+    def _only_ports(self, jobs: Sequence[Job], *seen: Survey) -> bool:
+        """Whether programs that clash work beside each other if each has all ports for itself; not
+        tried with one that may need another machine."""
+        networks = [each.network for each in seen]
+        effects = collect(self._workspace.folders(), jobs[0].settings.project)
+        if (
+            jobs[0].settings.sandbox != OVERLAYFS
+            or not any(each.listens for each in networks)
+            or any(each.reaches_out for each in networks)
+            or any(each.kind == "connect" for each in effects)
+        ):
+            return False
+        apart = [replace(job, own_network=True) for job in jobs]
+        return not any(isinstance(each, Failed) for each in self._side_by_side(apart))
 
     def look_at_original(self) -> FirstLook:
         """Survey the original alone, where there is nothing to compare it with.

@@ -23,11 +23,17 @@ if TYPE_CHECKING:
 class Jobs:
     """Makes jobs; the changed sources are written once for each variant.
 
-    `sandbox` is `overlayfs` or `redirect`.
+    `sandbox` is `overlayfs` or `redirect`; with `own_network` each run has a loopback of its own.
     """
 
     def __init__(
-        self, request: Request, changes: Changes, workspace: Workspace, sandbox: str
+        self,
+        request: Request,
+        changes: Changes,
+        workspace: Workspace,
+        sandbox: str,
+        *,
+        own_network: bool = False,
     ) -> None:
         self.threads = _threads(request)
         self.environment = _environment(request)
@@ -35,6 +41,7 @@ class Jobs:
         self._changes = changes
         self._workspace = workspace
         self._sandbox = sandbox
+        self._own_network = own_network
         self._stdin = ""
         self._served: dict[tuple[str, ...], dict[str, str]] = {}
 
@@ -61,6 +68,7 @@ class Jobs:
             environment=self.environment,
             cwd=os.getcwd(),
             stdin=self._input(),
+            own_network=self._own_network,
         )
 
     def _input(self) -> str:

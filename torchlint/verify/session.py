@@ -146,14 +146,21 @@ class _Session:
                 _INCONCLUSIVE,
             )
         changes = self._changes.of(measured)
-        self._jobs = Jobs(self._request, changes, self._workspace, self._sandbox)
+        self._jobs = Jobs(
+            self._request, changes, self._workspace, self._sandbox, own_network=look.own_network
+        )
+        if look.own_network:
+            self._notes.append(
+                f"{beside_and_not_alone(look.clash)}, so each has a network of its own: a loopback "
+                "and no other machine."
+            )
         plan = self._found.layout = self._layout(look, changes)
         self._watcher.plan(plan, look.original.step_s)
         self._notes += room_words(plan)
         rounds = self._found.rounds = self._rounds(plan, look)
         self._found.judge = self._judge(rounds, look, measured, plan)
         if plan.numbers_fit:
-            self._compare(plan, look, changes)
+            self._compare(plan, look, changes, rounds)
             if self._found.recorder and self._found.recorder.clash:
                 rounds.run_apart(self._found.recorder.clash)
         self._watcher.stage("Measuring pairs", of=self._request.design.looks[-1])
@@ -301,7 +308,7 @@ class _Session:
             one_at_a_time=room < len(groups[0]),
             extends_warmup=self._request.warmup is None,
             timeout_s=self._patience_s(seen.step_s * (planned.plan.steps + 2)),
-            clash=look.clash,
+            clash="" if look.own_network else look.clash,
         )
 
     def _patience_s(self, seconds: float) -> float:
@@ -322,7 +329,7 @@ class _Session:
             on_gpu=look.original.device == "cuda",
         )
 
-    def _compare(self, planned: Layout, look: FirstLook, changes: Changes) -> None:
+    def _compare(self, planned: Layout, look: FirstLook, changes: Changes, rounds: Rounds) -> None:
         """How the numbers compare, by variant, for all fixes and for each alone."""
         wanted, plan = compared(planned.variants), planned.plan
         self._watcher.stage("Comparing the numbers", of=None)
@@ -332,7 +339,7 @@ class _Session:
             plan,
             look.anchor,
             wanted,
-            at_once=1 if look.original.device == "cuda" or look.clash else processors(),
+            at_once=1 if look.original.device == "cuda" or rounds.clash else processors(),
             timeout_s=self._patience_s(
                 look.original.step_s * (plan.numeric_first + plan.numeric_steps)
             ),
@@ -363,13 +370,18 @@ def without_a_fix(findings: Sequence[Finding], main: str) -> list[str]:
     )
 
 
+def beside_and_not_alone(clash: str) -> str:
+    """The beginning of a sentence."""
+    return f"A run failed beside another one and not alone ({clash.rstrip('.')})"
+
+
 def remarks(rounds: Rounds) -> list[str]:
     """What a reader has to know about how it was measured."""
     found = []
     if rounds.one_at_a_time:
         why = "The memory does not hold the programs side by side"
         if rounds.clash:
-            why = f"A run failed beside another one and not alone ({rounds.clash.rstrip('.')})"
+            why = beside_and_not_alone(rounds.clash)
         found.append(
             f"{why}, so they were measured one after the other; changes of the machine in between "
             "widen the intervals."

@@ -1,7 +1,8 @@
 """Started before a run's command: lays a writable layer over the project, then becomes the command.
 
-`python -I -S overlay_mount.py PROJECT UPPER WORK KEEP COMMAND…`, with an empty KEEP or a folder
-inside the project that stays the real one. The standard library alone. The command keeps the
+`python -I -S overlay_mount.py PROJECT UPPER WORK KEEP NETWORK COMMAND…`, with an empty KEEP or a
+folder inside the project that stays the real one, and with an empty NETWORK or `own` for one that
+is a loopback whose ports are all free. The standard library alone. The command keeps the
 process, its group and its session; its writes below PROJECT land in UPPER. Shared memory that it
 makes in `/dev/shm` is its own, and goes with its last process.
 
@@ -22,12 +23,15 @@ from contextlib import suppress
 REFUSED = 125
 """Exit code where the layer could not be laid; the command has not run."""
 
-CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
+CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
 SHARED_MEMORY = b"/dev/shm"
 
 
-def main(project: bytes, upper: bytes, work: bytes, keep: bytes, command: list[bytes]) -> None:
+def main(
+    project: bytes, upper: bytes, work: bytes, keep: bytes, network: bytes, command: list[bytes]
+) -> None:
     """Lay the layer and become the command.
 
     Raises:
@@ -35,7 +39,9 @@ def main(project: bytes, upper: bytes, work: bytes, keep: bytes, command: list[b
     """
     here = os.getcwdb()
     libc = ctypes.CDLL(None, use_errno=True)
-    _enter_namespace(libc)
+    _enter_namespace(libc, CLONE_NEWNS | (CLONE_NEWNET if network else 0))
+    if network:
+        _switch_loopback_on()
     _mount(libc, b"none", b"/", None, MS_REC | MS_PRIVATE, None)
     _refuse_inner_mounts(project)
     kept = _descriptor(keep) if keep else b""
@@ -50,16 +56,25 @@ def main(project: bytes, upper: bytes, work: bytes, keep: bytes, command: list[b
     os.execv(command[0], command)  # noqa: S606 - there is no shell on purpose
 
 
-def _enter_namespace(libc: ctypes.CDLL) -> None:
+def _enter_namespace(libc: ctypes.CDLL, kinds: int) -> None:
     try:
         # Who may mount anyway needs no new user: other people's files stay his to read.
-        _call(libc.unshare(CLONE_NEWNS))
+        _call(libc.unshare(kinds))
     except PermissionError:
         user, group = os.geteuid(), os.getegid()
-        _call(libc.unshare(CLONE_NEWUSER | CLONE_NEWNS))
+        _call(libc.unshare(CLONE_NEWUSER | kinds))
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{user} {user} 1")
         _write("/proc/self/gid_map", f"{group} {group} 1")
+
+
+def _switch_loopback_on() -> None:
+    import fcntl
+    import socket
+    import struct
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", IFF_UP))
 
 
 def _refuse_inner_mounts(project: bytes) -> None:
@@ -137,7 +152,7 @@ def _write(path: str, text: str) -> None:
 if __name__ == "__main__":
     try:
         first, *rest = map(os.fsencode, sys.argv[1:])
-        main(first, rest[0], rest[1], rest[2], rest[3:])
+        main(first, rest[0], rest[1], rest[2], rest[3], rest[4:])
     except OSError as error:
         sys.stderr.write(f"torchlint: the project cannot be shielded by overlayfs: {error}\n")
         sys.exit(REFUSED)

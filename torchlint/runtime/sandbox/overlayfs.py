@@ -66,13 +66,16 @@ def available(project: str, scratch: str | None = None) -> str:
     return _known[project, scratch]
 
 
-def wrap(command: Sequence[str], project: str, folder: str) -> list[str]:
+def wrap(
+    command: Sequence[str], project: str, folder: str, *, own_network: bool = False
+) -> list[str]:
     """The command with the project overlaid: it exits with 125 if that fails.
 
     Args:
         command: an absolute path and its arguments.
         project: real path of the tree whose files stay as they are.
         folder: folder of the run; what is written goes to `upper` in it.
+        own_network: it gets a loopback of its own, and sees no other machine.
     """
     upper, work = os.path.join(folder, UPPER), os.path.join(folder, WORK)
     os.makedirs(upper, exist_ok=True)
@@ -84,7 +87,8 @@ def wrap(command: Sequence[str], project: str, folder: str) -> list[str]:
         os.chown(upper, before.st_uid, before.st_gid)
     launcher = os.path.abspath(overlay_mount.__file__)
     layers = [project, upper, work, _kept(project, folder)]
-    return [sys.executable, "-I", "-S", launcher, *layers, *command]
+    network = "own" if own_network else ""
+    return [sys.executable, "-I", "-S", launcher, *layers, network, *command]
 
 
 def _works(project: str, trial: str) -> bool:
