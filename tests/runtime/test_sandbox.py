@@ -272,3 +272,51 @@ def test_a_layer_inside_of_a_layer_is_possible(tmp_path: Path) -> None:
     scratch = write_files(tmp_path / "scratch", {})
     done = run(code, outer, tmp_path / "run", argv=[str(outer / "project"), str(scratch)])
     assert done.stdout.strip() in {OVERLAYFS, REDIRECT}, done.stderr
+
+
+@pytest.mark.usefixtures("overlayfs")
+def test_a_network_of_its_own_is_a_loopback_with_every_port_free(tmp_path: Path) -> None:
+    code = """if True:
+        import socket
+        with socket.create_server(("127.0.0.1", 8080)) as server:
+            print(socket.create_connection(server.getsockname()).recv is not None)
+        print([name for _, name in socket.if_nameindex() if name == "lo"])
+        try:
+            socket.create_connection(("192.0.2.1", 80))
+        except OSError as error:
+            print(error.strerror)
+    """
+    project = write_files(tmp_path / "project", {})
+    (tmp_path / "run").mkdir()
+    command = sandbox.wrap(
+        [sys.executable, "-c", code], str(project), str(tmp_path / "run"), own_network=True
+    )
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.stdout == "True\n['lo']\nNetwork is unreachable\n", done.stderr
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="there is no such folder")
+@pytest.mark.usefixtures("overlayfs")
+def test_shared_memory_is_the_run_s_own_and_shows_what_others_have_put_there(
+    tmp_path: Path,
+) -> None:
+    code = """if True:
+        import os, sys
+        there = sys.argv[1]
+        print(open(f"{there}/data/x").read(), open(f"{there}.bin").read())
+        open(f"{there}-new", "w").write("new")
+        print(os.path.exists(f"{there}-new"))
+    """
+    there = Path(f"/dev/shm/torchlint-test-{os.getpid()}")
+    project = write_files(tmp_path / "project", {})
+    beside = there.with_suffix(".bin")
+    try:
+        write_files(there, {"data/x": "x"})
+        beside.write_text("b")
+        done = run(code, project, tmp_path / "run", argv=[str(there)])
+        assert done.stdout == "x b\nTrue\n", done.stderr
+        assert not os.path.exists(f"{there}-new")
+    finally:
+        beside.unlink()
+        assert folders.remove(str(there))
