@@ -24,13 +24,14 @@ from torchlint.runtime.failures import (
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.probe.settings import Settings, write
+from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from torchlint.runtime.launchers.launcher import Launcher
     from torchlint.runtime.workspace import Workspace
@@ -165,6 +166,15 @@ class Run:
         return self._failed(
             ERROR, f"The run sent what torchlint does not understand ({error}).", kind="protocol"
         )
+
+    def waits_for(self, others: Iterable[Run]) -> bool:
+        """Whether one of its processes waits for a lock that another run holds."""
+        found = waiting()
+        if not found:  # mostly; to look at processes would disturb the one that is measured
+            return False
+        own = {process.pid for process in self._tree.look()}
+        theirs = {process.pid for other in others for process in other._tree.look()}
+        return any(waiter in own and holder in theirs for waiter, holder in found)
 
     def network(self) -> Network:
         """What its processes have to do with the network now."""

@@ -68,6 +68,18 @@ def test_the_order_is_drawn_anew_in_every_round(scene: Scene, turns: str) -> Non
     assert order(2) != drawn
 
 
+def test_a_run_that_waits_for_a_lock_of_a_stopped_one_is_not_waited_for(
+    scene: Scene, turns: str
+) -> None:
+    lock = f"""
+import fcntl
+lock = open({str(scene.folder / "lock")!r}, "a")
+fcntl.flock(lock, fcntl.LOCK_EX)
+{turns}"""
+    failed = failure(scene, both(scene, lock, lock), timeout_s=10_000)
+    assert "a lock that another run holds" in failed.message
+
+
 WATCHES = """
 import os, time
 reader, writer = os.pipe()

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.failures import FINISHED, Failed
+from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
 from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.run import Run
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _GRACE_S: Final = 10.0
 """From the end of one training process to that of the script that started it."""
+_LOOK_S: Final = 2.0
+"""How soon a run is seen to wait for another one, which is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ def rotate(
             for name, job in jobs.items()
         }
         for runner in runners.values():
+            runner.beside = [each.run for each in runners.values() if each is not runner]
             runner.run.greet(timeout_s)
         try:
             if serial_warmup:
@@ -140,6 +143,7 @@ class _Runner:
 
     def __init__(self, run: Run, ranks: int | None, timeout_s: float) -> None:
         self.run = run
+        self.beside: list[Run] = []
         self.blocks: list[Block] = []
         self._ranks = run.launcher.processes if ranks is None else ranks
         self._timeout_s = timeout_s
@@ -199,9 +203,15 @@ class _Runner:
         """The next message that matters. Once a process that takes steps is gone, only the end
         of the script is worth a short wait."""
         leaving = any(peer.gone or peer.ended for peer in self._steppers)
-        found = self.run.poll(_GRACE_S if leaving else self._timeout_s)
-        if found is not None:
-            return found
+        left = _GRACE_S if leaving else self._timeout_s
+        while left > 0:
+            found = self.run.poll(min(left, _LOOK_S))
+            if found is not None:
+                return found
+            if self.run.waits_for(self.beside):
+                words = "It waits for a lock that another run holds."
+                raise Failed(TIMEOUT, words, name=self.run.name)
+            left -= _LOOK_S
         if leaving:
             raise Failed(FINISHED, "A training process ended.", name=self.run.name)
         raise self.run.timed_out(self._timeout_s, doing)
