@@ -30,6 +30,12 @@ NAMES: tuple[Name, ...] = (
         ("multiprocessing.spawn:get_preparation_data",),
         "spawned and forkserver workers run the file on disk",
     ),
+    Name(
+        ("multiprocessing.process:BaseProcess.__init__",),
+        "semaphores of killed workers stay without overlayfs",
+        word="_config",
+    ),
+    Name(("_posixshmem:shm_open",), "shared memory of killed workers stays without overlayfs"),
     Name(("threading:_shutdown",), "a pool of threads that is left open is not told to end"),
     # torch
     Name(
@@ -120,6 +126,11 @@ NAMES: tuple[Name, ...] = (
         ("torch.amp:autocast",),
         "a region of mixed precision that is switched off counts as one",
         word="_enabled",
+    ),
+    Name(
+        ("torch._C._distributed_c10d:FileStore", "torch.distributed:FileStore"),
+        "ranks meet in the real file of init_method='file://...'",
+        optional=True,
     ),
     Name(("torch._C:PyTorchFileReader",), "torch.load does not find what was saved elsewhere"),
     Name(("torch._C:PyTorchFileWriter",), "torch.save writes to the project without overlayfs"),
