@@ -416,6 +416,8 @@ def test_how_many_fixes_are_good_is_said_for_several() -> None:
         result(summary="", fixes=fixes)
     )
     assert "1 of 1" not in text(result(summary=""))
+    together = tuple(fix(number, Verdict.UNRESOLVED, None) for number in (1, 2))
+    assert "0 of 2" not in text(result(summary="", fixes=together))
     assert "Nothing was measured." in text(result(summary=" ", fixes=(), total=None))
 
 

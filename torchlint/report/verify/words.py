@@ -265,7 +265,7 @@ def conclusion(result: Result) -> list[str]:
     there is a verdict."""
     if result.summary.strip():
         return [line for line in result.summary.splitlines() if line.strip()]
-    if len(result.fixes) > 1:
+    if len(result.fixes) > 1 and any(fix.alone.estimate for fix in result.fixes):
         well = sum(fix.is_proven for fix in result.fixes)
         return [f"{well} of {_fixes(len(result.fixes))} confirmed, with numbers that stay right."]
     return [] if result.total is not None else ["Nothing was measured."]
