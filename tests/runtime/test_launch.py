@@ -102,6 +102,20 @@ def test_a_run_gets_this_environment_and_the_jobs(
     assert environ["OMP_NUM_THREADS"] == environ["MKL_NUM_THREADS"] == "3"
 
 
+def test_what_is_compiled_is_kept_where_the_user_keeps_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("getpass.getuser", lambda: "me")
+    temporary = str(scene.temporary)
+    assert tell(scene, scene.job(TELL))["environ"]["TORCHINDUCTOR_CACHE_DIR"].startswith(temporary)
+    (tmp_path / "torchinductor_me").mkdir()
+    environ = tell(scene, scene.job(TELL))["environ"]
+    assert environ["TORCHINDUCTOR_CACHE_DIR"] == str(tmp_path / "torchinductor_me")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "mine")
+    assert tell(scene, scene.job(TELL))["environ"]["TORCHINDUCTOR_CACHE_DIR"] == "mine"
+
+
 def test_threads_and_devices_are_left_alone_unless_asked_for(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

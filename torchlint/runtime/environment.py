@@ -40,10 +40,16 @@ def variables(
     Args:
         settings: say which threads and devices it may use.
         mark: path of the settings file.
-        temporary: folder for the run's temporary files.
+        temporary: folder for the run's temporary files, in that of the workspace.
         more: on top of this process's own variables.
     """
-    found = {"PYTHONFAULTHANDLER": "1", **_terminal_size(), **_compiled(), **os.environ, **more}
+    found = {
+        "PYTHONFAULTHANDLER": "1",
+        **_terminal_size(),
+        **_compiled(temporary),
+        **os.environ,
+        **more,
+    }
     found |= {VARIABLE: mark, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary}
     if settings.threads is not None:
         found |= dict.fromkeys(_THREADS, str(settings.threads))
@@ -61,14 +67,15 @@ def _terminal_size() -> dict[str, str]:
     return {"COLUMNS": str(size.columns), "LINES": str(size.lines)}
 
 
-def _compiled() -> dict[str, str]:
-    """What `torch.compile` has built lies among the temporary files, and is worth keeping."""
+def _compiled(temporary: str) -> dict[str, str]:
+    """Where `torch.compile` keeps what it has built: among the user's temporary files if he has
+    such a folder, else beside those of the runs, which share it."""
+    folder = os.path.join(os.path.dirname(temporary), "compiled")
     with suppress(OSError, KeyError, ImportError):  # a user without a name
         name = re.sub(r'[\\/:*?"<>|]', "_", getpass.getuser())
-        return {
-            "TORCHINDUCTOR_CACHE_DIR": os.path.join(tempfile.gettempdir(), f"torchinductor_{name}")
-        }
-    return {}
+        real = os.path.join(tempfile.gettempdir(), f"torchinductor_{name}")
+        folder = real if os.path.isdir(real) else folder
+    return {"TORCHINDUCTOR_CACHE_DIR": folder}
 
 
 def malloc_settings() -> dict[str, str]:
