@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.failures import FINISHED, NO_GPU, TIMEOUT, Failed
+from torchlint.runtime.failures import ERROR, FINISHED, NO_GPU, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
 from torchlint.runtime.sandbox.side_effects import collect
@@ -186,7 +186,11 @@ class Looker:
 def clash_of(failed: Failed) -> str:
     """What a run says that fails beside another one and not alone; empty if that is the memory,
     which is looked at for itself."""
-    return "" if failed.oom else failed.message
+    if failed.oom:
+        return ""
+    # A rank's error stands at the end of the traceback of the script that started it.
+    lines = failed.tail.strip().splitlines()
+    return lines[-1].strip() if lines and failed.status == ERROR else failed.message
 
 
 def _seen(seen: Survey) -> list[tuple[str, int]]:

@@ -140,7 +140,10 @@ def test_what_does_not_fit_side_by_side_runs_one_after_the_other(monkeypatch):
 
 
 def test_what_fails_beside_another_run_and_not_alone_is_a_clash(monkeypatch):
-    made = measured(monkeypatch, Runs(Failed("error", "Address in use.", name=CHANGED), STEADY))
+    made = measured(
+        monkeypatch,
+        Runs(Failed("error", "Raised.", name=CHANGED, tail="File x\nAddress in use."), STEADY),
+    )
     assert made.one_at_a_time
     assert made.clash == "Address in use."
     assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
