@@ -200,6 +200,8 @@ NESTED_PATTERNS = {
     "several kinds": "[{1: C(" * 10 + "y" + ")}]" * 10,
     "over lines": "[\n" * 30 + "]\n" * 30,
     "behind a continued line": "\\\n" + "[" * 30 + "]" * 30,
+    "classes with names after places": "C(" * 12 + "y" + ", a=z)" * 12,
+    "groups that are none": "(" * 12 + "y" + ", z)" * 12,
     "never closed": "[" * 30 + "y" + "]" * 29,
     "closed by others": "{1: " * 15 + "y" + ")" * 14,
     "to the end of the text": "C(a=" * 30,

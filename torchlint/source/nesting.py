@@ -2,8 +2,8 @@
 
 Its native parser overflows the stack on thousands of nested brackets and needs gigabytes for a few
 hundred more than Python allows. Its time grows with the square of the length of chains such as
-`x[0][0][0]…` and of the depth of brackets, and doubles with each bracket around a pattern of
-`match`. Each name and sign takes up to 3 KB, so that there may not be millions of them.
+`x[0][0][0]…` and of the depth of brackets, and is two to four times longer with each bracket
+around a pattern of `match`. Each name and sign takes up to 3 KB, so that there may not be millions of them.
 """
 
 from __future__ import annotations
@@ -283,8 +283,8 @@ class _Scan:
 
 
 class _Patterns:
-    """What the patterns of `match` cost: the parser tries what is in brackets twice, and a mapping
-    four times."""
+    """What the patterns of `match` cost: the parser tries what is in square brackets twice, and
+    what is in others up to four times, such as the first of `C(x, a=y)` and of `(x, y)`."""
 
     def __init__(self) -> None:
         self.cost = 0
@@ -320,7 +320,7 @@ class _Patterns:
     def _add(self, token: re.Match[str], depth: int) -> None:
         kind, text = token.lastgroup, token.group()
         if kind == "open":
-            self._tries.append(4 if text == "{" else 2)
+            self._tries.append(2 if text == "[" else 4)
             self._costs.append(self._tries[-1])
         elif kind == "close" and len(self._costs) > 1:
             self._close()
