@@ -3,7 +3,8 @@
 Its native parser overflows the stack on thousands of nested brackets and needs gigabytes for a few
 hundred more than Python allows. Its time grows with the square of the length of chains such as
 `x[0][0][0]…` and of the depth of brackets, and is two to four times longer with each bracket
-around a pattern of `match`. Each name and sign takes up to 3 KB, so that there may not be millions of them.
+around a pattern of `match`. Each name and sign takes up to 3 KB, so that there may not be millions
+of them.
 """
 
 from __future__ import annotations
