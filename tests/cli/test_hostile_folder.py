@@ -112,13 +112,13 @@ BAD = {
     "lines.ipynb": (
         json.dumps(
             {
-                "cells": [{"cell_type": "code", "source": TRAIN + "\n" * 500_000}],
+                "cells": [{"cell_type": "code", "source": TRAIN + "\n" * 250_000}],
                 "metadata": {},
                 "nbformat": 4,
                 "nbformat_minor": 5,
             }
         ),
-        "more than 500,000 lines",
+        "more than 250,000 lines",
     ),
     "link.py": (None, "leads to a file that does not exist"),
     "pipe.py": (None, "named pipe"),

@@ -28,7 +28,7 @@ _LINES: Final = (
     "%matplotlib inline", "!pip install torch \\\n  numpy", "files = !ls", "model?", "%%time", "%%bash",
     "x = '''", "(", "await f()", "    x = 1", "#\x00", "\ufeff", "\ud800", "\r", "\x0c", "\u2028",
 )  # fmt: skip
-_BLANK_LINES: Final = (1, 1_000, MOST_LINES // 2, MOST_LINES, MOST_LINES + 1)
+_BLANK_LINES: Final = (*[1_000] * 20, MOST_LINES // 2, MOST_LINES - 100, MOST_LINES + 1)
 _INDENTS: Final = (None, 0, 1, 4, "\t")
 
 
