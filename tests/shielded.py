@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
     from tests.warm_start import Start
 
-_SCRATCHES = tempfile.TemporaryDirectory(prefix="t-")
-"""Their paths are short enough for sockets."""
 BOTH = pytest.mark.parametrize("sandbox", [REDIRECT, OVERLAYFS])
 
 _RUNNER = f"""
@@ -125,6 +124,12 @@ def run_plainly(
     return Run(child.returncode, out.decode(), err.decode(), folder, folder)
 
 
+@cache
+def _scratches() -> tempfile.TemporaryDirectory[str]:
+    """Whose paths are short enough for sockets."""
+    return tempfile.TemporaryDirectory(prefix="t-")
+
+
 def run_shielded(
     project: Path,
     script: str,
@@ -135,7 +140,7 @@ def run_shielded(
     scratch: Path | None = None,
 ) -> Run:
     """Run a script of a project under the shield; skips the test where there is no overlayfs."""
-    scratch = scratch or Path(tempfile.mkdtemp(dir=_SCRATCHES.name))
+    scratch = scratch or Path(tempfile.mkdtemp(dir=_scratches().name))
     scratch.mkdir(exist_ok=True)
     temporary = scratch / "t"
     temporary.mkdir(exist_ok=True)

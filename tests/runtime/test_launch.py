@@ -105,6 +105,7 @@ def test_a_run_gets_this_environment_and_the_jobs(
 def test_what_is_compiled_is_kept_where_the_user_keeps_it(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("getpass.getuser", lambda: "me")
     temporary = str(scene.temporary)
@@ -170,7 +171,8 @@ def test_torchrun_is_not_taken_from_the_users_folder(scene: Scene) -> None:
 
 
 def test_an_overlayfs_run_is_wrapped(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrap(command: list[str], project: str, folder: str) -> list[str]:
+    def wrap(command: list[str], project: str, folder: str, *, own_network: bool) -> list[str]:
+        assert not own_network
         return ["env", f"PROJECT={project}", f"FOLDER={folder}", *command]
 
     monkeypatch.setattr(run_module, "wrap", wrap)

@@ -11,7 +11,7 @@ from torchlint.runtime.probe.files.territory import OVERLAYFS
 from torchlint.runtime.probe.link import Link
 from torchlint.runtime.probe.script import main_module, served_sources, spawned_workers
 from torchlint.runtime.probe.settings import PLAIN, VARIABLE, read
-from torchlint.runtime.probe.world import inherit, shield
+from torchlint.runtime.probe.world import shield
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
@@ -99,7 +99,6 @@ def _install(settings: Settings) -> bool:
         return False
     _installed.add(os.getpid())
     served_sources.install(settings)
-    inherit.install(settings.scratch)
     spawned_workers.send_to_workers(settings.scratch)
     if settings.device == "cpu":
         # Before torch looks; processes that the script starts inherit it.

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from torchlint.runtime.probe.files import native_files, redirect, territory
 from torchlint.runtime.probe.files.copy_on_write import CopyOnWrite
-from torchlint.runtime.probe.world import journal, programs, shared_memory, trackers, uploads
+from torchlint.runtime.probe.world import (
+    inherit,
+    journal,
+    programs,
+    shared_memory,
+    trackers,
+    uploads,
+)
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
@@ -40,4 +47,5 @@ def install(settings: Settings) -> None:
     shared_memory.install(scratch)
     trackers.install(scratch, book)
     uploads.install(book)
+    inherit.install(scratch)
     journal.install(book, ground)
