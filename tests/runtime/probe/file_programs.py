@@ -19,6 +19,21 @@ FILES = {
 }
 
 PROGRAMS = {
+    "names that end with a slash": """
+        import os
+        for path in ("a/b/", "c/", "d//", "a/b/"):
+            os.makedirs(path, exist_ok=True)
+        os.mkdir("e/")
+        os.rename("e/", "f/")
+        for call, *paths in (
+            (os.mkdir, "f/"), (os.mkdir, "g/h/"), (os.rename, "c", "f/"), (os.rmdir, "f/"),
+        ):
+            try:
+                print(call(*paths))
+            except OSError as error:
+                print(type(error).__name__, error.filename, error.filename2)
+        print(sorted(os.listdir(".")), sorted(os.listdir("a")))
+    """,
     "a dump to a new file": """
         import json
         with open("out.json", "w") as stream:

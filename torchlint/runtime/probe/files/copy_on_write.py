@@ -74,8 +74,15 @@ class CopyOnWrite(View):
         return self.copy_up(spot) if place == spot.path else place
 
     def for_creating(self, path: str) -> str | None:
-        """Where to make a folder, a link or a pipe; None: where the path says."""
-        spot = self.locate(path, follow=False)
+        """Where to make a folder, a link or a pipe; None: where the path says.
+
+        The name of a new folder may end with a slash.
+        """
+        try:
+            spot = self.locate(path.rstrip("/") or path, follow=False)
+        except OSError as error:
+            error.filename = path
+            raise
         if not spot.covered:
             return None if spot.straight else spot.path
         if self.place(spot.path) is not None:

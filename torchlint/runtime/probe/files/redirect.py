@@ -16,6 +16,7 @@ import errno
 import io
 import os
 import socket
+import stat
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -211,7 +212,10 @@ def _moving(view: CopyOnWrite, real: Callable[..., Any]) -> Any:
             return
         with _naming_both(src, dst):
             source = view.locate(paths[0], follow=False)
-            target = view.locate(paths[1], follow=False)
+            # A folder may be moved to a name with a slash that is not there yet.
+            moves_folder = source.found is not None and stat.S_ISDIR(source.found.st_mode)
+            new = (paths[1].rstrip("/") or "/") if moves_folder else paths[1]
+            target = view.locate(new, follow=False)
             if source.covered or target.covered:
                 move(source, target)
                 return
