@@ -351,7 +351,7 @@ class _Session:
             self._watcher.numbers(name, found)
 
 
-def some(paths: list[str], most: int = 5) -> str:
+def some(paths: list[str], most: int = 2) -> str:
     more = len(paths) - most
     return ", ".join(paths[:most]) + (f" and {more} more" if more > 0 else "")
 
