@@ -20,8 +20,8 @@ _OTHER_UNICODE = {
 }
 MAX_BYTES: Final = 4 << 20
 """A file of more bytes is not checked: nobody writes programs of this length by hand."""
-MOST_LINES: Final = 100_000
-"""The same for its lines, or those of a notebook's cells; 250,000 empty ones take 4 s."""
+MOST_LINES: Final = 250_000
+"""The same for its lines, of which empty ones count: each is a token, see `MOST_TOKENS`."""
 NOTEBOOK: Final = ".ipynb"
 MAX_NOTEBOOK_BYTES: Final = 32 << 20
 """The same for a notebook, which contains plots and pictures."""
