@@ -72,8 +72,9 @@ train()
 
 
 def free_port() -> int:
-    """Outside of those that the system gives away by itself."""
-    for port in range(12355, 13000):
+    """Outside of those that the system gives away by itself, and not what another worker of the
+    tests finds at the same moment."""
+    for port in range(12355 + os.getpid() % 5000, 20000):
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
