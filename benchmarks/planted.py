@@ -77,7 +77,7 @@ def _changed(kind: str, name: str, line: str, after: str) -> Case:
 
 _TWICE = "loss.backward()"
 _COUNT = "step += 1"
-_SUM = "step += 1; sum(map(abs, ITEMS))"
+_SUM = "step += 1; sum(map(abs, ITEMS * 8))"
 _BUSY = """
 import torch
 while True:
