@@ -146,8 +146,7 @@ class Noise:
     """The original against itself, in the same minutes: how much the machine varies.
 
     `floor` is the half-width of the 95 % interval, or how far from 1 the ratio is where that is
-    more; `fit` whether claims can be made; `numerics`
-    whether the original repeats its own numbers.
+    more; `fit` whether claims can be made; `numerics` whether the original repeats its own numbers.
     """
 
     estimate: Estimate

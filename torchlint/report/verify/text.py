@@ -76,18 +76,17 @@ class _Page:
     def head(self, result: Result) -> list[str]:
         """The answer, what was run to get it, and what came out besides."""
         said = words.conclusion(result)
-        lines = self._answer(result)
-        if not lines:
-            lines = [self._paint.bold(line) for line in wrapped(visible(said[0]), self._width)[:4]]
-            said = said[1:]
+        lines = self._answer(result) or self._bold(said.pop(0))
         spent = f" ({duration(result.seconds)})" if result.seconds >= 1 else ""
         title = f"torchlint verify {visible(words.command(result))}"
         lines.append(self._paint.dim(clipped(title, self._width - len(spent)) + spent))
         if result.total is not None and said:
-            lines += [self._paint.bold(line) for line in wrapped(visible(said[0]), self._width)[:4]]
-            said = said[1:]
+            lines += self._bold(said.pop(0))
         lines += [f"  {clipped(visible(line), self._width - 2)}" for line in said[-_TRACE:]]
         return [*lines, ""]
+
+    def _bold(self, sentence: str) -> list[str]:
+        return [self._paint.bold(line) for line in wrapped(visible(sentence), self._width)[:4]]
 
     def _answer(self, result: Result) -> list[str]:
         """The verdict on the whole change with its figures; empty if nothing was compared."""

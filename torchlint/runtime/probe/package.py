@@ -1,10 +1,12 @@
-"""How another interpreter imports this copy of torchlint, wherever it is installed."""
+"""Where packages are installed, and how another interpreter imports this copy of torchlint."""
 
 from __future__ import annotations
 
 import os
 
 _ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+_INSTALLED = {"site-packages", "dist-packages"}
 
 LOAD = f"""\
 import sys
@@ -15,3 +17,8 @@ if "torchlint" not in sys.modules:
     spec.loader.exec_module(sys.modules["torchlint"])
 """
 """Python that does it, and leaves `sys.path` as it is."""
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file is one of an installed package."""
+    return not _INSTALLED.isdisjoint(path.split(os.sep))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchlint.runtime.probe.package import is_installed
 from torchlint.runtime.probe.steps.interpose import replace, shielded
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 2000
 _MOST_DATASETS = 64
-_INSTALLED = {"site-packages", "dist-packages"}
 
 
 @dataclass
@@ -89,9 +89,7 @@ class Reached:
             if isinstance(name, str) and name.endswith(".py"):
                 with suppress(OSError, ValueError):
                     path = os.path.realpath(name)
-                    own = path.startswith(inside) and not _INSTALLED.intersection(
-                        path.split(os.sep)
-                    )
+                    own = path.startswith(inside) and not is_installed(path)
                     if own and os.path.isfile(path):
                         found.add(path)
         return sorted(found)[:_MOST_FILES]

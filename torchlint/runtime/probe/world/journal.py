@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe.files import system
+from torchlint.runtime.probe.package import is_installed
 from torchlint.runtime.probe.world import commands
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _LOCAL = ("127.", "::1", "0.0.0.0", "::ffff:127.", "localhost")  # noqa: S104
 _SENDS = (b"PUT ", b"PATCH ", b"DELETE ")
 _STANDARD = os.path.dirname(os.__file__)
 _PROBE = os.path.dirname(os.path.dirname(__file__))
-_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
 class RefusedError(ConnectionRefusedError):
@@ -103,7 +103,7 @@ def _by_a_package() -> bool:
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith(_PROBE):
-            if any(folder in file for folder in _PACKAGES):
+            if is_installed(file):
                 return True
             if not file.startswith((_STANDARD, "<frozen")):
                 return False
