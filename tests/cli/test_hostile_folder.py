@@ -34,7 +34,7 @@ def trap(here: Path) -> Path:
         note = here / f"imported {name}"
         (folder / f"{name}.py").write_text(f"open({str(note)!r}, 'w').close()\n")
     for number in range(4):
-        text = "import torch\nloss.backward()\nx = '''" + "a\n" * 200_000 + "'''\n"
+        text = "import torch\nloss.backward()\nx = '''" + f"{'a' * 79}\n" * 5_000 + "'''\n"
         (folder / f"part{number}.py").write_text(text)
     return folder
 
@@ -112,13 +112,13 @@ BAD = {
     "lines.ipynb": (
         json.dumps(
             {
-                "cells": [{"cell_type": "code", "source": TRAIN + "\n" * 250_000}],
+                "cells": [{"cell_type": "code", "source": TRAIN + "\n" * 100_000}],
                 "metadata": {},
                 "nbformat": 4,
                 "nbformat_minor": 5,
             }
         ),
-        "more than 250,000 lines",
+        "more than 100,000 lines",
     ),
     "link.py": (None, "leads to a file that does not exist"),
     "pipe.py": (None, "named pipe"),
