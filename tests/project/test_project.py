@@ -335,6 +335,70 @@ HOT = {
         },
         ["train.py:9 TL201"],
     ),
+    "the loop of a base class whose subclass takes the step": (
+        {
+            "train.py": """\
+                import torch
+                from epoch import Epoch
+                class TrainEpoch(Epoch):
+                    def update(self, x):
+                        loss = self.model(x).sum()
+                        loss.backward()
+                        self.optimizer.step()
+                        return loss
+            """,
+            "epoch.py": """\
+                import torch
+                class Epoch:
+                    def run(self, loader):
+                        for x in loader:
+                            loss = self.update(x.cuda())
+                            self.log(loss)
+                    def log(self, loss):
+                        print(loss.detach().item())
+            """,
+        },
+        ["epoch.py:8 TL201"],
+    ),
+    "a hook that a subclass fills in": (
+        {
+            "trainer.py": """\
+                import torch
+                class Trainer:
+                    def train(self):
+                        for x, y in self.loader:
+                            loss = self.model(x.cuda()).sum()
+                            loss.backward()
+                            self.optimizer.step()
+                            self.after_step(loss)
+                    def after_step(self, loss):
+                        pass
+            """,
+            "mine.py": """\
+                import torch
+                from trainer import Trainer
+                class Mine(Trainer):
+                    def after_step(self, loss):
+                        loss.backward
+                        print(loss.item())
+            """,
+        },
+        ["mine.py:6 TL201"],
+    ),
+    "the method of a base class through super": (
+        {
+            "train.py": train("net(images)", "from models import Net\nnet = Net().to(device)"),
+            "models.py": """\
+                class Base:
+                    def forward(self, x):
+                        return x * x.abs().max().item()
+                class Net(Base):
+                    def forward(self, x):
+                        return super().forward(x.relu())
+            """,
+        },
+        ["models.py:3 TL201"],
+    ),
     "keywords name the parameters": (
         {
             "train.py": train("note(n=3, value=loss)")
@@ -358,6 +422,23 @@ HOT = {
 }
 
 COLD = {
+    "an override that takes no step beside one that does": {
+        "train.py": """\
+            import torch
+            class Epoch:
+                def run(self, loader):
+                    for x in loader:
+                        self.update(x.cuda())
+            class TrainEpoch(Epoch):
+                def update(self, x):
+                    loss = self.model(x).sum()
+                    loss.backward()
+                    self.optimizer.step()
+            class OtherEpoch(Epoch):
+                def update(self, x):
+                    print(x.sum().item())
+        """
+    },
     "a guard around a loop in the helper": {
         "train.py": train("note([loss], 1)")
         + "def note(xs, step):\n    if step % 100 == 0:\n        for x in xs:\n"

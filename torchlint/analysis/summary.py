@@ -57,8 +57,8 @@ class Passed:
 class CallSite:
     """A call that may lead into the project.
 
-    `target` is a dotted name as `Names.resolve` gives it, `$name` for a parameter, or `self`;
-    `method` is the method called on it, `()` if the object itself is called.
+    `target` is a dotted name as `Names.resolve` gives it, `$name` for a parameter, `self`, or
+    `super`; `method` is the method called on it, `()` if the object itself is called.
     `loops` are the indices (`Loops.index`) of the loops around it, innermost first; `quiet` says
     that within them it is guarded or evaluates, `rare` that the outermost itself is guarded.
     """
@@ -261,6 +261,8 @@ class _Summarizer:
             if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
                 held = module.values.assigned(module.class_(func), method)
                 return [("self", method), *([(f"self.{method}", "()")] if held else [])]
+            if isinstance(func.value, cst.Call) and dotted_text(func.value.func) == "super":
+                return [("super", method)]
             if inside:
                 return inside
             if names:

@@ -75,15 +75,13 @@ class Calls:
             found = self._resolve_site(caller, calls[number], load=load)
             known = tuple(key for key in found if key in self._index.functions)
             resolved[number] = known
-            if self._index.met_unparsed != met:
+            if self._index.met_unparsed != met or calls[number].target == "self":
                 self._unsure.append((caller, number))
         return known
 
     def _resolve_site(self, caller: Key, site: CallSite, *, load: bool = False) -> list[Key]:
-        if site.target == "self":
-            owner = self._owner(caller)
-            found = self._index.method(owner, site.method, load=load) if owner else None
-            return [found] if found else []
+        if site.target in ("self", "super"):
+            return self._own_methods(caller, site, load=load)
         if not site.method:
             symbol = self._index.symbol(caller.path, site.target, load=load)
             if symbol is None:
@@ -101,6 +99,16 @@ class Calls:
             if method is not None:
                 methods.append(method)
         return methods
+
+    def _own_methods(self, caller: Key, site: CallSite, *, load: bool) -> list[Key]:
+        """The method of the caller's class, and what derived classes have in its place."""
+        owner = self._owner(caller)
+        if owner is None:
+            return []
+        inherited = site.target == "super"
+        found = self._index.method(owner, site.method, load=load, inherited=inherited)
+        others = [] if inherited else self._index.overrides(owner, site.method)
+        return [*([found] if found else []), *others]
 
     def _owner(self, function: Key) -> Key | None:
         """The class of a method."""
@@ -123,7 +131,7 @@ class Calls:
                 for origin, name in self._origins(caller, target)
                 for class_ in self._classes_of(origin, name, depth + 1, load=load)
             }
-            known = sorted(found, key=lambda key: (key.path, key.name))
+            known = sorted(found)
             self._classes[caller, target, depth, load] = known
         return known
 

@@ -215,7 +215,7 @@ class Project:
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
-                for target in self.calls.callees(key, number, load=True):
+                for target in self._run(key, number):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
         while queue:
             key = queue.popleft()
@@ -225,11 +225,17 @@ class Project:
             for number, site in enumerate(self.index.functions[key].calls):
                 if site.quiet or site.rare:
                     continue
-                for target in self.calls.callees(key, number, load=True):
+                for target in self._run(key, number):
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
         return heats
+
+    def _run(self, key: Key, number: int) -> Iterable[Key]:
+        """What a call on each step runs; of several overrides those that train, if some do."""
+        targets = self.calls.callees(key, number, load=True)
+        training = [target for target in targets if self.does_step(target)]
+        return training if len(targets) > 1 and training else targets
 
     def _own_heat(
         self, key: Key, function: FunctionSummary, callers: Iterable[tuple[Key, CallSite]]
@@ -308,7 +314,7 @@ class Project:
             for key, function in self.index.functions.items()
             if key.name
             for site in function.calls
-            if site.target != "self" and not site.target.startswith(("$", "self."))
+            if site.target not in ("self", "super") and not site.target.startswith(("$", "self."))
         )
         bases = ((key, base) for key, class_ in self.index.classes.items() for base in class_.bases)
         for key, dotted in chain(calls, bases):

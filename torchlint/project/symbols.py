@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,12 +17,13 @@ if TYPE_CHECKING:
 
 _DEEPEST = 8
 _MOST_BASES = 200
+_MOST_DERIVED = 64
 _LEVELS_UP = 3
 _CUT_OUT = 2
 """Where leading packages of a dotted name are missing, at least so many names must match."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Key:
     """A function or class: its file and its qualified name."""
 
@@ -188,6 +191,7 @@ class Index:
                 self.functions.setdefault(Key(path, function.name), function)
             for class_ in summary.classes:
                 self.classes.setdefault(Key(path, class_.name), class_)
+        self.__dict__.pop("_derived", None)
         for known in self._unsure:
             del self._symbols[known]
         self._unsure.clear()
@@ -256,13 +260,41 @@ class Index:
             unparsed = unparsed or found
         return unparsed
 
-    def method(self, class_: Key, name: str, *, load: bool = False) -> Key | None:
-        """The function that a method call on an instance runs, through the bases of its class."""
-        for each in islice(self._ancestry(class_, {class_}, load=load), _MOST_BASES):
+    def method(
+        self, class_: Key, name: str, *, load: bool = False, inherited: bool = False
+    ) -> Key | None:
+        """The function that a method call on an instance runs, through the bases of its class;
+        with `inherited`, the one that `super()` leads to."""
+        for each in islice(self._ancestry(class_, {class_}, load=load), inherited, _MOST_BASES):
             own = Key(each.path, f"{each.name}.{name}")
             if own in self.functions:
                 return own
         return None
+
+    def overrides(self, class_: Key, name: str) -> list[Key]:
+        """The functions that classes derived from this one have in place of its method; none if
+        there are so many that one of them says little about the others."""
+        derived = {class_}
+        left = [class_]
+        while left:
+            new = [each for each in self._derived[left.pop()] if each not in derived]
+            derived.update(new)
+            left += new
+            if len(derived) > _MOST_DERIVED:
+                return []
+        keys = (Key(each.path, f"{each.name}.{name}") for each in derived - {class_})
+        return sorted(key for key in keys if key in self.functions)
+
+    @cached_property
+    def _derived(self) -> dict[Key, list[Key]]:
+        """By class: those parsed ones that name it as a base."""
+        found: dict[Key, list[Key]] = defaultdict(list)
+        for key, class_ in self.classes.items():
+            for base in class_.bases:
+                parent = self.symbol(key.path, base)
+                if parent is not None:
+                    found[parent].append(key)
+        return found
 
     def callable(self, class_: Key, *, load: bool = False) -> Key | None:
         """What calling an instance runs: `forward` of a module, else `__call__`."""
