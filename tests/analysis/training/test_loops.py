@@ -114,6 +114,14 @@ STEP_FUNCTIONS = {
     ),
     "backward alone is part of one": ("def f():\n  loss.backward()", {"f": False}),
     "a step alone is part of one": ("def f():\n  optimizer.step()", {"f": False}),
+    "an optimizer that is given the loss does both": (
+        "def f():\n  self.policy_optim.step(actor_loss, clip=1)",
+        {"f": True},
+    ),
+    "an optimizer that is given something else does not": (
+        "def f():\n  optimizer.step(metrics)",
+        {"f": False},
+    ),
     "a method": (
         "class T:\n  def f(self):\n    self.loss.backward()\n    self.optimizer.step()",
         {"f": True},
@@ -179,6 +187,14 @@ HOOKS = {
         "  def on_step_end(self, args, state, control): probe(args)",
         True,
     ),
+    "OpenMMLab's train_step": (
+        "from torch import nn\nclass M(nn.Module):\n  def train_step(self, d, o): probe(d)",
+        True,
+    ),
+    "a train_step of what is no module": (
+        "class M:\n  def train_step(self, data): probe(data)",
+        False,
+    ),
     "torchnet's hook": (
         "def on_forward(state): probe(state)\nengine.hooks['on_forward'] = on_forward",
         True,
@@ -237,7 +253,9 @@ PERIODIC = {
     "a switch of a logger": "if args.verbose: probe(x)",
     "a function that tells when": "if should_log(step): probe(x)",
     "camel case": "if isLogging: probe(x)",
-    "a counter compared": "if step > 1000: probe(x)",
+    "a counter compared": "if counter > 1000: probe(x)",
+    "the end of an epoch, and beyond": "if step >= len(data): probe(x)",
+    "a difference of steps": "if step - last_step >= 100: probe(x)",
     "an index compared": "if batch_idx == last: probe(x)",
     "something broke": "if torch.isnan(loss): probe(x)",
     "not finite": "if not math.isfinite(value): probe(x)",
@@ -263,6 +281,8 @@ NONE = {
     "another condition": "if x.requires_grad: probe(x)",
     "a threshold of a loss": "if loss > threshold: probe(x)",
     "`try`": "try: probe(x)\n  except E: pass",
+    "from some step on": "if step > 1000: probe(x)",
+    "from some epoch on": "if epoch >= args.joint_epoch: probe(x)",
     "skipping broken rounds": "if x is None: continue\n  probe(x)",
     "skipping a warm-up": "if step < 500: continue\n  probe(x)",
     "before the skip": "probe(x)\n  if step % 100: continue",
@@ -315,6 +335,19 @@ class TestGuard:
             """
         )
         assert asked.module.guard(asked.call) is Guard.NONE
+
+    def test_around_all_optimizer_steps_does_not_count(self, probed: Callable[..., Any]) -> None:
+        text = """
+            for i, x in enumerate(data):
+                loss.backward()
+                {}
+                if i % accumulate == 0:
+                    optimizer.step()
+                    probe(x)
+            """
+        assert (asked := probed(text.format("pass"))).module.guard(asked.call) is Guard.NONE
+        asked = probed(text.format("second_optimizer.step()"))
+        assert asked.module.guard(asked.call) is Guard.PERIODIC
 
     def test_of_a_closure_is_as_good_as_any(self, probed: Callable[..., Any]) -> None:
         asked = probed(

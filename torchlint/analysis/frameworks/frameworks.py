@@ -10,6 +10,7 @@ from torchlint.analysis.frameworks.adapter import Framework
 from torchlint.analysis.frameworks.fabric import FABRIC
 from torchlint.analysis.frameworks.ignite import IGNITE
 from torchlint.analysis.frameworks.lightning import LIGHTNING
+from torchlint.analysis.frameworks.openmmlab import OPENMMLAB
 from torchlint.analysis.frameworks.plain_torch import PLAIN_TORCH
 from torchlint.analysis.frameworks.settings_owners import SETTINGS_OWNERS
 from torchlint.analysis.frameworks.torchnet import TORCHNET
@@ -25,6 +26,7 @@ FRAMEWORKS: Final = (
     TRANSFORMERS,
     ACCELERATE,
     IGNITE,
+    OPENMMLAB,
     TORCHNET,
     SETTINGS_OWNERS,
 )

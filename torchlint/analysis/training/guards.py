@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, literal
+from torchlint.analysis.names import dotted_text
 from torchlint.source.tree import within
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ _COUNTER_WORDS = re.compile(
     r"^[ijktnT]$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|idx|index|tick|nimg|"
     r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w_i$|_idx$|_num$",
     re.IGNORECASE,
+)
+_PROGRESS_WORDS = re.compile(
+    r"^i$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|epoch|epochs|itr|nimg)$"
 )
 _RANK_WORDS = re.compile(
     r"(?:^|_)(?:rank|main_process|is_main|is_master|master|master_process|local_rank|"
@@ -54,9 +58,22 @@ def guard_of(test: cst.BaseExpression) -> Guard:
         return Guard.PERIODIC
     if any(_RANK_WORDS.search(snake(word)) for word in mentioned):
         return Guard.RANK
-    if _compares(test) and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned):
+    if _compares(test) and not _holds_from_then_on(test) and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned):
         return Guard.PERIODIC
     return Guard.NONE
+
+
+def _holds_from_then_on(test: cst.BaseExpression) -> bool:
+    """`epoch >= args.warm_epochs`, `step > 0`: false at first, and then true to the end."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    compared = test.comparisons[0]
+    progress = dotted_text(test.left).rpartition(".")[2]
+    return (
+        isinstance(compared.operator, cst.GreaterThan | cst.GreaterThanEqual)
+        and _PROGRESS_WORDS.search(snake(progress)) is not None
+        and not any(isinstance(node, cst.Call) for node in within(compared.comparator))
+    )
 
 
 def stronger(first: Guard, second: Guard) -> Guard:

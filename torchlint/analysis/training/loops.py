@@ -170,7 +170,8 @@ class Loops:
     def stepping_functions(self) -> dict[cst.FunctionDef, bool]:
         """Functions that do a backward pass or an optimizer step outside any loop of theirs.
 
-        True for those that do both: their body is one training step.
+        True for those that do both, or that give the optimizer the loss: their body is one
+        training step.
         """
         found: dict[cst.FunctionDef, set[str]] = {}
         for what, anchors in (("back", self.backward_calls), ("step", self.optimizer_steps)):
@@ -180,6 +181,8 @@ class Loops:
                     continue
                 if all(self._walks_over(loop, anchor) for loop in self.loops_around(anchor)):
                     found.setdefault(function, set()).add(what)
+                    if what == "step" and _takes_loss(anchor):
+                        found[function].add("back")
         return {function: len(what) == 2 for function, what in found.items()}
 
     @cached_property
@@ -329,8 +332,7 @@ class Loops:
         """What stands between `node` and the loop (or, without one, the function) around it."""
         strongest = Guard.NONE
         child = node
-        step = self.step_loops.get(loop) if isinstance(loop, LOOPS) else None
-        around_step = set(self._tree.ancestors(step.anchor)) if step is not None else set()
+        around_step = self._around_step.get(self.function(node) if loop is None else loop, ())
         for above in self._tree.ancestors(node):
             kind = above.__class__
             if kind is cst.ExceptHandler:
@@ -349,6 +351,26 @@ class Loops:
                 return Guard.PERIODIC if is_closure else strongest
             child = above
         return strongest
+
+    @cached_property
+    def _around_step(self) -> dict[cst.CSTNode | None, set[cst.CSTNode]]:
+        """By step loop or function: what is around its first anchor or all its optimizer steps.
+
+        With gradients accumulated over four batches, what is read at each optimizer step is read on
+        each step.
+        """
+        anchors: dict[cst.CSTNode | None, list[cst.Call]] = {}
+        for anchor in self.anchors:
+            step = self.step_loop(anchor)
+            held = self.function(anchor) if step is None else step.node
+            anchors.setdefault(held, []).append(anchor)
+        steps = set(self.optimizer_steps)
+        found = {}
+        for held, each in anchors.items():
+            around = [set(self._tree.ancestors(call)) for call in each if call in steps]
+            common = set.intersection(*around) if around else set()
+            found[held] = common.union(self._tree.ancestors(each[0]))
+        return found
 
     def is_rare(self, loop: Loop | None) -> bool:
         """Whether a whole loop runs only now and then, each time that its function is called."""
@@ -372,6 +394,11 @@ class Loops:
             ):
                 found.setdefault(self._tree.parent(statement), self._tree.order(statement))
         return found
+
+
+def _takes_loss(step: cst.Call) -> bool:
+    """`optimizer.step(loss)`: an optimizer of the project's own that does the backward pass."""
+    return bool(step.args) and dotted_text(step.args[0].value).endswith("loss")
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:
