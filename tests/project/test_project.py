@@ -306,6 +306,28 @@ HOT = {
         },
         ["train.py:13 TL201"],
     ),
+    "a copy to the host of what nobody knows": (
+        {"train.py": train("note(mystery)") + "def note(value):\n    print(value.cpu())\n"},
+        ["train.py:13 TL202"],
+    ),
+    "the forward of a module that a class of the project wraps": (
+        {
+            "train.py": train(
+                "net = Net()\nnet = Wrapped(net).to(device)\nnet(images)",
+                "from models import Net, Wrapped",
+            ),
+            "models.py": """\
+                from torch import nn
+                class Net(nn.Module):
+                    def forward(self, x):
+                        return x * x.abs().max().item()
+                class Wrapped(nn.DataParallel):
+                    def __getattr__(self, name):
+                        return getattr(self.module, name)
+            """,
+        },
+        ["models.py:4 TL201"],
+    ),
     "a loop in the helper": (
         {
             "train.py": train("note([loss])")

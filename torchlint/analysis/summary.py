@@ -210,24 +210,28 @@ class _Summarizer:
             attributes=tuple((name, tuple(found)) for name, found in attributes.items()),
         )
 
-    def _instantiated(self, node: cst.BaseExpression | None) -> list[str]:
+    def _instantiated(self, made: cst.BaseExpression | None) -> list[str]:
         """Classes of the project that an expression makes an object of, through `.to(device)`,
-        `DataParallel(…)` and the like."""
+        `DataParallel(…)` and other objects that are given one."""
         module = self._module
+        found: list[str] = []
+        node: cst.CSTNode | None = made
         while isinstance(node, cst.Call):
             names = module.resolve(node.func)
             inside = [name for name in names if not name.startswith(_OUTSIDE)]
-            if inside:
-                return [
-                    name for name in inside if name.rpartition(".")[2].lstrip(":")[:1].isupper()
-                ]
+            classes = [name for name in inside if name.rpartition(".")[2].lstrip(":")[:1].isupper()]
+            found += classes
+            if inside and not classes:
+                break
             if names and node.args:
                 node = node.args[0].value
-            elif isinstance(node.func, cst.Attribute):
+            elif isinstance(node.func, cst.Attribute) and not names:
                 node = node.func.value
             else:
-                return []
-        return []
+                break
+        if found and isinstance(node, cst.Name | cst.Attribute):
+            found += module.value(node).classes
+        return found
 
     # calls -------------------------------------------------------------------------------
 

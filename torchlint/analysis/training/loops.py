@@ -362,10 +362,10 @@ class Loops:
         anchors: dict[cst.CSTNode | None, list[cst.Call]] = {}
         for anchor in self.anchors:
             step = self.step_loop(anchor)
-            held = self.function(anchor) if step is None else step.node
+            held: cst.CSTNode | None = self.function(anchor) if step is None else step.node
             anchors.setdefault(held, []).append(anchor)
         steps = set(self.optimizer_steps)
-        found = {}
+        found: dict[cst.CSTNode | None, set[cst.CSTNode]] = {}
         for held, each in anchors.items():
             around = [set(self._tree.ancestors(call)) for call in each if call in steps]
             common = set.intersection(*around) if around else set()

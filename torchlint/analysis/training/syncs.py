@@ -17,7 +17,8 @@ _READS = frozenset({"builtins.float", "builtins.int"})
 _ARRAYS_FROM = frozenset({"numpy.asarray", "numpy.array"})
 _COPIES = frozenset({"cpu", "numpy", "tolist"})
 
-
+_ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
+"""Syncs that only tensors have, and that nobody writes for those that are on the host already."""
 _UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
 """Syncs that numbers and arrays can be given to as well."""
 
@@ -85,13 +86,13 @@ def operand_of(sync: Sync, module: Module) -> Operand | None:
         return None if value.has(ARRAYS) and not sync.scalar else Operand(True, True, ())
     if value.has(Kind.LIKELY):
         return None if unspelled else Operand(True, True, ())
-    return _undecided(value)
+    return _undecided(value, tensor=sync.how in _ONLY_TENSORS)
 
 
-def _undecided(value: Value) -> Operand | None:
+def _undecided(value: Value, *, tensor: bool) -> Operand | None:
     parameters = tuple(sorted(value.parameters))
     if value.has(Kind.PARAMETER) and parameters:
-        return Operand(False, value.has(Kind.TENSOR), parameters)
+        return Operand(False, tensor or value.has(Kind.TENSOR), parameters)
     if value.has(Kind.TENSOR) and not value.has(Kind.CPU | Kind.UNKNOWN):
         return Operand(True, True, ())
     return None
