@@ -421,6 +421,124 @@ HOT = {
         },
         ["models.py:3 TL201"],
     ),
+    "a function inside the function that trains": (
+        {
+            "train.py": """\
+                import torch
+                def main(model, optimizer, loader):
+                    def note(loss):
+                        print(loss.item())
+                    for x in loader:
+                        loss = model(x.cuda()).sum()
+                        loss.backward()
+                        optimizer.step()
+                        note(loss)
+            """
+        },
+        ["train.py:4 TL201"],
+    ),
+    "one of the functions in a dict": (
+        {
+            "train.py": train("METRICS[args.metric](output, labels)")
+            + "METRICS = {'accuracy': accuracy}\n"
+            + ACCURACY
+        },
+        ["train.py:14 TL201"],
+    ),
+    "one of the methods in a dict": (
+        {
+            "trainer.py": """\
+                import torch
+                class Trainer:
+                    def train(self):
+                        scores = {"a": self.first, "b": self.second}
+                        for x, y in self.loader:
+                            loss = scores[self.kind](self.model(x.cuda()))
+                            loss.backward()
+                    def first(self, output):
+                        return output / output.max().item()
+                    def second(self, output):
+                        return output
+            """
+        },
+        ["trainer.py:9 TL201"],
+    ),
+    "a loop over losses": (
+        {
+            "train.py": train(
+                "for loss_of, weight in zip(parts, weights): loss_of(output)",
+                "from losses import Smooth\nparts = [Smooth(), torch.nn.L1Loss()]",
+            ),
+            "losses.py": """\
+                from torch import nn
+                class Smooth(nn.Module):
+                    def forward(self, x):
+                        return x / x.max().item()
+            """,
+        },
+        ["losses.py:4 TL201"],
+    ),
+    "the layers of a module": (
+        {
+            "train.py": train("net(images)", "from models import Net\nnet = Net().to(device)"),
+            "models.py": """\
+                from torch import nn
+                class Block(nn.Module):
+                    def forward(self, x):
+                        return x / x.max().item()
+                class Head(nn.Module):
+                    def forward(self, x):
+                        return x / x.norm().item()
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.blocks = nn.ModuleList([Block() for _ in range(3)])
+                        self.last = nn.Sequential(nn.ReLU(), Head())
+                    def forward(self, x):
+                        for block in self.blocks:
+                            x = block(x)
+                        return self.last(x)
+            """,
+        },
+        ["models.py:4 TL201", "models.py:7 TL201"],
+    ),
+    "a function that another one is given": (
+        {
+            "train.py": """\
+                import torch
+                def note(loss):
+                    print(loss.item())
+                def main(model, optimizer, loader):
+                    run(model, optimizer, loader, after=note)
+                def run(model, optimizer, loader, after):
+                    for x in loader:
+                        loss = model(x.cuda()).sum()
+                        loss.backward()
+                        optimizer.step()
+                        after(loss)
+            """
+        },
+        ["train.py:3 TL201"],
+    ),
+    "a function with some of its arguments": (
+        {
+            "train.py": train(
+                "metric(output, labels)",
+                "from functools import partial\nfrom utils import accuracy\n"
+                "metric = partial(accuracy)",
+            ),
+            "utils.py": ACCURACY,
+        },
+        ["utils.py:2 TL201"],
+    ),
+    "a compiled function": (
+        {
+            "train.py": train("fast(output, labels)", "from utils import accuracy")
+            + "fast = torch.compile(accuracy)\n",
+            "utils.py": ACCURACY,
+        },
+        ["utils.py:2 TL201"],
+    ),
     "keywords name the parameters": (
         {
             "train.py": train("note(n=3, value=loss)")

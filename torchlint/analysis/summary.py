@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.callables import OUTSIDE, held_functions
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.training.guards import Guard
@@ -17,40 +18,16 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.loops import Loop
 
-_OUTSIDE = (
-    "torch.",
-    "numpy.",
-    "builtins.",
-    "torchvision.",
-    "os.",
-    "math.",
-    "time.",
-    "random.",
-    "sys.",
-    "logging.",
-    "argparse.",
-    "tqdm.",
-    "collections.",
-    "json.",
-    "re.",
-    "cv2.",
-    "PIL.",
-    "scipy.",
-    "sklearn.",
-    "matplotlib.",
-    "pandas.",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """One argument of a call: its keyword, or `#0` for the first positional one."""
+    """One argument of a call: its keyword, or `#0` for the first positional one; `objects` are the
+    classes and functions of the project that it can be called through."""
 
     name: str
     device: bool
     host: bool
     parameters: tuple[str, ...]
-    classes: tuple[str, ...]
+    objects: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +72,8 @@ class FunctionSummary:
 
 @dataclass(frozen=True, slots=True)
 class ClassSummary:
-    """`attributes`: what `self.name` holds, as dotted class names or `$parameter` of
-    `__init__`."""
+    """`attributes`: what `self.name` holds, as dotted names of classes and functions, or
+    `$parameter` of `__init__`."""
 
     name: str
     bases: tuple[str, ...]
@@ -200,10 +177,11 @@ class _Summarizer:
                     continue
                 value = module.value(binding.value)
                 found = [*value.classes, *self._instantiated(binding.value)]
+                found += held_functions(binding.value, module)
                 if isinstance(binding.value, cst.Name) and binding.value.value in value.parameters:
                     found.append("$" + binding.value.value)
                 if found:
-                    attributes.setdefault(name, []).extend(found)
+                    attributes.setdefault(name, []).extend(dict.fromkeys(found))
         return ClassSummary(
             name=module.qualified_name(node),
             bases=tuple(bases),
@@ -218,7 +196,7 @@ class _Summarizer:
         node: cst.CSTNode | None = made
         while isinstance(node, cst.Call):
             names = module.resolve(node.func)
-            inside = [name for name in names if not name.startswith(_OUTSIDE)]
+            inside = [name for name in names if not name.startswith(OUTSIDE)]
             classes = [name for name in inside if name.rpartition(".")[2].lstrip(":")[:1].isupper()]
             found += classes
             if inside and not classes:
@@ -259,7 +237,7 @@ class _Summarizer:
     def _targets(self, call: cst.Call) -> list[tuple[str, str]]:
         module, func = self._module, call.func
         names = module.resolve(func)
-        inside = [(name, "") for name in names if not name.startswith(_OUTSIDE)]
+        inside = [(name, "") for name in names if not name.startswith(OUTSIDE)]
         if isinstance(func, cst.Attribute):
             method = func.attr.value
             if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
@@ -276,7 +254,7 @@ class _Summarizer:
             return inside
         if isinstance(func, cst.Name) and func.value == "self":
             return [("self", "forward")]
-        return [(name, "()") for name in self._classes(func)]
+        return [(name, "()") for name in self._objects(func)]
 
     def _classes(self, node: cst.BaseExpression) -> list[str]:
         """What is known of the class of an object: dotted names, `$parameter`, `self.name`."""
@@ -325,6 +303,12 @@ class _Summarizer:
             passed.append(self._passed(name, arg.value))
         return tuple(passed)
 
+    def _objects(self, node: cst.BaseExpression) -> list[str]:
+        """The classes and functions of the project that an expression holds."""
+        if not isinstance(node, cst.Name | cst.Call | cst.Attribute | cst.Subscript):
+            return []
+        return list(dict.fromkeys(self._classes(node) + held_functions(node, self._module)))
+
     def _passed(self, name: str, node: cst.BaseExpression) -> Passed:
         value = self._module.value(node)
         inner = value.element if value.has(Kind.CONTAINER) and value.element else value
@@ -334,7 +318,5 @@ class _Summarizer:
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
             parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
-            classes=tuple(self._classes(node))
-            if isinstance(node, (cst.Name, cst.Call, cst.Attribute))
-            else (),
+            objects=tuple(self._objects(node)),
         )

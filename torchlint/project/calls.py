@@ -25,8 +25,8 @@ class Calls:
         self._index = index
         self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
         """The callees of calls, by caller and call number: without loading files, and with."""
-        self._classes: dict[tuple[Key, str, int, bool], list[Key]] = {}
-        """What `_classes_of` found, until more is known about the objects that are passed."""
+        self._objects: dict[tuple[Key, str, int, bool], list[Key]] = {}
+        """What `_objects_of` found, until more is known about the objects that are passed."""
         self._unsure: list[tuple[Key, int]] = []
         """Calls that may resolve differently once more files are parsed."""
 
@@ -91,11 +91,13 @@ class Calls:
                 return [init] if init else []
             return [symbol]
         methods = []
-        for class_ in self._classes_of(caller, site.target, load=load):
-            if site.method == "()":
-                method = self._index.callable(class_, load=load)
+        for each in self._objects_of(caller, site.target, load=load):
+            if each in self._index.functions:
+                method = each if site.method == "()" else None
+            elif site.method == "()":
+                method = self._index.callable(each, load=load)
             else:
-                method = self._index.method(class_, site.method, load=load)
+                method = self._index.method(each, site.method, load=load)
             if method is not None:
                 methods.append(method)
         return methods
@@ -115,24 +117,24 @@ class Calls:
         owner = Key(function.path, function.name.rpartition(".")[0])
         return owner if owner in self._index.classes else None
 
-    def _classes_of(
+    def _objects_of(
         self, caller: Key, target: str, depth: int = 0, *, load: bool = False
     ) -> list[Key]:
-        """The classes that `$parameter`, `self.name` or a dotted name can stand for."""
+        """The classes and functions that `$parameter`, `self.name` or a dotted name stands for."""
         if depth > CALL_DEPTH + 1:
             return []
         if not target.startswith(("$", "self.")):
             symbol = self._index.symbol(caller.path, target, load=load)
-            return [symbol] if symbol is not None and symbol in self._index.classes else []
-        known = self._classes.get((caller, target, depth, load))
+            return [] if symbol is None else [symbol]
+        known = self._objects.get((caller, target, depth, load))
         if known is None:
             found = {
-                class_
+                each
                 for origin, name in self._origins(caller, target)
-                for class_ in self._classes_of(origin, name, depth + 1, load=load)
+                for each in self._objects_of(origin, name, depth + 1, load=load)
             }
             known = sorted(found)
-            self._classes[caller, target, depth, load] = known
+            self._objects[caller, target, depth, load] = known
         return known
 
     def _origins(self, caller: Key, target: str) -> Iterable[tuple[Key, str]]:
@@ -158,18 +160,18 @@ class Calls:
             self._reset_provisional()
             provisional = []
             for key, number, site in sites:
-                if not any(passed.classes for passed in site.arguments):
+                if not any(passed.objects for passed in site.arguments):
                     continue
                 if _is_provisional(site):
                     provisional.append((key, number, site))
                 for target in self.callees(key, number):
                     function = self._index.functions[target]
                     for parameter, passed in received(function, site.arguments):
-                        if not passed.classes:
+                        if not passed.objects:
                             continue
                         known = found[target, parameter]
                         known += [
-                            (key, name) for name in passed.classes if (key, name) not in known
+                            (key, name) for name in passed.objects if (key, name) not in known
                         ]
             sites = provisional
         self._reset_provisional()
@@ -177,7 +179,7 @@ class Calls:
 
     def _reset_provisional(self) -> None:
         """Forget the callees of calls that depend on which objects are passed."""
-        self._classes.clear()
+        self._objects.clear()
         for resolved in self._resolved:
             for caller, known in resolved.items():
                 for number, site in enumerate(self._index.functions[caller].calls):
