@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.finding import Position
+from torchlint.finding import Position, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -561,7 +561,24 @@ HOT = {
     ),
 }
 
+MODELS = """\
+    from torch import nn
+    class Encoder(nn.Module):
+        def forward(self, x, lengths):
+            if not self.training:
+                print(x.norm().item())
+            return self.packed(x, lengths)
+        def packed(self, x, lengths):
+            return pack(x, lengths.cpu())
+    def build(name):
+        return {"encoder": Encoder}[name]()
+"""
+
 COLD = {
+    "the forward of a module in a program that does not train": {
+        "demo.py": "import models\nprint(models.build('encoder').cuda()(x))\n",
+        "models.py": MODELS,
+    },
     "an override that takes no step beside one that does": {
         "train.py": """\
             import torch
@@ -781,6 +798,14 @@ class TestRelated:
         )
         (finding,) = report.findings
         assert [each.path for each in finding.related] == ["near.py"]
+
+
+    def test_a_model_that_no_call_leads_to_is_a_hint(self, check_text: Callable[..., Any]) -> None:
+        made = "import models\nnet = models.build('encoder').to(device)"
+        files = {"models.py": dedent(MODELS), "train.py": train("net(images, labels)", made)}
+        (finding,) = check_text(files).findings
+        assert (finding.path, finding.start.row, finding.tier) == ("models.py", 8, Tier.HINT)
+        assert "if a training step calls the model" in finding.related[0].message
 
 
 class TestPrograms:

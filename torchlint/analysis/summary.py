@@ -154,7 +154,9 @@ class _Summarizer:
         if isinstance(node.params.star_kwarg, cst.Param):
             names.append("**" + node.params.star_kwarg.name.value)
         stepping = loops.stepping_functions
-        relevant = node in stepping or loops.is_step_hook(node)
+        relevant = (
+            node in stepping or loops.is_step_hook(node) or node.name.value == "forward"
+        )
         return FunctionSummary(
             name=module.qualified_name(node),
             position=module.span(node)[0] if relevant else Position(1, 1),

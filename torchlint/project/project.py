@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from torchlint.project.calls import CALL_DEPTH, received
 from torchlint.project.symbols import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from torchlint.analysis.summary import CallSite, FunctionSummary, Summary
     from torchlint.finding import Position
@@ -29,23 +30,33 @@ _STEP_DEPTH = 2
 _TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"
 
 
+class By(str, Enum):
+    """What runs a hot function on each step."""
+
+    LOOP = "this loop runs it on each step"
+    FRAMEWORK = "a framework calls this on each step"
+    MODEL = "this runs on each step if a training step calls the model"
+
+
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Why a function is hot: the loop that runs it, the number of calls in between, and which
-    of its parameters receive device or host tensors."""
+    """Why a function is hot: what runs it and where that is, the number of calls in between, and
+    which of its parameters receive device or host tensors."""
 
     path: str
     position: Position
     depth: int
     device: frozenset[str]
     host: frozenset[str]
-    loop: bool = True
+    by: By = By.LOOP
+
+    @property
+    def certain(self) -> bool:
+        """Whether the calls from a training step to the function are known."""
+        return self.by is not By.MODEL
 
     def related(self) -> Related:
-        what = (
-            "this loop runs it on each step" if self.loop else "a framework calls this on each step"
-        )
-        return Related(self.path, self.position, what)
+        return Related(self.path, self.position, self.by.value)
 
 
 class Project:
@@ -78,9 +89,9 @@ class Project:
 
     # imports -----------------------------------------------------------------------------
 
-    def imported(self, path: str) -> set[str]:
-        """The file and everything it imports, directly or indirectly."""
-        return self._imports.from_([path])
+    def imported(self, *paths: str) -> set[str]:
+        """The files and everything they import, directly or indirectly."""
+        return self._imports.from_(paths)
 
     def importers(self, path: str) -> set[str]:
         """The file and everything that imports it, directly or indirectly."""
@@ -212,6 +223,11 @@ class Project:
         for key, function in steps.items():
             own = self._own_heat(key, function, callers.get(key, ()))
             self._warm(heats, queue, key, own)
+        for key in self._models():
+            position = self.index.functions[key].position
+            self._warm(
+                heats, queue, key, Heat(key.path, position, 0, frozenset(), frozenset(), By.MODEL)
+            )
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
@@ -231,6 +247,18 @@ class Project:
                         self._warm(heats, queue, target, passed)
         return heats
 
+    def _models(self) -> Iterator[Key]:
+        """`forward` of the modules in programs that train: few models are made where a call of
+        theirs can be followed."""
+        for class_ in self.index.classes:
+            key = Key(class_.path, f"{class_.name}.forward")
+            if (
+                key in self.index.functions
+                and self.index.derives(class_, ANY.module_classes)
+                and self.trains(class_.path)
+            ):
+                yield key
+
     def _run(self, key: Key, number: int) -> Iterable[Key]:
         """What a call on each step runs; of several overrides those that train, if some do."""
         targets = self.calls.callees(key, number, load=True)
@@ -247,7 +275,7 @@ class Project:
         ]
         if heats:
             return min(heats, key=lambda heat: (heat.path, heat.position))
-        return Heat(key.path, function.position, 0, frozenset(), frozenset(), loop=False)
+        return Heat(key.path, function.position, 0, frozenset(), frozenset(), By.FRAMEWORK)
 
     def _warm(self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat) -> None:
         function = self.index.functions.get(key)
@@ -259,8 +287,10 @@ class Project:
             queue.append(key)
             return
         device, host = old.device | heat.device, old.host & heat.host
-        nearer = min(old, heat, key=lambda each: (each.depth, each.path, each.position))
-        merged = Heat(nearer.path, nearer.position, nearer.depth, device, host, nearer.loop)
+        nearer = min(
+            old, heat, key=lambda each: (not each.certain, each.depth, each.path, each.position)
+        )
+        merged = replace(nearer, device=device, host=host)
         if merged != old:
             heats[key] = merged
             queue.append(key)
@@ -285,7 +315,7 @@ class Project:
                 host.add(parameter)
         if depth is None:
             depth = loop.depth + 1
-        return Heat(loop.path, loop.position, depth, frozenset(device), frozenset(host), loop.loop)
+        return replace(loop, depth=depth, device=frozenset(device), host=frozenset(host))
 
     def warm_up(self) -> None:
         """Compute the expensive properties; `index.missing` then has the files to load."""

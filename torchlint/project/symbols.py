@@ -300,6 +300,11 @@ class Index:
         """What calling an instance runs: `forward` of a module, else `__call__`."""
         return self.method(class_, "forward", load=load) or self.method(class_, "__call__")
 
+    def derives(self, class_: Key, suffixes: tuple[str, ...]) -> bool:
+        """Whether a class, or a base of it, has a base whose dotted name ends so."""
+        ancestry = islice(self._ancestry(class_, {class_}), _MOST_BASES)
+        return any(base.endswith(suffixes) for key in ancestry for base in self.classes[key].bases)
+
     def attribute(self, class_: Key, name: str) -> list[str]:
         """What `self.name` may hold, according to the class and its bases."""
         if class_ not in self.classes:

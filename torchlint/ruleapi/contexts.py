@@ -107,6 +107,8 @@ def settled(waiting: Waiting, project: Project) -> Finding | None:
     heat = None if place is None else project.hot(finding.path, place)
     if place is None or heat is None:
         return finding
+    if not heat.certain:
+        finding = finding._replace(tier=Tier.HINT)
     if heat.path == finding.path and project.step_loop(finding.path, place.loops) is not None:
         return finding
     return finding._replace(related=(*finding.related, heat.related()))

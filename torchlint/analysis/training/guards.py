@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _PERIODIC_WORDS = re.compile(
     r"(?:^|_)(?:log|logs|logging|print|verbose|debug|save|saving|best|every|interval|freq|"
     r"frequency|first|last|warmup|warmed|eval|evaluate|validate|val|test|plot|display|vis|"
-    r"visuali[sz]e|report|snapshot|checkpoint|ckpt|dump|profile|summary|done)(?:_|\d|$)",
+    r"visuali[sz]e|report|snapshot|checkpoint|ckpt|dump|profile|summary|done|export|onnx|tracing|"
+    r"scripting)(?:_|\d|$)",
     re.IGNORECASE,
 )
 _COUNTER_WORDS = re.compile(
@@ -102,6 +103,26 @@ def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
     if known is UNKNOWN:
         return None
     return condition.body if known else condition.orelse
+
+
+def outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
+    """The branch that only evaluation takes: that of `if not self.training`, or the `else` of
+    `if self.training`."""
+    tests = [condition.test]
+    while isinstance(tests[-1], cst.BooleanOperation) and isinstance(tests[-1].operator, cst.And):
+        both = tests.pop()
+        tests += both.right, both.left
+    for test in tests:
+        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            if _asks_for_training(test.expression):
+                return condition.body
+        elif len(tests) == 1 and _asks_for_training(test):
+            return condition.orelse
+    return None
+
+
+def _asks_for_training(test: cst.BaseExpression) -> bool:
+    return dotted_text(test).rpartition(".")[2] in ("training", "is_training", "is_train", "train")
 
 
 def words(node: cst.CSTNode) -> list[str]:

@@ -17,6 +17,7 @@ from torchlint.analysis.training.guards import (
     Guard,
     guard_of,
     leaves_round,
+    outside_training,
     skips_most,
     snake,
     stronger,
@@ -229,6 +230,9 @@ class Loops:
                 looped = True
             elif type(above) is cst.With:
                 if looped and any(self.turns_grad_off(item.item) for item in above.items):
+                    return True
+            elif type(above) is cst.If or type(above) is cst.IfExp:
+                if child is outside_training(above):
                     return True
             elif kind in _BLOCKS:
                 if self._after_eval_call(above, child):
