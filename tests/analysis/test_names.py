@@ -176,7 +176,7 @@ STARS = {
         ["torch.nn.DataParallel"],
     ),
     "a name that the module lacks": ("from torch.nn import *\nprobe(DataLoader)", []),
-    "a module that nobody knows": ("from models import *\nprobe(Conv2d)", []),
+    "a module of the project, perhaps": ("from models import *\nprobe(Conv2d)", [":Conv2d"]),
     "a name that the file binds itself": (
         "from torch.nn import *\nfrom mine import Conv2d\nprobe(Conv2d)",
         ["mine.Conv2d"],

@@ -178,7 +178,7 @@ class TestCalls:
     def test_say_which_objects_they_hand_on(self, summary_of: Callable[[str], Summary]) -> None:
         summary = summary_of("from utils import f, A\ndef g(b):\n  a = A()\n  f(a, b, A())")
         site = next(each for each in function(summary, "g").calls if each.target == "utils.f")
-        assert [each.classes for each in site.arguments] == [("utils.A",), ("$b",), ("utils.A",)]
+        assert [each.objects for each in site.arguments] == [("utils.A",), ("$b",), ("utils.A",)]
 
     @pytest.mark.parametrize(
         ("text", "quiet"),

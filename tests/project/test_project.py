@@ -73,6 +73,20 @@ HOT = {
         },
         ["tools/metrics.py:2 TL201"],
     ),
+    "a function behind a star import": (
+        {
+            "train.py": train("accuracy(output, labels)", "from utils import *"),
+            "utils.py": ACCURACY,
+        },
+        ["utils.py:2 TL201"],
+    ),
+    "a class behind a star import": (
+        {
+            "train.py": train("meter = Meter()\nmeter.update(loss)", "from meters import *"),
+            "meters.py": METER,
+        },
+        ["meters.py:5 TL201"],
+    ),
     "a function of a package above": (
         {
             "pkg/train/loop.py": train(
@@ -798,7 +812,6 @@ class TestRelated:
         )
         (finding,) = report.findings
         assert [each.path for each in finding.related] == ["near.py"]
-
 
     def test_a_model_that_no_call_leads_to_is_a_hint(self, check_text: Callable[..., Any]) -> None:
         made = "import models\nnet = models.build('encoder').to(device)"

@@ -245,7 +245,7 @@ class TestIndex:
         own = Key("train.py", "A")
         assert index.method(own, "f") == Key("base.py", "Base.f")
         assert index.method(own, "g") is None
-        assert index.attribute(own, "meter") == ["meters.Meter", "meters.Meter"]
+        assert index.attribute(own, "meter") == ["meters.Meter"]
         assert index.attribute(own, "other") == []
 
     def test_an_own_method_goes_before_the_base_s(self, index_of: Callable[..., Index]) -> None:

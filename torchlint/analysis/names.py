@@ -236,6 +236,8 @@ class Names:
                     yield f"{module}.{node.value}"
             if node.value in _BUILTINS:
                 yield f"builtins.{node.value}"
+            elif any(not star_exports(module) for module in self.module.stars):
+                yield f":{node.value}"  # as if it were defined here: the project follows the star
             return
         for binding in bindings[:_MOST_CANDIDATES]:
             if binding.dotted is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.loops import Loop
 
+
 @dataclass(frozen=True, slots=True)
 class Passed:
     """One argument of a call: its keyword, or `#0` for the first positional one; `objects` are the
@@ -154,9 +155,7 @@ class _Summarizer:
         if isinstance(node.params.star_kwarg, cst.Param):
             names.append("**" + node.params.star_kwarg.name.value)
         stepping = loops.stepping_functions
-        relevant = (
-            node in stepping or loops.is_step_hook(node) or node.name.value == "forward"
-        )
+        relevant = node in stepping or loops.is_step_hook(node) or node.name.value == "forward"
         return FunctionSummary(
             name=module.qualified_name(node),
             position=module.span(node)[0] if relevant else Position(1, 1),

@@ -59,7 +59,11 @@ def guard_of(test: cst.BaseExpression) -> Guard:
         return Guard.PERIODIC
     if any(_RANK_WORDS.search(snake(word)) for word in mentioned):
         return Guard.RANK
-    if _compares(test) and not _holds_from_then_on(test) and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned):
+    if (
+        _compares(test)
+        and not _holds_from_then_on(test)
+        and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned)
+    ):
         return Guard.PERIODIC
     return Guard.NONE
 
