@@ -255,6 +255,8 @@ PERIODIC = {
     "camel case": "if isLogging: probe(x)",
     "a counter compared": "if counter > 1000: probe(x)",
     "the end of an epoch, and beyond": "if step >= len(data): probe(x)",
+    "the last steps": "if step >= max_steps: probe(x)",
+    "a bound that moves": "if step >= next_time: probe(x)",
     "a difference of steps": "if step - last_step >= 100: probe(x)",
     "an index compared": "if batch_idx == last: probe(x)",
     "something broke": "if torch.isnan(loss): probe(x)",

@@ -30,6 +30,10 @@ _COUNTER_WORDS = re.compile(
 _PROGRESS_WORDS = re.compile(
     r"^i$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|epoch|epochs|itr|nimg)$"
 )
+_END_WORDS = re.compile(
+    r"(?:^|_)(?:next|last|prev|previous|total|max|end|final|num|len|length)(?:_|$)"
+)
+"""Bounds that move with the steps, or that the last of them reaches."""
 _RANK_WORDS = re.compile(
     r"(?:^|_)(?:rank|main_process|is_main|is_master|master|master_process|local_rank|"
     r"is_rank0|rank_zero|is_global_zero)(?:_|$|\d)",
@@ -78,6 +82,7 @@ def _holds_from_then_on(test: cst.BaseExpression) -> bool:
         isinstance(compared.operator, cst.GreaterThan | cst.GreaterThanEqual)
         and _PROGRESS_WORDS.search(snake(progress)) is not None
         and not any(isinstance(node, cst.Call) for node in within(compared.comparator))
+        and not any(_END_WORDS.search(snake(word)) for word in words(compared.comparator))
     )
 
 
