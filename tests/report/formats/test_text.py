@@ -108,10 +108,9 @@ def test_folded_findings_keep_their_reasons(make_finding: MakeFinding) -> None:
     ]
 
 
-def test_hidden_hints_are_counted_by_file() -> None:
-    assert report(hidden=(("a.py", 1), ("b.py", 2))) == (
-        "a.py: 1 hint (--hints shows it)\nb.py: 2 hints (--hints shows them)\n"
-    )
+def test_hidden_hints_take_one_line() -> None:
+    assert report(hidden=(("a.py", 1), ("b.py", 2))) == "3 hints in 2 files (--hints shows them)\n"
+    assert report(hidden=(("a.py", 1),)) == "1 hint in 1 file (--hints shows it)\n"
 
 
 def test_nothing_from_a_checked_file_reaches_the_terminal_raw(make_finding: MakeFinding) -> None:
@@ -123,11 +122,10 @@ def test_nothing_from_a_checked_file_reaches_the_terminal_raw(make_finding: Make
             withheld=evil,
             related=(Related(evil, Position(1, 1), evil),),
         ),
-        hidden=((evil, 1),),
     )
     assert "\x1b" not in shown
     assert "\u202e" not in shown
-    assert shown.count("\\x1b[2J\\n[red]\\u202e") == 6
+    assert shown.count("\\x1b[2J\\n[red]\\u202e") == 5
 
 
 def test_colour_changes_nothing_but_colour(make_finding: MakeFinding) -> None:

@@ -27,11 +27,12 @@ def render(shown: Shown, excerpts: Excerpts, look: Look) -> Iterator[str]:
 
 
 def hidden_hints(shown: Shown) -> Iterator[str]:
-    """A line for each file with hidden hints, and an empty line after them."""
-    for path, count in shown.hidden_hints:
+    """One line for all hints that are not shown, and an empty line after it."""
+    count = sum(hints for _, hints in shown.hidden_hints)
+    if count:
         them = "it" if count == 1 else "them"
-        yield f"{visible_path(path)}: {plural(count, 'hint')} (--hints shows {them})"
-    if shown.hidden_hints:
+        places = plural(len(shown.hidden_hints), "file")
+        yield f"{plural(count, 'hint')} in {places} (--hints shows {them})"
         yield ""
 
 
