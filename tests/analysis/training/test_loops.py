@@ -246,7 +246,14 @@ def test_a_framework_calls_it_on_each_step(
     assert asked.module.loops.is_step_hook(function) is hook
 
 
-LOOP = "for step, x in enumerate(data):\n  loss.backward()\n  {}\n"
+LOOP = """\
+class Counter:
+  def ready(self): return self.n % 100 == 0
+c = Counter()
+for step, x in enumerate(data):
+  loss.backward()
+  {}
+"""
 PERIODIC = {
     "every hundredth step": "if step % 100 == 0: probe(x)",
     "every hundredth step, the other way": "if not step % args.print_freq: probe(x)",
@@ -261,6 +268,8 @@ PERIODIC = {
     "an index compared": "if batch_idx == last: probe(x)",
     "something broke": "if torch.isnan(loss): probe(x)",
     "not finite": "if not math.isfinite(value): probe(x)",
+    "a function that tells when, by another name": "if self.is_metric_step(): probe(x)",
+    "a function of the file that counts": "if c.ready(): probe(x)",
     "an exception": "try: f()\n  except E: probe(x)",
     "the master's log": "if rank == 0 and step % 10 == 0: probe(x)",
     "an outer guard": "if step % 100 == 0:\n    if x:\n      probe(x)",
@@ -362,6 +371,12 @@ class TestGuard:
             """
         )
         assert asked.module.guard(asked.call) is Guard.PERIODIC
+
+    def test_of_a_helper_that_returns_early(self, probed: Callable[..., Any]) -> None:
+        asked = probed("def log(x, step):\n  if not should_log(step):\n    return\n  probe(x)")
+        assert asked.module.guard(asked.call) is Guard.PERIODIC
+        asked = probed("def log(x, step):\n  if x is None:\n    return\n  probe(x)")
+        assert asked.module.guard(asked.call) is Guard.NONE
 
     def test_of_a_helper_is_what_stands_in_it(self, probed: Callable[..., Any]) -> None:
         asked = probed("def log(x, step):\n  if step % 10 == 0:\n    probe(x)")

@@ -22,6 +22,10 @@ _PERIODIC_WORDS = re.compile(
     r"scripting)(?:_|\d|$)",
     re.IGNORECASE,
 )
+_DUE_WORDS = re.compile(
+    r"^_*(?:should|is_time|time_to|needs_(?!grad|input))|_(?:due|now|step|iteration|iter|round)$"
+)
+"""Functions that tell whether it is time for something."""
 _COUNTER_WORDS = re.compile(
     r"^[ijktnT]$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|idx|index|tick|nimg|"
     r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w_i$|_idx$|_num$",
@@ -60,6 +64,8 @@ def guard_of(test: cst.BaseExpression) -> Guard:
     if any(_BROKEN_WORDS.search(word) for word in mentioned):
         return Guard.PERIODIC
     if any(_PERIODIC_WORDS.search(snake(word)) for word in mentioned):
+        return Guard.PERIODIC
+    if any(_DUE_WORDS.search(snake(name)) for name in _called(test)):
         return Guard.PERIODIC
     if any(_RANK_WORDS.search(snake(word)) for word in mentioned):
         return Guard.RANK
@@ -100,10 +106,11 @@ def skips_most(test: cst.BaseExpression) -> bool:
 
 
 def leaves_round(body: cst.BaseSuite) -> bool:
+    """Whether a block ends the round of its loop, or the call of its function."""
     last = body.body[-1] if body.body else None
     if isinstance(last, cst.SimpleStatementLine):
         last = last.body[-1]
-    return isinstance(last, cst.Continue)
+    return isinstance(last, cst.Continue | cst.Return)
 
 
 def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
@@ -137,6 +144,13 @@ def _asks_for_training(test: cst.BaseExpression) -> bool:
 def words(node: cst.CSTNode) -> list[str]:
     """Every name that is mentioned in the code."""
     return [each.value for each in within(node) if isinstance(each, cst.Name)]
+
+
+def _called(node: cst.CSTNode) -> Iterator[str]:
+    """The last part of the name of each function that the code calls."""
+    for each in within(node):
+        if isinstance(each, cst.Call):
+            yield dotted_text(each.func).rpartition(".")[2]
 
 
 def _operators(test: cst.CSTNode) -> Iterator[cst.CSTNode]:

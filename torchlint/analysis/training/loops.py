@@ -24,6 +24,7 @@ from torchlint.analysis.training.guards import (
 )
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
+from torchlint.source.tree import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -345,7 +346,7 @@ class Loops:
                 pass  # the step itself is under the same condition
             elif type(above) is cst.If or type(above) is cst.IfExp:
                 if child is above.body:
-                    strongest = stronger(strongest, guard_of(above.test))
+                    strongest = stronger(strongest, self._guard_of(above.test))
             elif kind in _BLOCKS and self._skipped_before(above, child):
                 return Guard.PERIODIC
             if strongest is Guard.PERIODIC or above is loop:
@@ -354,6 +355,17 @@ class Loops:
                 is_closure = isinstance(above, cst.FunctionDef) and self.is_closure(above)
                 return Guard.PERIODIC if is_closure else strongest
             child = above
+        return strongest
+
+    def _guard_of(self, test: cst.BaseExpression) -> Guard:
+        """The guard that a condition is, also by what the functions of this file return that it
+        asks: `if counter.due():` with `return self.steps % 100 == 0`."""
+        strongest = guard_of(test)
+        for call in within(test) if strongest is Guard.NONE else ():
+            asked = self._values.definitions.callee(call) if isinstance(call, cst.Call) else None
+            for answer in self._values.definitions.returns(asked) if asked else ():
+                if answer.value is not None:
+                    strongest = stronger(strongest, guard_of(answer.value))
         return strongest
 
     @cached_property
@@ -393,7 +405,7 @@ class Loops:
             if (
                 statement.orelse is None
                 and leaves_round(statement.body)
-                and guard_of(statement.test) is Guard.PERIODIC
+                and self._guard_of(statement.test) is Guard.PERIODIC
                 and skips_most(statement.test)
             ):
                 found.setdefault(self._tree.parent(statement), self._tree.order(statement))
