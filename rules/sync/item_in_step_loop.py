@@ -1,8 +1,9 @@
 """Read numbers from the device when they are needed, not on every step.
 
 ## What it does
-Reports `.item()`, `float(tensor)` and `int(tensor)` that run on each training step: in the step
-loop itself, or in a helper that the loop calls, in this file or another.
+Reports `.item()`, `float(tensor)` and `int(tensor)`, and tensors in f-strings, `%` and `.format()`,
+that run on each training step: in the step loop itself, or in a helper that the loop calls, in this
+file or another.
 
 ## Why it is slow
 The host queues work for the GPU and runs ahead of it. A number can only be read once everything
@@ -60,7 +61,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.training.consumers import decides_on_the_host, is_action
-from torchlint.analysis.training.syncs import operand_of, sync_of
+from torchlint.analysis.training.syncs import Operand, formatted, operand_of, sync_of
+from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Rule
 
 from ._accumulator import sum_on_device
@@ -81,6 +83,12 @@ rule = Rule(
     needs_gpu=True,
 )
 
+_FORMATTED = (
+    "Formatting a tensor reads its number, so the host waits for the GPU on every step; format it "
+    "every few steps, or after the loop."
+)
+_TEXT = "the text is made on every step: put it under `if step % 100 == 0`"
+
 
 @rule.on(cst.Call)
 def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reported]:
@@ -97,3 +105,11 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
     )
     fix, withheld = sum_on_device(sync, module)
     return rule.report(module, call, message, fix=fix, withheld=withheld, operand=operand)
+
+
+@rule.on(cst.FormattedStringExpression, cst.BinaryOperation, cst.Call)
+def formats_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
+    for tensor in formatted(node, module):
+        if module.value(tensor).only(Kind.DEVICE):
+            where = Operand(True, True, ())
+            yield from rule.report(module, tensor, _FORMATTED, withheld=_TEXT, operand=where)

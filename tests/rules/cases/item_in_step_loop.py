@@ -48,6 +48,25 @@ for step, (images, labels) in enumerate(loader):
     # case: in an f-string
     print(f"{loss.item():.3f}")  # TL201
 
+    # case: a tensor in an f-string
+    print(f"{step}: {loss:.3f}")  # TL201
+
+    # case: a tensor behind `%`
+    print("%d %.3f" % (step, loss))  # TL201
+
+    # case: a tensor in `format`
+    bar.set_description("{} {:.3f}".format(step, loss))  # TL201
+
+    # case: what is printed of a tensor lies on the host
+    print(f"{loss.shape} {loss.device} {len(loader)}", "%s" % loss.dtype)
+
+    # case: the text of an error
+    assert loss.shape == (), f"a loss of {loss}"
+    if bad: raise ValueError("no loss: %s" % loss)
+
+    # case: formatted now and then
+    if step % 100 == 0: print(f"{loss:.3f}")
+
     # case: in a progress bar
     bar.set_postfix(loss=loss.item())  # TL201
 

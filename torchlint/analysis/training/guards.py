@@ -14,6 +14,7 @@ from torchlint.source.tree import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeGuard
 
 _PERIODIC_WORDS = re.compile(
     r"(?:^|_)(?:log|logs|logging|print|verbose|debug|save|saving|best|every|interval|freq|"
@@ -124,17 +125,20 @@ def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
 def outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
     """The branch that only evaluation takes: that of `if not self.training`, or the `else` of
     `if self.training`."""
+    if _asks_for_training(condition.test):
+        return condition.orelse
     tests = [condition.test]
-    while isinstance(tests[-1], cst.BooleanOperation) and isinstance(tests[-1].operator, cst.And):
-        both = tests.pop()
-        tests += both.right, both.left
-    for test in tests:
-        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-            if _asks_for_training(test.expression):
-                return condition.body
-        elif len(tests) == 1 and _asks_for_training(test):
-            return condition.orelse
+    while tests:
+        test = tests.pop()
+        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+            tests += test.right, test.left
+        elif _is_not(test) and _asks_for_training(test.expression):
+            return condition.body
     return None
+
+
+def _is_not(test: cst.BaseExpression) -> TypeGuard[cst.UnaryOperation]:
+    return isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not)
 
 
 def _asks_for_training(test: cst.BaseExpression) -> bool:

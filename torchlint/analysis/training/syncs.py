@@ -61,6 +61,28 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
     return None
 
 
+def formatted(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
+    """What an f-string's placeholder, `%` or `.format(…)` turns into text: of a tensor on the
+    device, that waits as `.item()` does. The text of an error is made once."""
+    if any(isinstance(above, cst.Raise | cst.Assert) for above in module.ancestors(node)):
+        return []
+    if isinstance(node, cst.FormattedStringExpression):
+        return [node.expression]
+    if isinstance(node, cst.BinaryOperation):
+        if not isinstance(node.operator, cst.Modulo) or not _is_text(node.left, module):
+            return []
+        right = node.right
+        return [each.value for each in right.elements] if isinstance(right, cst.Tuple) else [right]
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        formats = node.func.attr.value == "format" and _is_text(node.func.value, module)
+        return [arg.value for arg in node.args] if formats else []
+    return []
+
+
+def _is_text(node: cst.BaseExpression, module: Module) -> bool:
+    return isinstance(module.literal(node), str)
+
+
 @dataclass(frozen=True, slots=True)
 class Operand:
     """What is known of the tensor that a sync reads.
