@@ -110,6 +110,7 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
 @rule.on(cst.FormattedStringExpression, cst.BinaryOperation, cst.Call)
 def formats_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
     for tensor in formatted(node, module):
-        if module.value(tensor).only(Kind.DEVICE):
+        value = module.value(tensor)
+        if value.has(Kind.DEVICE) and value.only(Kind.DEVICE | Kind.LIKELY):
             where = Operand(True, True, ())
             yield from rule.report(module, tensor, _FORMATTED, withheld=_TEXT, operand=where)

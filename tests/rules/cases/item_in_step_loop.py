@@ -54,6 +54,9 @@ for step, (images, labels) in enumerate(loader):
     # case: a tensor behind `%`
     print("%d %.3f" % (step, loss))  # TL201
 
+    # case: tensors behind a text that is put together
+    print(("%10s" * 2 + "%g") % ("a", "b", *output))  # TL201
+
     # case: a tensor in `format`
     bar.set_description("{} {:.3f}".format(step, loss))  # TL201
 

@@ -80,6 +80,9 @@ def formatted(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
 
 
 def _is_text(node: cst.BaseExpression, module: Module) -> bool:
+    """`"%d"`, `"%d" * 2 + "%s"`, a template that the file defines."""
+    while isinstance(node, cst.BinaryOperation):
+        node = node.left
     return isinstance(module.literal(node), str)
 
 
