@@ -180,6 +180,7 @@ def test_lanes_that_were_not_seen_make_no_chart() -> None:
     only = lane_chart(Lanes(other=(0.1, 0.1)))
     assert only is not None
     assert [lane.share for lane in only.lanes] == [0, 0, 0, 0, 1]
+    assert only.whole == only.lanes[-1].median == "100 ms"
 
 
 def test_thousands_of_steps_are_gathered_into_few_bars() -> None:

@@ -237,6 +237,8 @@ class LaneChart:
     """The lanes on one scale of time; bars of `cut` steps reach beyond the top."""
 
     lanes: tuple[Lane, ...]
+    whole: str
+    """The time of all lanes together: of a step then, not of one that was measured."""
     steps: int
     cut: int
     top: str
@@ -257,6 +259,7 @@ def lanes(found: Lanes) -> LaneChart | None:
             Lane(name, milliseconds(medians[name] * 1e3), medians[name] / whole, _bars(each, top))
             for name, each in by_name.items()
         ),
+        milliseconds(whole * 1e3),
         steps,
         len(over),
         milliseconds(top * 1e3),
