@@ -38,9 +38,9 @@ print(running / len(loader))
 
 ## When it is silent
 In evaluation; under `if step % 100 == 0` and similar conditions; in `except` blocks; in LBFGS
-closures; if the host needs the number to continue, such as an action for an environment or the
-check for early stopping. Under a condition for one process (`if rank == 0`) and under
-`torch.no_grad()` inside the loop it is a hint.
+closures; if the same number was read just before; if the host needs the number to continue, such as
+an action for an environment or the check for early stopping. Under a condition for one process
+(`if rank == 0`) and under `torch.no_grad()` inside the loop it is a hint.
 
 ## Fix safety
 A sum that the loop only adds to stays on the device and becomes a number after the loop. For
@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.training.consumers import decides_on_the_host, is_action
-from torchlint.analysis.training.syncs import Operand, formatted, operand_of, sync_of
+from torchlint.analysis.training.syncs import Operand, formatted, is_read_again, operand_of, sync_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Rule
 
@@ -97,6 +97,8 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
         return ()
     operand = operand_of(sync, module)
     if operand is None or is_action(sync, module) or decides_on_the_host(sync, module):
+        return ()
+    if is_read_again(sync, module):
         return ()
     read = f"`{sync.how}`" if sync.how.startswith(".") else f"`{sync.how[:-1]}…)` of a tensor"
     message = (

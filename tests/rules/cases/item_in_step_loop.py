@@ -87,6 +87,23 @@ for step, (images, labels) in enumerate(loader):
     a, b = model.both(images), 1
     print(model(a).item())  # TL201
 
+    # case: the same number once more
+    history.append(loss.item())  # TL201
+    print(loss.item())
+
+    # case: the same number where the first read is not always made
+    if verbose: print(loss.item())
+    history.append(loss.item())  # TL201
+
+    # case: the same name for another number
+    history.append(loss.item())  # TL201
+    loss = criterion(model(images), labels)
+    history.append(loss.item())  # TL201
+
+    # case: another element
+    print(output[0].item())  # TL201
+    print(output[1].item())  # TL201
+
     # case: a skipped warm-up
     if step < 500: continue
     print(loss.item())  # TL201

@@ -17,6 +17,15 @@ _READS = frozenset({"builtins.float", "builtins.int"})
 _ARRAYS_FROM = frozenset({"numpy.asarray", "numpy.array"})
 _COPIES = frozenset({"cpu", "numpy", "tolist"})
 
+_ALWAYS_TOGETHER = (
+    cst.IndentedBlock,
+    cst.SimpleStatementSuite,
+    cst.Module,
+    cst.Lambda,
+    cst.IfExp,
+    cst.BooleanOperation,
+)
+"""What runs as a whole, if it runs."""
 _ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
 """Syncs that only tensors have, and that nobody writes for those that are on the host already."""
 _UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
@@ -59,6 +68,39 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
         if names and names[0] in _ARRAYS_FROM:
             return Sync(call, f"np.{names[0].rpartition('.')[2]}()", operand, scalar=False)
     return None
+
+
+def is_read_again(sync: Sync, module: Module) -> bool:
+    """Whether the same number was read before, in code that always runs first: the wait is over
+    then, and the second read costs next to nothing."""
+    if not sync.scalar or not isinstance(sync.operand, cst.Name | cst.Attribute | cst.Subscript):
+        return False
+    before = module.once(_reads_by_text).get(module.source(sync.operand), ())
+    above = set(module.ancestors(sync.call))
+    values = _read_bindings(sync.operand, module)
+    for earlier in before:
+        if earlier.call is sync.call:
+            return False
+        block = module.enclosing(earlier.call, *_ALWAYS_TOGETHER)
+        if block in above and _read_bindings(earlier.operand, module) == values:
+            return True
+    return False
+
+
+def _reads_by_text(module: Module) -> dict[str, list[Sync]]:
+    """The reads of numbers in the file by the text of what they read, in source order."""
+    found: dict[str, list[Sync]] = {}
+    for call in module.nodes(cst.Call):
+        sync = sync_of(call, module)
+        if sync is not None and sync.scalar:
+            found.setdefault(module.source(sync.operand), []).append(sync)
+    return found
+
+
+def _read_bindings(operand: cst.BaseExpression, module: Module) -> list[set[int]]:
+    """For each name in the operand, the assignments that it may see."""
+    names = [node for node in module.within(operand) if isinstance(node, cst.Name)]
+    return [set(map(id, module.flow.reaching(name))) for name in names]
 
 
 def formatted(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
