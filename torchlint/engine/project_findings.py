@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from torchlint.reported import Waiting
 
 _MOST_ROUNDS: Final = 10
-_FORWARD: Final = r"\bdef forward\("
+_MODELS: Final = r"(?m)^[ \t]*def forward\b(?:(?![ \t]*def ).*\n)*?.*\.(?:item|cpu|tolist)\(\)"
+"""The `forward` of a module that reads from the device, before the next function begins."""
 
 
 def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
@@ -99,8 +100,7 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
     project.warm_up()
     found = set(project.index.missing)
     words: dict[str, set[str]] = defaultdict(set)
-    training = project.training_code()
-    for path, names in training.items():
+    for path, names in project.training_code().items():
         new = names - searched[path]
         searched[path] |= new
         for caller in project.importers(path) if new else ():
@@ -110,17 +110,10 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
         for caller in words.keys() - found - set(project.summaries)
         if any(mapper.word_search.mentions(caller, word) for word in words[caller])
     }
-    found |= {path for path in project.imported(*training) if _has_models(path, mapper)}
+    found |= {
+        path for path in project.training_programs if mapper.word_search.matches(path, _MODELS)
+    }
     return {path for path in found if path in mapper.files} - set(project.summaries)
-
-
-def _has_models(path: str, mapper: Mapper) -> bool:
-    """Whether a file defines modules, and a rule about hot code could speak in it."""
-    matches = mapper.word_search.matches
-    return matches(path, _FORWARD) and any(
-        rule.about_hot_code and rule.triggers and all(matches(path, each) for each in rule.triggers)
-        for rule in all_rules().values()
-    )
 
 
 def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:

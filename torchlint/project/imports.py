@@ -65,9 +65,9 @@ class Imports:
         """These files and everything they import, directly or indirectly."""
         return _reachable(paths, self._targets)
 
-    def to(self, path: str) -> set[str]:
-        """The file and everything that imports it, directly or indirectly."""
-        return _reachable([path], self._sources)
+    def to(self, paths: Iterable[str]) -> set[str]:
+        """These files and everything that imports them, directly or indirectly."""
+        return _reachable(paths, self._sources)
 
     @cached_property
     def _targets(self) -> dict[str, tuple[str, ...]]:

@@ -89,13 +89,13 @@ class Project:
 
     # imports -----------------------------------------------------------------------------
 
-    def imported(self, *paths: str) -> set[str]:
-        """The files and everything they import, directly or indirectly."""
-        return self._imports.from_(paths)
+    def imported(self, path: str) -> set[str]:
+        """The file and everything it imports, directly or indirectly."""
+        return self._imports.from_([path])
 
     def importers(self, path: str) -> set[str]:
         """The file and everything that imports it, directly or indirectly."""
-        return self._imports.to(path)
+        return self._imports.to([path])
 
     def programs(self, path: str) -> set[str]:
         """The files of every program that uses this file: its importers and what they import."""
@@ -231,7 +231,7 @@ class Project:
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
-                for target in self._run(key, number):
+                for target in self._run(key, number, loop):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
         while queue:
             key = queue.popleft()
@@ -241,7 +241,7 @@ class Project:
             for number, site in enumerate(self.index.functions[key].calls):
                 if site.quiet or site.rare:
                     continue
-                for target in self._run(key, number):
+                for target in self._run(key, number, heat):
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
@@ -250,18 +250,32 @@ class Project:
     def _models(self) -> Iterator[Key]:
         """`forward` of the modules in programs that train: few models are made where a call of
         theirs can be followed."""
+        files = self.training_programs
         for class_ in self.index.classes:
             key = Key(class_.path, f"{class_.name}.forward")
             if (
-                key in self.index.functions
+                class_.path in files
+                and key in self.index.functions
                 and self.index.derives(class_, ANY.module_classes)
-                and self.trains(class_.path)
             ):
                 yield key
 
-    def _run(self, key: Key, number: int) -> Iterable[Key]:
-        """What a call on each step runs; of several overrides those that train, if some do."""
-        targets = self.calls.callees(key, number, load=True)
+    @cached_property
+    def training_programs(self) -> set[str]:
+        """The files of programs with training code that was parsed."""
+        training = {
+            key.path
+            for key, function in self.index.functions.items()
+            if function.steps or function.trains or function.hook
+        }
+        return self._imports.from_(self._imports.to(training))
+
+    def _run(self, key: Key, number: int, heat: Heat) -> Iterable[Key]:
+        """What a call on each step runs; of several overrides those that train, if some do.
+
+        Only what certainly runs makes files be parsed.
+        """
+        targets = self.calls.callees(key, number, load=heat.certain)
         training = [target for target in targets if self.does_step(target)]
         return training if len(targets) > 1 and training else targets
 
