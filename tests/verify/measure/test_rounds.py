@@ -8,6 +8,7 @@ import pytest
 
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.program import Program
+from torchlint.verify.errors import VerifyError
 from torchlint.verify.measure import rounds as module
 from torchlint.verify.measure.rotation import Block, Round
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
@@ -25,16 +26,18 @@ class Runs:
     def __init__(self, *rounds):
         self.rounds = list(rounds)
         self.warmups = []
+        self.steps = []
         self.names = []
 
-    def __call__(self, jobs, workspace, *, warmup, **_):
+    def __call__(self, jobs, workspace, *, warmup, steps, **_):
         self.warmups.append(warmup)
+        self.steps.append(steps)
         self.names.append(tuple(jobs))
         now = self.rounds.pop(0) if len(self.rounds) > 1 else self.rounds[0]
         if isinstance(now, Failed):
             raise now
         by_name = now if isinstance(now, dict) else dict.fromkeys(jobs, now)
-        return Round({name: blocks(by_name[name]) for name in jobs}, finished=False)
+        return Round({name: blocks(by_name[name]) for name in jobs}, finished=not now)
 
 
 def blocks(seconds, compiled_in=None):
@@ -161,6 +164,22 @@ def test_what_fails_alone_as_well_is_told_as_it_failed_there(monkeypatch):
 def test_a_program_that_needs_too_much_by_itself_fails(monkeypatch):
     with pytest.raises(Failed):
         measured(monkeypatch, Runs(Failed("crashed", "out of memory", name=CHANGED, oom=True)))
+
+
+def test_a_script_that_ends_before_the_first_block_gets_shorter_ones(monkeypatch):
+    runs = Runs([], [], STEADY)
+    made = measured(monkeypatch, runs)
+    whole = runs.steps[0]
+    assert runs.steps[:4] == [whole, whole // 2, whole // 4, whole // 4]
+    assert runs.warmups[:4] == [10, 5, 2, 2]
+    assert made.finished
+    assert len(made.pairs(ORIGINAL, CHANGED)) == made.plan.looks[0]
+
+
+def test_a_script_of_hardly_any_steps_is_too_short(monkeypatch):
+    with pytest.raises(VerifyError, match="let it train longer") as caught:
+        measured(monkeypatch, Runs([]))
+    assert caught.value.code == 6
 
 
 def test_no_round_begins_that_would_end_too_late(monkeypatch):

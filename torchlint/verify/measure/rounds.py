@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import FINISHED, Failed, OutOfTime
 from torchlint.runtime.probe.settings import MEASURE
+from torchlint.verify.errors import VerifyError
 from torchlint.verify.first_look import clash_of
 from torchlint.verify.measure.rotation import Round, rotate
 from torchlint.verify.measure.steadiness import drifting, warming_up
@@ -102,6 +103,7 @@ class Rounds:
 
         Raises:
             Failed: a run failed.
+            VerifyError: the script takes too few steps to measure one.
         """
         longest = 0.0
         for look in self.plan.looks:
@@ -115,7 +117,9 @@ class Rounds:
                 except OutOfTime:
                     return True
                 longest = max(longest, time.monotonic() - begun)
-                if self._measured or not self._warms_up_longer(measured):
+                if not all(_runs(measured)):
+                    self._shorten()
+                elif self._measured or not self._warms_up_longer(measured):
                     self._measured.append(measured)
             progress(look, look)
             if not undecided():
@@ -164,6 +168,18 @@ class Rounds:
         self._extensions -= 1
         self.plan = replace(self.plan, warmup=max(1, 2 * self.plan.warmup))
         return True
+
+    def _shorten(self) -> None:
+        """Warm up and measure half as long: the script ended before its first block did.
+
+        Raises:
+            VerifyError: a block has no more than one step.
+        """
+        if self.plan.steps == 1:
+            raise VerifyError(
+                "The script ended before a step could be measured; let it train longer.", code=6
+            )
+        self.plan = replace(self.plan, warmup=self.plan.warmup // 2, steps=self.plan.steps // 2)
 
     def _round(self) -> list[Mapping[str, Blocks]]:
         found: list[Mapping[str, Blocks]] = []
