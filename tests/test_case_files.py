@@ -111,7 +111,7 @@ FAILING = {
         "cases.py:10: marks: `loss.item()`",
     ),
     "another group": (
-        "# case: a\n    f(loss.item())  # TL201 | group: a\n    f(loss.item())"
+        "# case: a\n    f(loss.item())  # TL201 | group: a\n    f(loss.sum().item())"
         "  # TL201 | group: b\n",
         "cases.py:9: groups with different words are one",
     ),

@@ -123,7 +123,7 @@ def test_a_name_that_is_set_again_and_again_is_followed_once(
     monkeypatch.setattr(
         Flow, "reaching", lambda *known: [looked.append(known[1]), reaching(*known)][1]
     )
-    sets = "".join(f"    a = loss.item()\n    b{index} = a\n" for index in range(30))
+    sets = "".join(f"    a = loss[{index}].item()\n    b{index} = a\n" for index in range(30))
     head = "import torch\nfor x, y in loader:\n    loss = model(x.cuda())\n    loss.backward()\n"
     text = head + "    optimizer.step()\n" + sets
     report = check([Target("a.py", Selection(), (2, 13), text.encode())])

@@ -99,7 +99,8 @@ FAN = "".join(
     + "".join(f"    f{other}(value)\n" for other in range(20))
     for one in range(20)
 )
-SLOW = {"sums.py": TRAIN + READ * 2_000, "fan.py": f"{FAN}{TRAIN}    f0(loss)\n"}
+READS = "".join(f"    total += loss[{part}].item()\n" for part in range(2_000))
+SLOW = {"sums.py": TRAIN + READS, "fan.py": f"{FAN}{TRAIN}    f0(loss)\n"}
 BAD = {
     "brackets.py": (TRAIN + "x = " + "(" * 500 + ")" * 500, "nested 500 deep"),
     "patterns.py": (f"{TRAIN}match x:\n    case {'[' * 30}{']' * 30}:\n        pass\n", "`case`"),

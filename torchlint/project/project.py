@@ -276,8 +276,9 @@ class Project:
         Only what certainly runs makes files be parsed.
         """
         targets = self.calls.callees(key, number, load=heat.certain)
-        training = [target for target in targets if self.does_step(target)]
-        return training if len(targets) > 1 and training else targets
+        if len(targets) < 2:
+            return targets
+        return [target for target in targets if self.does_step(target)] or targets
 
     def _own_heat(
         self, key: Key, function: FunctionSummary, callers: Iterable[tuple[Key, CallSite]]

@@ -26,6 +26,7 @@ _ALWAYS_TOGETHER = (
     cst.BooleanOperation,
 )
 """What runs as a whole, if it runs."""
+_MOST_EARLIER = 4
 _ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
 """Syncs that only tensors have, and that nobody writes for those that are on the host already."""
 _UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
@@ -75,25 +76,25 @@ def is_read_again(sync: Sync, module: Module) -> bool:
     then, and the second read costs next to nothing."""
     if not sync.scalar or not isinstance(sync.operand, cst.Name | cst.Attribute | cst.Subscript):
         return False
-    before = module.once(_reads_by_text).get(module.source(sync.operand), ())
     above = set(module.ancestors(sync.call))
     values = _read_bindings(sync.operand, module)
-    for earlier in before:
-        if earlier.call is sync.call:
-            return False
-        block = module.enclosing(earlier.call, *_ALWAYS_TOGETHER)
-        if block in above and _read_bindings(earlier.operand, module) == values:
-            return True
-    return False
+    return any(
+        module.enclosing(earlier.call, *_ALWAYS_TOGETHER) in above
+        and _read_bindings(earlier.operand, module) == values
+        for earlier in module.once(_earlier_reads)[sync.call]
+    )
 
 
-def _reads_by_text(module: Module) -> dict[str, list[Sync]]:
-    """The reads of numbers in the file by the text of what they read, in source order."""
-    found: dict[str, list[Sync]] = {}
+def _earlier_reads(module: Module) -> dict[cst.Call, list[Sync]]:
+    """By read of a number: the few before it of something that is written alike."""
+    found: dict[cst.Call, list[Sync]] = {}
+    by_text: dict[str, list[Sync]] = {}
     for call in module.nodes(cst.Call):
         sync = sync_of(call, module)
         if sync is not None and sync.scalar:
-            found.setdefault(module.source(sync.operand), []).append(sync)
+            alike = by_text.setdefault(module.source(sync.operand), [])
+            found[call] = alike[-_MOST_EARLIER:]
+            alike.append(sync)
     return found
 
 
