@@ -91,6 +91,17 @@ for step, (images, labels) in enumerate(loader):
     history.append(loss.item())  # TL201
     print(loss.item())
 
+    # case: the same number after another backward pass
+    history.append(output[0].item())  # TL201
+    loss.backward()
+    history.append(output[0].item())  # TL201
+
+    # case: the same number in a loop of its own
+    history.append(output[0].item())  # TL201
+    for part in parts:
+        work(part)
+        history.append(output[0].item())  # TL201
+
     # case: the same number where the first read is not always made
     if verbose: print(loss.item())
     history.append(loss.item())  # TL201

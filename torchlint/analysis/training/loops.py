@@ -110,6 +110,17 @@ class Loops:
     def anchors(self) -> list[cst.Call]:
         return [*self.backward_calls, *self.optimizer_steps]
 
+    def trains_between(self, first: cst.CSTNode, second: cst.CSTNode) -> bool:
+        """Whether the text between two places does a backward pass or an optimizer step."""
+        places = self._anchor_places
+        return bisect_left(places, self._tree.order(first)) < bisect_left(
+            places, self._tree.order(second)
+        )
+
+    @cached_property
+    def _anchor_places(self) -> list[int]:
+        return sorted(map(self._tree.order, self.anchors))
+
     # loops -------------------------------------------------------------------------------
 
     @cached_property

@@ -72,14 +72,17 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
 
 
 def is_read_again(sync: Sync, module: Module) -> bool:
-    """Whether the same number was read before, in code that always runs first: the wait is over
-    then, and the second read costs next to nothing."""
+    """Whether the same number was read just before, in code that always runs first: the second
+    read waits only for what was queued in between, so not for a backward pass or a step."""
     if not sync.scalar or not isinstance(sync.operand, cst.Name | cst.Attribute | cst.Subscript):
         return False
+    loop = next(module.loops.loops_around(sync.call), None)
     above = set(module.ancestors(sync.call))
     values = _read_bindings(sync.operand, module)
     return any(
         module.enclosing(earlier.call, *_ALWAYS_TOGETHER) in above
+        and next(module.loops.loops_around(earlier.call), None) is loop
+        and not module.loops.trains_between(earlier.call, sync.call)
         and _read_bindings(earlier.operand, module) == values
         for earlier in module.once(_earlier_reads)[sync.call]
     )
