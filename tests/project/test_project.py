@@ -621,6 +621,10 @@ COLD = {
         + "            accuracy(x, t)\n"
         + ACCURACY,
     },
+    "a copy to a device that is the CPU by default": {
+        "train.py": train("move(output, device)")
+        + "def move(value, to='cpu'):\n    return value.to(to)\n",
+    },
     "a number of what nobody knows": {
         "train.py": train("note(mystery)") + "def note(value):\n    return value.item()\n",
     },

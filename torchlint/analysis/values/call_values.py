@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.analysis import torch_api
 from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.names import How
 from torchlint.analysis.values import array_libraries, array_values, environments
 from torchlint.analysis.values.iteration import is_items
 from torchlint.analysis.values.kinds import (
@@ -343,6 +344,7 @@ class CallValues:
             bindings = self._values.names.lookup(device)
             return bool(bindings) and all(
                 binding.value is not None
+                and binding.how is not How.PARAMETER  # its default is not all that it may be
                 and not binding.path
                 and self.is_cpu(binding.value, depth + 1)
                 for binding in bindings
