@@ -66,7 +66,7 @@ def without_code(data: bytes) -> Any:
     """What a notebook says besides its code."""
     content = json.loads(data)
     for cell in content["cells"]:
-        if cell["cell_type"] == "code":
+        if cell.get("cell_type") == "code":
             assert isinstance(cell["source"], (list, str))
             cell["source"] = type(cell["source"]).__name__
     return content
