@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.names import How, dotted_text, sounds_like_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -131,6 +131,6 @@ def _made(call: cst.Call, module: Module) -> Iterable[cst.BaseExpression]:
     names = module.resolve(call.func)
     if not _KEEP.isdisjoint(names):
         return [arg.value for arg in call.args]
-    if any(name.rpartition(".")[2].lstrip(":")[:1].isupper() for name in names):
+    if any(map(sounds_like_class, names)):
         return (call.func,)
     return ()

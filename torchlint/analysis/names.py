@@ -253,6 +253,16 @@ class Names:
                 yield from self.resolve(binding.value)
 
 
+def is_super(node: cst.CSTNode | None) -> bool:
+    """`super()`, with arguments or without."""
+    return isinstance(node, cst.Call) and dotted_text(node.func) == "super"
+
+
+def sounds_like_class(name: str) -> bool:
+    """Whether the last part of a dotted name is written as those of classes are."""
+    return name.rpartition(".")[2].lstrip(":")[:1].isupper()
+
+
 def _evaluated_inside(scope: cst.CSTNode, child: cst.CSTNode) -> bool:
     """False for decorators, returned types, bases: written in a scope, evaluated around it."""
     if isinstance(scope, (cst.FunctionDef, cst.ClassDef)):

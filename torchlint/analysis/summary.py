@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.callables import OUTSIDE, held_functions
 from torchlint.analysis.frameworks.frameworks import ANY
-from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.names import How, dotted_text, is_super, sounds_like_class
 from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
@@ -198,7 +198,7 @@ class _Summarizer:
         while isinstance(node, cst.Call):
             names = module.resolve(node.func)
             inside = [name for name in names if not name.startswith(OUTSIDE)]
-            classes = [name for name in inside if name.rpartition(".")[2].lstrip(":")[:1].isupper()]
+            classes = [name for name in inside if sounds_like_class(name)]
             found += classes
             if inside and not classes:
                 break
@@ -244,7 +244,7 @@ class _Summarizer:
             if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
                 held = module.values.assigned(module.class_(func), method)
                 return [("self", method), *([(f"self.{method}", "()")] if held else [])]
-            if isinstance(func.value, cst.Call) and dotted_text(func.value.func) == "super":
+            if is_super(func.value):
                 return [("super", method)]
             if inside:
                 return inside

@@ -265,7 +265,7 @@ class Index:
     ) -> Key | None:
         """The function that a method call on an instance runs, through the bases of its class;
         with `inherited`, the one that `super()` leads to."""
-        for each in islice(self._ancestry(class_, {class_}, load=load), inherited, _MOST_BASES):
+        for each in islice(self._lineage(class_, load=load), inherited, None):
             own = Key(each.path, f"{each.name}.{name}")
             if own in self.functions:
                 return own
@@ -302,18 +302,25 @@ class Index:
 
     def derives(self, class_: Key, suffixes: tuple[str, ...]) -> bool:
         """Whether a class, or a base of it, has a base whose dotted name ends so."""
-        ancestry = islice(self._ancestry(class_, {class_}), _MOST_BASES)
-        return any(base.endswith(suffixes) for key in ancestry for base in self.classes[key].bases)
+        return any(
+            base.endswith(suffixes)
+            for key in self._lineage(class_)
+            for base in self.classes[key].bases
+        )
 
     def attribute(self, class_: Key, name: str) -> list[str]:
         """What `self.name` may hold, according to the class and its bases."""
         if class_ not in self.classes:
             return []
-        for each in islice(self._ancestry(class_, {class_}), _MOST_BASES):
+        for each in self._lineage(class_):
             for attribute, targets in self.classes[each].attributes:
                 if attribute == name and (targets or each == class_):
                     return list(targets)
         return []
+
+    def _lineage(self, class_: Key, *, load: bool = False) -> Iterator[Key]:
+        """A class and its bases, nearest first, as far as they are followed."""
+        return islice(self._ancestry(class_, {class_}, load=load), _MOST_BASES)
 
     def _ancestry(
         self, class_: Key, seen: set[Key], depth: int = 0, *, load: bool = False

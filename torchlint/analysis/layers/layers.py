@@ -15,7 +15,7 @@ from torchlint.analysis.layers.layer_lists import (
     assign_targets,
     grown_name,
 )
-from torchlint.analysis.names import Binding, How, dotted_text
+from torchlint.analysis.names import Binding, How, dotted_text, is_super
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -151,7 +151,7 @@ class Layers:
         func = call.func
         if not (isinstance(func, cst.Attribute) and func.attr.value == "__init__"):
             return None
-        if not (isinstance(func.value, cst.Call) and dotted_text(func.value.func) == "super"):
+        if not is_super(func.value):
             return None
         class_ = self.module.class_(call)
         if class_ is None or not self.lists.is_sequential(class_):

@@ -12,7 +12,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.names import dotted_text
+from torchlint.analysis.names import dotted_text, is_super
 from torchlint.analysis.training.guards import (
     Guard,
     guard_of,
@@ -60,6 +60,7 @@ class Loops:
     def __init__(self, tree: Tree, values: Values) -> None:
         self._tree = tree
         self._values = values
+        self._guards: dict[cst.BaseExpression, Guard] = {}
 
     # anchors -----------------------------------------------------------------------------
 
@@ -95,8 +96,7 @@ class Loops:
     @staticmethod
     def _is_super(call: cst.Call) -> bool:
         """`super().backward(…)` and `ctx.backward`: an implementation, not a training step."""
-        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-        return isinstance(owner, cst.Call) and dotted_text(owner.func) == "super"
+        return isinstance(call.func, cst.Attribute) and is_super(call.func.value)
 
     @staticmethod
     def _is_loss_scaler(call: cst.Call) -> bool:
@@ -371,12 +371,15 @@ class Loops:
     def _guard_of(self, test: cst.BaseExpression) -> Guard:
         """The guard that a condition is, also by what the functions of this file return that it
         asks: `if counter.due():` with `return self.steps % 100 == 0`."""
+        if test in self._guards:
+            return self._guards[test]
         strongest = guard_of(test)
         for call in within(test) if strongest is Guard.NONE else ():
             asked = self._values.definitions.callee(call) if isinstance(call, cst.Call) else None
             for answer in self._values.definitions.returns(asked) if asked else ():
                 if answer.value is not None:
                     strongest = stronger(strongest, guard_of(answer.value))
+        self._guards[test] = strongest
         return strongest
 
     @cached_property

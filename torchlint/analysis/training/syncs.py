@@ -76,6 +76,9 @@ def is_read_again(sync: Sync, module: Module) -> bool:
     read waits only for what was queued in between, so not for a backward pass or a step."""
     if not sync.scalar or not isinstance(sync.operand, cst.Name | cst.Attribute | cst.Subscript):
         return False
+    before = module.once(_earlier_reads)[sync.call]
+    if not before:
+        return False
     loop = next(module.loops.loops_around(sync.call), None)
     above = set(module.ancestors(sync.call))
     values = _read_bindings(sync.operand, module)
@@ -84,7 +87,7 @@ def is_read_again(sync: Sync, module: Module) -> bool:
         and next(module.loops.loops_around(earlier.call), None) is loop
         and not module.loops.trains_between(earlier.call, sync.call)
         and _read_bindings(earlier.operand, module) == values
-        for earlier in module.once(_earlier_reads)[sync.call]
+        for earlier in before
     )
 
 
@@ -110,8 +113,14 @@ def _read_bindings(operand: cst.BaseExpression, module: Module) -> list[set[int]
 def formatted(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
     """What an f-string's placeholder, `%` or `.format(…)` turns into text: of a tensor on the
     device, that waits as `.item()` does. The text of an error is made once."""
-    if any(isinstance(above, cst.Raise | cst.Assert) for above in module.ancestors(node)):
-        return []
+    parts = _parts_of_text(node, module)
+    once = parts and any(
+        isinstance(each, cst.Raise | cst.Assert) for each in module.ancestors(node)
+    )
+    return [] if once else parts
+
+
+def _parts_of_text(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
     if isinstance(node, cst.FormattedStringExpression):
         return [node.expression]
     if isinstance(node, cst.BinaryOperation):

@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.analysis import torch_api
 from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.names import How
+from torchlint.analysis.names import How, sounds_like_class
 from torchlint.analysis.values import array_libraries, array_values, environments
 from torchlint.analysis.values.iteration import is_items
 from torchlint.analysis.values.kinds import (
@@ -383,7 +383,7 @@ class CallValues:
     def _imported_classes(self, node: cst.Call) -> tuple[str, ...]:
         """What the callee is called, if that looks like a class of another file."""
         names = self._values.names.resolve(node.func)
-        return tuple(name for name in names if name.rpartition(".")[2].lstrip(":")[:1].isupper())
+        return tuple(filter(sounds_like_class, names))
 
     # several values at once --------------------------------------------------------------
 
