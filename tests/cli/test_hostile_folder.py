@@ -113,13 +113,13 @@ BAD = {
     "lines.ipynb": (
         json.dumps(
             {
-                "cells": [{"cell_type": "code", "source": TRAIN + "\n" * 100_000}],
+                "cells": [{"cell_type": "code", "source": TRAIN + "\n" * 50_000}],
                 "metadata": {},
                 "nbformat": 4,
                 "nbformat_minor": 5,
             }
         ),
-        "more than 100,000 lines",
+        "more than 50,000 lines",
     ),
     "link.py": (None, "leads to a file that does not exist"),
     "pipe.py": (None, "named pipe"),

@@ -131,7 +131,7 @@ def test_a_bomb_of_values_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> 
 def test_too_many_lines_are_refused_and_as_many_as_are_allowed_are_not() -> None:
     few = "\n" * (notebook.MOST_LINES // 2)
     assert len(Notebook("a.ipynb", as_bytes(book(few, few))).cells) == 2
-    with pytest.raises(NotebookError, match="more than 100,000 lines"):
+    with pytest.raises(NotebookError, match="more than 50,000 lines"):
         Notebook("a.ipynb", as_bytes(book(few, few, "\n")))
 
 

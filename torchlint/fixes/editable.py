@@ -37,9 +37,9 @@ class Editable:
         self._notebook = None
         data = self.content
         if target.is_notebook:
-            from torchlint.notebooks.module import NotebookModule
+            from torchlint.notebooks.module import notebook_module
 
-            self._notebook = NotebookModule(target.path, self.content)
+            self._notebook = notebook_module(target.path, self.content)
             data = self._notebook.text.encode("utf-8")
         if digest_of(data) != digest:
             raise SourceError(target.path, changed, kind="write")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,16 @@ class NotebookModule:
             return self._notebook.with_sources(self._cells.sources(text))
         except SpreadError as error:
             raise SourceError(self._notebook.path, str(error), kind="fix") from None
+
+
+@lru_cache(maxsize=1)
+def notebook_module(path: str, data: bytes) -> NotebookModule:
+    """The module of a notebook. The last one is kept: a fix asks six times for each.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    return NotebookModule(path, data)
 
 
 def cells_of(sources: Sequence[str]) -> Cells:

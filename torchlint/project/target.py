@@ -45,9 +45,9 @@ class Target(NamedTuple):
         data = self.content()
         if not self.is_notebook:
             return data
-        from torchlint.notebooks.module import NotebookModule
+        from torchlint.notebooks.module import notebook_module
 
-        return NotebookModule(self.path, data).text.encode("utf-8")
+        return notebook_module(self.path, data).text.encode("utf-8")
 
     def content(self) -> bytes:
         """The content of the file, unchanged.
