@@ -94,8 +94,9 @@ rule = Rule(
             r"|\b(?:image_?size|img_?size|crop_?size|input_?shape|num_points|npoints?)\b)"
         ),
         "many sizes": (
-            r"(?m)^[^#\n]*(?:models\.detection|pad_sequence|pad_packed_sequence|"
-            r"pack_padded_sequence|AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
+            r"(?m)^[^#\n]*(?:models\.detection|"
+            r"\b(?:pad|pad_packed|pack_padded)_sequence\(|"
+            r"\bimport\b[^#\n]*\b(?:pad|pad_packed|pack_padded)_sequence\b|AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
             r"|(?m:^[ \t]*)def \w{0,40}collate(?:.*\n){1,40}?.*\bpad"
         ),
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",

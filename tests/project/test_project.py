@@ -150,6 +150,88 @@ HOT = {
         },
         ["models.py:4 TL201"],
     ),
+    "a method of what a function makes": (
+        {
+            "train.py": train("net.log(loss)", "from select import define\nnet = define('a')"),
+            "select.py": """\
+                def define(name):
+                    if name == "a":
+                        from models import A as Net
+                    else:
+                        from models import B as Net
+                    net = Net()
+                    return net
+            """,
+            "models.py": """\
+                class A:
+                    def log(self, loss):
+                        print(loss.item())
+                class B:
+                    def log(self, loss):
+                        print(loss.item())
+            """,
+        },
+        ["models.py:3 TL201", "models.py:6 TL201"],
+    ),
+    "the part of a tuple that a function returns": (
+        {
+            "train.py": train("second(output)", "from build import build\nfirst, second = build()"),
+            "build.py": """\
+                from models import A, B
+                def build():
+                    second = B()
+                    return A(), second
+            """,
+            "models.py": """\
+                class A:
+                    def forward(self, x):
+                        return x.max().item()
+                class B:
+                    def forward(self, x):
+                        return x.max().item()
+            """,
+        },
+        ["models.py:6 TL201"],
+    ),
+    "a training step of what a function makes": (
+        {
+            "train.py": """\
+                from select import define
+                model = define()
+                for x in loader:
+                    model.optimize(x.cuda())
+                    print(x.cuda().sum().item())
+            """,
+            "select.py": "from models import M\ndef define():\n    return M()\n",
+            "models.py": """\
+                class M:
+                    def optimize(self, x):
+                        loss = self.net(x).sum()
+                        loss.backward()
+                        self.optimizer.step()
+                        print(loss.item())
+            """,
+        },
+        ["models.py:6 TL201", "train.py:5 TL201"],
+    ),
+    "what an attribute gets from a function": (
+        {
+            "trainer.py": """\
+                import torch
+                from select import define
+                class Trainer:
+                    def __init__(self):
+                        self.loss = define().cuda()
+                    def train(self):
+                        for x in self.loader:
+                            loss = self.loss(self.model(x.cuda()))
+                            loss.backward()
+            """,
+            "select.py": "from models import M\ndef define():\n    return M()\n",
+            "models.py": "class M:\n    def forward(self, x):\n        return x.max().item()\n",
+        },
+        ["models.py:3 TL201"],
+    ),
     "the forward of a wrapped module": (
         {
             "train.py": train(

@@ -15,8 +15,12 @@ from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.loops import Loop
+
+_MOST_RETURNS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,11 @@ class Passed:
 class CallSite:
     """A call that may lead into the project.
 
-    `target` is a dotted name as `Names.resolve` gives it, `$name` for a parameter, `self`, or
-    `super`; `method` is the method called on it, `()` if the object itself is called.
-    `loops` are the indices (`Loops.index`) of the loops around it, innermost first; `quiet` says
-    that within them it is guarded or evaluates, `rare` that the outermost itself is guarded.
+    `target` is a dotted name as `Names.resolve` gives it, `$name` for a parameter, `self`,
+    `super`, `f()` for what a function returns or `f()#1` for a part of it; `method` is the method
+    called on it, `()` if the object itself is called. `loops` are the indices (`Loops.index`) of
+    the loops around it, innermost first; `quiet` says that within them it is guarded or evaluates,
+    `rare` that the outermost itself is guarded.
     """
 
     target: str
@@ -58,7 +63,8 @@ class LoopSummary:
 @dataclass(frozen=True, slots=True)
 class FunctionSummary:
     """`steps`: does a backward pass or optimizer step outside its own loops; `whole_step`: does
-    both; `trains`: holds a step loop; `hook`: a framework calls it on each step."""
+    both; `trains`: holds a step loop; `hook`: a framework calls it on each step; `returns`: the
+    classes of what it returns, each with its place in a tuple, or -1."""
 
     name: str
     position: Position
@@ -69,6 +75,7 @@ class FunctionSummary:
     hook: bool
     evaluation: bool
     calls: tuple[CallSite, ...]
+    returns: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +100,18 @@ class Summary:
     is_entry: bool
 
 
+_Sites = dict["cst.FunctionDef | None", list[tuple[cst.Call, CallSite]]]
+
+
 def summarize(module: Module) -> Summary:
     """The part of a file that other files' findings may depend on."""
     return _Summarizer(module).summary()
+
+
+def call_sites(module: Module) -> _Sites:
+    """The calls of each function in the order of `FunctionSummary.calls`; None stands for the top
+    level."""
+    return _Summarizer(module).calls()
 
 
 class _Summarizer:
@@ -112,7 +128,7 @@ class _Summarizer:
             for binding in bindings
             if binding.how is How.IMPORT and binding.dotted is not None
         }
-        calls = self._calls()
+        calls = self.calls()
         for loop in module.loops.step_loops:
             self._loop(loop)
         functions = [self._function(None, calls)]
@@ -138,10 +154,10 @@ class _Summarizer:
     def _function(
         self,
         node: cst.FunctionDef | None,
-        calls: dict[cst.FunctionDef | None, list[CallSite]],
+        calls: _Sites,
     ) -> FunctionSummary:
         module, loops = self._module, self._module.loops
-        own = tuple(calls.get(node, ()))
+        own = tuple(site for _, site in calls.get(node, ()))
         if node is None:
             return FunctionSummary("", Position(1, 1), (), False, False, False, False, False, own)
         parameters = [
@@ -166,7 +182,17 @@ class _Summarizer:
             hook=loops.is_step_hook(node),
             evaluation=loops.is_evaluation(node),
             calls=own,
+            returns=tuple(dict.fromkeys(self._returned(node))),
         )
+
+    def _returned(self, node: cst.FunctionDef) -> Iterator[tuple[int, str]]:
+        for answer in self._module.values.definitions.returns(node)[:_MOST_RETURNS]:
+            value = answer.value
+            if isinstance(value, cst.Tuple):
+                for place, element in enumerate(value.elements):
+                    yield from ((place, name) for name in self._objects(element.value))
+            elif value is not None:
+                yield from ((-1, name) for name in self._objects(value))
 
     def _class(self, node: cst.ClassDef) -> ClassSummary:
         module = self._module
@@ -197,10 +223,11 @@ class _Summarizer:
         node: cst.CSTNode | None = made
         while isinstance(node, cst.Call):
             names = module.resolve(node.func)
-            inside = [name for name in names if not name.startswith(OUTSIDE)]
+            inside = [name for name in names if _is_inside(name)]
             classes = [name for name in inside if sounds_like_class(name)]
             found += classes
             if inside and not classes:
+                found += [f"{name}()" for name in inside]
                 break
             if names and node.args:
                 node = node.args[0].value
@@ -214,31 +241,30 @@ class _Summarizer:
 
     # calls -------------------------------------------------------------------------------
 
-    def _calls(self) -> dict[cst.FunctionDef | None, list[CallSite]]:
+    def calls(self) -> _Sites:
         module = self._module
-        found: dict[cst.FunctionDef | None, list[CallSite]] = {}
+        found: _Sites = {}
         for call in module.nodes(cst.Call):
             targets = list(self._targets(call))
             if not targets:
                 continue
             loops = list(module.loops.loops_around(call))
-            inside = next((loop for loop in loops if loop in module.loops.step_loops), None)
-            outermost = loops[-1] if loops else None
+            around = module.loops.judged_within(call)
             quiet = module.loops.guard(
-                call, inside or outermost
-            ) is Guard.PERIODIC or module.loops.in_evaluation(call, inside=inside or outermost)
-            rare = inside is None and module.loops.is_rare(outermost)
+                call, around
+            ) is Guard.PERIODIC or module.loops.in_evaluation(call, inside=around)
+            rare = around not in module.loops.step_loops and module.loops.is_rare(around)
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)
             for target, method in targets:
                 site = CallSite(target, method, arguments, indices, quiet, rare)
-                found.setdefault(module.function(call), []).append(site)
+                found.setdefault(module.function(call), []).append((call, site))
         return found
 
     def _targets(self, call: cst.Call) -> list[tuple[str, str]]:
         module, func = self._module, call.func
         names = module.resolve(func)
-        inside = [(name, "") for name in names if not name.startswith(OUTSIDE)]
+        inside = [(name, "") for name in names if _is_inside(name)]
         if isinstance(func, cst.Attribute):
             method = func.attr.value
             if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
@@ -279,7 +305,12 @@ class _Summarizer:
     def _unpacked_classes(
         self, source: cst.BaseExpression | None, path: tuple[int, ...]
     ) -> list[str]:
-        """`model, opt = accelerator.prepare(model, opt)` keeps the classes."""
+        """`model, opt = accelerator.prepare(model, opt)` keeps the classes; `build_model(args)`
+        returns them."""
+        if isinstance(source, cst.Call) and len(path) == 1:
+            inside = [name for name in self._module.resolve(source.func) if _is_inside(name)]
+            if inside:
+                return [f"{name}()#{path[0]}" for name in inside]
         if (
             isinstance(source, cst.Call)
             and len(path) == 1
@@ -321,3 +352,8 @@ class _Summarizer:
             parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
             objects=tuple(self._objects(node)),
         )
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a dotted name may lead into the project."""
+    return not name.startswith(OUTSIDE)

@@ -123,22 +123,31 @@ class Calls:
         """The classes and functions that `$parameter`, `self.name` or a dotted name stands for."""
         if depth > CALL_DEPTH + 1:
             return []
-        if not target.startswith(("$", "self.")):
+        if not _depends_on_objects(target):
             symbol = self._index.symbol(caller.path, target, load=load)
             return [] if symbol is None else [symbol]
         known = self._objects.get((caller, target, depth, load))
         if known is None:
             found = {
                 each
-                for origin, name in self._origins(caller, target)
+                for origin, name in self._origins(caller, target, load=load)
                 for each in self._objects_of(origin, name, depth + 1, load=load)
             }
             known = sorted(found)
             self._objects[caller, target, depth, load] = known
         return known
 
-    def _origins(self, caller: Key, target: str) -> Iterable[tuple[Key, str]]:
-        """Where the object in a parameter or attribute comes from: a function, and a name there."""
+    def _origins(self, caller: Key, target: str, *, load: bool) -> Iterable[tuple[Key, str]]:
+        """Where the object in a parameter or attribute, or that a function returns, comes from: a
+        function, and a name there."""
+        called, parentheses, part = target.partition("()")
+        if parentheses:
+            maker = self._index.symbol(caller.path, called, load=load)
+            function = None if maker is None else self._index.functions.get(maker)
+            if maker is None or function is None:
+                return ()
+            place = int(part[1:]) if part else -1
+            return [(maker, name) for at, name in function.returns if at == place]
         if target.startswith("$"):
             return self.passed_objects.get((caller, target[1:]), ())
         owner = self._owner(caller)
@@ -189,7 +198,12 @@ class Calls:
 
 def _is_provisional(site: CallSite) -> bool:
     """Whether the callee depends on which objects are passed."""
-    return site.target.startswith(("$", "self."))
+    return _depends_on_objects(site.target)
+
+
+def _depends_on_objects(target: str) -> bool:
+    """Whether a target is no name of the project itself: `$parameter`, `self.name`, `f()`."""
+    return target.startswith(("$", "self.")) or "()" in target
 
 
 def received(

@@ -573,6 +573,22 @@ class Trainer:
         for x in loader:
             model(x).sum().backward()
 
+# case: a flag that is called like a function for sequences of many lengths [bare]
+import torch
+crop = torchvision.transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+if options.pad_sequence:
+    frames = 8
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+
+# case: sequences of many lengths [bare]
+import torch
+crop = torchvision.transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for x in loader:
+    model(torch.nn.utils.rnn.pad_sequence(x)).sum().backward()
+
 # case: nothing shows that inputs have one size [bare]
 import torch
 model = torch.nn.Conv2d(3, 8, 3).to("cuda")

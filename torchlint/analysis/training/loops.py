@@ -174,6 +174,15 @@ class Loops:
                 return self.step_loops[loop]
         return None
 
+    def judged_within(self, node: cst.CSTNode) -> Loop | None:
+        """The loop in whose rounds guards and evaluation around `node` count: the innermost step
+        loop of its function, else the outermost loop."""
+        around = None
+        for around in self.loops_around(node):
+            if around in self.step_loops:
+                break
+        return around
+
     # functions ---------------------------------------------------------------------------
 
     def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
@@ -232,27 +241,35 @@ class Loops:
         With `inside`, only what lies within that loop's body is looked at. Code under `no_grad`
         outside such a loop is a metric or an update; its caller decides whether it is hot.
         """
+        return self.evaluation_around(node, inside) is not None
+
+    def evaluation_around(
+        self, node: cst.CSTNode, inside: Loop | None = None
+    ) -> cst.CSTNode | None:
+        """What shows that the model evaluates there: a `with` or `if`, a statement with `.eval()`,
+        or a function."""
         child = node
         looped = False
         for above in self._tree.ancestors(node):
             if above is inside:
-                return False
+                return None
             kind = above.__class__
             if kind in LOOPS and child is getattr(above, "body", None):
                 looped = True
             elif type(above) is cst.With:
                 if looped and any(self.turns_grad_off(item.item) for item in above.items):
-                    return True
+                    return above
             elif type(above) is cst.If or type(above) is cst.IfExp:
                 if child is outside_training(above):
-                    return True
+                    return above
             elif kind in _BLOCKS:
-                if self._after_eval_call(above, child):
-                    return True
+                switch = self._eval_call_before(above, child)
+                if switch is not None:
+                    return switch
             elif type(above) is cst.FunctionDef:
-                return inside is None and self.is_evaluation(above)
+                return above if inside is None and self.is_evaluation(above) else None
             child = above
-        return False
+        return None
 
     def grad_is_off(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
         """Whether `node` lies under `torch.no_grad()` within the loop's body, or the function."""
@@ -275,22 +292,23 @@ class Loops:
                 return literal(argument(node, "mode", 0)) is False
         return False
 
-    def _after_eval_call(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:
-        """Whether the last `.eval()` or `.train()` before `child` in its block was `.eval()`."""
+    def _eval_call_before(self, block: cst.CSTNode, child: cst.CSTNode) -> cst.CSTNode | None:
+        """The last `.eval()` or `.train()` before `child` in its block, if it was `.eval()`."""
         if block not in self._modes:
-            return False
-        places, states = self._modes[block]
+            return None
+        places, switches = self._modes[block]
         before = bisect_left(places, self._tree.order(child))
-        return before > 0 and states[before - 1]
+        last = switches[before - 1] if before > 0 else None
+        return last if last is not None and self._mode_calls[last] else None
 
     @cached_property
-    def _modes(self) -> dict[cst.CSTNode | None, tuple[list[int], list[bool]]]:
-        """By block: where its statements are that switch a model, and what each switches to."""
-        found: dict[cst.CSTNode | None, tuple[list[int], list[bool]]] = {}
-        for line, mode in self._mode_calls.items():
-            places, states = found.setdefault(self._tree.parent(line), ([], []))
+    def _modes(self) -> dict[cst.CSTNode | None, tuple[list[int], list[cst.CSTNode]]]:
+        """By block: its statements that switch a model, and where they are."""
+        found: dict[cst.CSTNode | None, tuple[list[int], list[cst.CSTNode]]] = {}
+        for line in self._mode_calls:
+            places, switches = found.setdefault(self._tree.parent(line), ([], []))
             places.append(self._tree.order(line))
-            states.append(mode)
+            switches.append(line)
         return found
 
     @cached_property
@@ -346,27 +364,38 @@ class Loops:
 
     def guard(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> Guard:
         """What stands between `node` and the loop (or, without one, the function) around it."""
+        return self.guarded_by(node, loop)[0]
+
+    def guarded_by(
+        self, node: cst.CSTNode, loop: cst.CSTNode | None
+    ) -> tuple[Guard, cst.CSTNode | None]:
+        """The same, with the condition, `except` or function that guards."""
         strongest = Guard.NONE
+        by: cst.CSTNode | None = None
         child = node
         around_step = self._around_step.get(self.function(node) if loop is None else loop, ())
         for above in self._tree.ancestors(node):
             kind = above.__class__
             if kind is cst.ExceptHandler:
-                return Guard.PERIODIC
+                return Guard.PERIODIC, above
             if kind in _UNDER_CONDITIONS and child in around_step:
                 pass  # the step itself is under the same condition
             elif type(above) is cst.If or type(above) is cst.IfExp:
-                if child is above.body:
-                    strongest = stronger(strongest, self._guard_of(above.test))
-            elif kind in _BLOCKS and self._skipped_before(above, child):
-                return Guard.PERIODIC
+                own = self._guard_of(above.test) if child is above.body else Guard.NONE
+                if own is not strongest and stronger(strongest, own) is own:
+                    strongest, by = own, above
+            elif kind in _BLOCKS:
+                skip = self._skip_before(above, child)
+                if skip is not None:
+                    return Guard.PERIODIC, skip
             if strongest is Guard.PERIODIC or above is loop:
-                return strongest
+                return strongest, by
             if kind in _CALLABLES:
-                is_closure = isinstance(above, cst.FunctionDef) and self.is_closure(above)
-                return Guard.PERIODIC if is_closure else strongest
+                if isinstance(above, cst.FunctionDef) and self.is_closure(above):
+                    return Guard.PERIODIC, above
+                return strongest, by
             child = above
-        return strongest
+        return strongest, by
 
     def _guard_of(self, test: cst.BaseExpression) -> Guard:
         """The guard that a condition is, also by what the functions of this file return that it
@@ -406,15 +435,16 @@ class Loops:
         """Whether a whole loop runs only now and then, each time that its function is called."""
         return loop is not None and self.guard(loop, None) is Guard.PERIODIC
 
-    def _skipped_before(self, block: cst.CSTNode, child: cst.CSTNode) -> bool:
-        """Whether an earlier `if step % 100: continue` in the block skips `child`."""
+    def _skip_before(self, block: cst.CSTNode, child: cst.CSTNode) -> cst.If | None:
+        """An earlier `if step % 100: continue` in the block, which skips `child`."""
         first = self._first_skips.get(block)
-        return first is not None and first < self._tree.order(child)
+        before = first is not None and self._tree.order(first) < self._tree.order(child)
+        return first if before else None
 
     @cached_property
-    def _first_skips(self) -> dict[cst.CSTNode | None, int]:
-        """By block: where its first statement is that skips what follows on most rounds."""
-        found: dict[cst.CSTNode | None, int] = {}
+    def _first_skips(self) -> dict[cst.CSTNode | None, cst.If]:
+        """By block: its first statement that skips what follows on most rounds."""
+        found: dict[cst.CSTNode | None, cst.If] = {}
         for statement in self._tree.nodes(cst.If):
             if (
                 statement.orelse is None
@@ -422,7 +452,7 @@ class Loops:
                 and self._guard_of(statement.test) is Guard.PERIODIC
                 and skips_most(statement.test)
             ):
-                found.setdefault(self._tree.parent(statement), self._tree.order(statement))
+                found.setdefault(self._tree.parent(statement), statement)
         return found
 
 
