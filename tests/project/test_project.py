@@ -671,6 +671,9 @@ MODELS = """\
 """
 
 COLD = {
+    "a parameter that is called like a loss and gets a number": (
+        {"train.py": train("log(3.0)") + "def log(loss):\n    print(float(loss))\n"}
+    ),
     "the forward of a module in a program that does not train": {
         "demo.py": "import models\nprint(models.build('encoder').cuda()(x))\n",
         "models.py": MODELS,

@@ -13,7 +13,8 @@ from torchlint.cli.command import Command, show_version
 COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to complete a word."""
 _COMMANDS: Final = (
-    "baseline", "check", "clean", "completion", "config", "fix", "rule", "server", "verify",
+    "baseline", "check", "clean", "completion", "config", "fix", "hot", "rule", "server", "verify",
+    "why",
 )  # fmt: skip
 
 
@@ -51,6 +52,8 @@ Examples:
   torchlint check train.py          report what makes this script slow
   torchlint fix train.py            print the fixes as a diff; add --apply to write them
   torchlint verify train.py         run the script, and measure what each fix is worth
+  torchlint hot train.py            show what runs on each training step
+  torchlint why train.py:42         explain why a rule did or did not report a line
   torchlint rule TL201              explain a rule, and what its fix may change
   torchlint config train.py         show which settings apply, and where they come from
   torchlint server                  show findings in an editor while you type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     Function = Callable[..., None]
+
+
+_EMPTY: Final[dict[str, object]] = {"select": (), "ignore": ()}
+"""What options hold that a command does not have, if that is not None."""
 
 
 class Options:
@@ -43,7 +47,7 @@ class Options:
 
     def __init__(self, values: dict[str, Any]) -> None:
         for name in self.__annotations__:
-            setattr(self, name, values.pop(name, None))
+            setattr(self, name, values.pop(name, _EMPTY.get(name)))
 
     @property
     def wanted(self) -> Wanted:
@@ -67,6 +71,12 @@ def _torch(_ctx: click.Context, _param: click.Parameter, value: str | None) -> o
 _CONFIGURATION = (
     click.option("--config", metavar="FILE", help="Use this configuration file and no other."),
     click.option("--isolated", is_flag=True, help="Use no configuration file at all."),
+)
+_JOBS = click.option(
+    "--jobs",
+    type=Count(min=1),
+    metavar="N",
+    help="Number of worker processes. Default: one per processor.",
 )
 DEBUG = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 _RULES = (
@@ -101,12 +111,7 @@ _RULES = (
         "the project's requirements, else the newest.",
     ),
     *_CONFIGURATION,
-    click.option(
-        "--jobs",
-        type=Count(min=1),
-        metavar="N",
-        help="Number of worker processes. Default: one per processor.",
-    ),
+    _JOBS,
     DEBUG,
 )
 _OF_CHECKS = (
@@ -157,6 +162,11 @@ def rule_options(command: Function) -> Function:
 def server_options(command: Function) -> Function:
     """The same for a server, which gets all other options from its editor."""
     return _with_options(_bundled(command), (*_CONFIGURATION, *_CACHE, DEBUG))
+
+
+def tree_options(command: Function) -> Function:
+    """Adds the options that say which files there are, for commands about no particular rules."""
+    return _with_options(_bundled(command), (*_CONFIGURATION, _JOBS, DEBUG))
 
 
 def cache_options(command: Function) -> Function:

@@ -50,16 +50,7 @@ def check(
         store: cached results, so that only changed files are parsed; by default empty.
     """
     store = Store() if store is None else store
-    diagnostics: list[Diagnostic] = []
-    files: list[Known] = []
-    for target in targets:
-        try:
-            files.append(_seen(target))
-        except UnconcernedError as error:
-            if target.named or mentions_torch(error.head):
-                diagnostics.append(error.diagnostic)
-        except SourceError as error:
-            diagnostics.append(error.diagnostic)
+    files, diagnostics = read(targets)
     # Without a file that mentions torch there is nothing worth caching.
     complete = not diagnostics and any(known.relevant for known in files)
     results = store.report(files) if complete else None
@@ -75,6 +66,21 @@ def check(
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}
     return Report(*results, len(targets), digests, borders)
+
+
+def read(targets: Iterable[Target]) -> tuple[list[Known], list[Diagnostic]]:
+    """The files that can be read, and what is wrong with the others."""
+    diagnostics: list[Diagnostic] = []
+    files: list[Known] = []
+    for target in targets:
+        try:
+            files.append(_seen(target))
+        except UnconcernedError as error:
+            if target.named or mentions_torch(error.head):
+                diagnostics.append(error.diagnostic)
+        except SourceError as error:
+            diagnostics.append(error.diagnostic)
+    return files, diagnostics
 
 
 def _seen(target: Target) -> Known:

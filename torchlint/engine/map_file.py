@@ -57,6 +57,19 @@ def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     )
 
 
+def module_of(target: Target, data: bytes) -> Module:
+    """A file, parsed; `release` it when it is done with.
+
+    Args:
+        data: what `target.read` returned.
+
+    Raises:
+        SourceError: it cannot be parsed.
+    """
+    source = decode(target.path, data)
+    return Module(source, parse(source), target.torch)
+
+
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
     if depth is Depth.IMPORTS:
         return MapResult(target.path)
@@ -67,8 +80,7 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
         wrong = what_is_wrong(target.path, data) if target.named else None
         return MapResult(target.path, diagnostics=(wrong,) if wrong else ())
     try:
-        source = decode(target.path, data)
-        module = Module(source, parse(source), target.torch)
+        module = module_of(target, data)
     except SourceError as error:
         return MapResult(target.path, diagnostics=(error.diagnostic,))
     try:

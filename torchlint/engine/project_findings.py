@@ -33,8 +33,7 @@ _MODELS: Final = r"(?m)^[ \t]*def forward\b(?:(?![ \t]*def ).*\n)*?.*\.(?:item|c
 def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
     """The findings and diagnostics of a project, unsorted, and what the next check may reuse of
     the join: None if that depends on positions."""
-    mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
-    project, loaded = _join(mapper)
+    project, loaded = join(mapper)
     results = mapper.results
     diagnostics = [each for result in results.values() for each in result.diagnostics]
     findings: list[Finding] = []
@@ -64,8 +63,9 @@ def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
     return (tuple(findings), tuple(diagnostics)), joined
 
 
-def _join(mapper: Mapper) -> tuple[Project, set[str]]:
+def join(mapper: Mapper) -> tuple[Project, set[str]]:
     """The joined project, and the files that were loaded on demand for it."""
+    mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
     index = Index(mapper.locator, mapper.word_search.mentions)
     calls = Calls(index)
 

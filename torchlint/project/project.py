@@ -231,7 +231,7 @@ class Project:
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
             if loop is not None:
-                for target in self._run(key, number, loop):
+                for target in self.run_by(key, number, loop):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
         while queue:
             key = queue.popleft()
@@ -241,7 +241,7 @@ class Project:
             for number, site in enumerate(self.index.functions[key].calls):
                 if site.quiet or site.rare:
                     continue
-                for target in self._run(key, number, heat):
+                for target in self.run_by(key, number, heat):
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
@@ -270,7 +270,7 @@ class Project:
         }
         return self._imports.from_(self._imports.to(training))
 
-    def _run(self, key: Key, number: int, heat: Heat) -> Iterable[Key]:
+    def run_by(self, key: Key, number: int, heat: Heat) -> Iterable[Key]:
         """What a call on each step runs; of several overrides those that train, if some do.
 
         Only what certainly runs makes files be parsed.

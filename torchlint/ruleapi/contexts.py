@@ -87,10 +87,10 @@ def placed(
         else_hint: contexts without which a finding is a hint.
         operand: the tensor that `node` reads, if its device matters.
     """
-    if not all(_LOCAL[each](node, module) for each in required if each in _LOCAL):
+    if not all(holds_here(each, node, module) for each in required):
         return None
     found = Placed(
-        certain=all(_LOCAL[each](node, module) for each in else_hint if each in _LOCAL),
+        certain=all(holds_here(each, node, module) for each in else_hint),
         waits=tuple(each.value for each in required if each not in _LOCAL),
         hints=tuple(each.value for each in else_hint if each not in _LOCAL),
     )
@@ -100,9 +100,9 @@ def placed(
 def settled(waiting: Waiting, project: Project) -> Finding | None:
     """The waiting finding, if its contexts hold in the project."""
     finding, place = waiting.finding, waiting.place
-    if not all(_holds(name, waiting, project) for name in waiting.contexts):
+    if not all(holds_in_project(name, waiting, project) for name in waiting.contexts):
         return None
-    if not all(_holds(name, waiting, project) for name in waiting.hints):
+    if not all(holds_in_project(name, waiting, project) for name in waiting.hints):
         finding = finding._replace(tier=Tier.HINT)
     heat = None if place is None else project.hot(finding.path, place)
     if place is None or heat is None:
@@ -114,7 +114,7 @@ def settled(waiting: Waiting, project: Project) -> Finding | None:
     return finding._replace(related=(*finding.related, heat.related()))
 
 
-def _holds(name: str, waiting: Waiting, project: Project) -> bool:
+def holds_in_project(name: str, waiting: Waiting, project: Project) -> bool:
     """Whether a context that the project decides holds."""
     path, place = waiting.finding.path, waiting.place
     if name == Context.ACCELERATOR:
@@ -130,9 +130,9 @@ def _heated(
     found: Placed, node: cst.CSTNode, module: Module, operand: Operand | None
 ) -> Placed | None:
     """Add what decides whether the node is hot; None if it certainly is not."""
-    loops = list(module.loops.loops_around(node))
+    loops = module.loops.loops_around(node)
     inner = module.step_loop(node)
-    around = inner.node if inner else (loops[-1] if loops else None)
+    around = module.loops.judged_within(node)
     guard = module.loops.guard(node, around)
     if guard is Guard.PERIODIC or module.loops.in_evaluation(node, inside=around):
         return None
@@ -163,6 +163,11 @@ def _outside_evaluation(node: cst.CSTNode, module: Module) -> bool:
 
 def _unconditional(node: cst.CSTNode, module: Module) -> bool:
     return next(module.conditions(node), None) is None
+
+
+def holds_here(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether a context holds at a node, as far as its file decides it; heat is not asked for."""
+    return context not in _LOCAL or _LOCAL[context](node, module)
 
 
 _LOCAL: Final[dict[Context, Callable[[cst.CSTNode, Module], bool]]] = {

@@ -44,7 +44,7 @@ def command(rule: str | None, output_format: str) -> None:
         else:
             print_lines(rules.table(listed))
         return
-    chosen = _find(rule)
+    chosen = find(rule)
     if output_format == "json":
         print_lines([rules.as_json([chosen])])
     elif sys.stdout.isatty():
@@ -53,7 +53,12 @@ def command(rule: str | None, output_format: str) -> None:
         print_lines([rules.page(chosen)])
 
 
-def _find(word: str) -> Rule:
+def find(word: str) -> Rule:
+    """The rule with this code or name.
+
+    Raises:
+        click.UsageError: there is none.
+    """
     from torchlint.config.settings import LISTED, nearest, normalised
     from torchlint.ruleapi.registry import all_rules
 

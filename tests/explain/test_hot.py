@@ -1,0 +1,195 @@
+"""The tree of hot code: what it shows, and why it leaves the rest out."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.config.settings import NEWEST_TORCH, Selection
+from torchlint.explain.hot import HotTree, Node, State, hot_tree
+from torchlint.project.target import Target
+from torchlint.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., HotTree]:
+    """The tree of some programs, given by path."""
+    monkeypatch.chdir(tmp_path)
+
+    def made(**files: str) -> HotTree:
+        targets = []
+        for name, text in files.items():
+            path = f"{name}.py"
+            (tmp_path / path).write_text(dedent(text))
+            targets.append(Target(path, Selection(), NEWEST_TORCH))
+        return hot_tree(targets, pool=Pool())
+
+    return made
+
+
+def lines(tree: HotTree) -> list[str]:
+    """Each node as `path:line code state`, indented below its parent."""
+
+    def below(node: Node, depth: int) -> Iterator[str]:
+        place = f"{'  ' * depth}{node.path}:{node.position.row} {node.code}"
+        yield f"{place} {node.state.value}{' (above)' if node.seen else ''}"
+        for each in node.inside:
+            yield from below(each, depth + 1)
+
+    return [line for root in tree.roots for line in below(root.node, 0)]
+
+
+def only(tree: HotTree, state: State) -> Node:
+    def below(node: Node) -> Iterator[Node]:
+        yield node
+        for each in node.inside:
+            yield from below(each)
+
+    (found,) = (node for root in tree.roots for node in below(root.node) if node.state is state)
+    return found
+
+
+TRAIN = """\
+    from helpers import accuracy, validate
+    def train(model, loader, optimizer):
+        for step, x in enumerate(loader):
+            loss = model(x)
+            loss.backward()
+            optimizer.step()
+            accuracy(loss)
+            if step % 100 == 0:
+                accuracy(loss)
+            validate(model)
+"""
+HELPERS = """\
+    import torch
+    def accuracy(loss):
+        return rounded(loss)
+    def rounded(loss):
+        return round(loss)
+    def validate(model):
+        accuracy(model)
+"""
+
+
+def test_calls_are_followed_from_the_loop_and_shown_once(tree: Callable[..., HotTree]) -> None:
+    assert lines(tree(train=TRAIN, helpers=HELPERS)) == [
+        "train.py:3 for step, x in enumerate(loader) hot",
+        "  train.py:4 model(…) unknown",
+        "  train.py:7 accuracy(…) hot",
+        "    helpers.py:3 rounded(…) hot",
+        "  train.py:9 accuracy(…) guarded",
+        "  train.py:10 validate(…) evaluation",
+    ]
+
+
+def test_a_loop_says_what_trains_in_it(tree: Callable[..., HotTree]) -> None:
+    (root,) = tree(train=TRAIN, helpers=HELPERS).roots
+    assert root.node.why == "`loss.backward()` in line 5"
+
+
+def test_a_guard_is_quoted(tree: Callable[..., HotTree]) -> None:
+    guarded = only(tree(train=TRAIN, helpers=HELPERS), State.GUARDED)
+    assert guarded.why == "under `if step % 100 == 0` in line 8"
+    assert guarded.target is not None
+    assert guarded.target[:2] == ("accuracy", "helpers.py")
+
+
+def test_a_condition_to_continue_guards_what_is_below_it(tree: Callable[..., HotTree]) -> None:
+    found = tree(
+        train="""\
+            def log(loss): pass
+            for step, x in enumerate(loader):
+                loss.backward()
+                if step % 100:
+                    continue
+                log(loss)
+        """
+    )
+    assert only(found, State.GUARDED).why == "after `if step % 100` in line 4"
+
+
+def test_a_loop_that_trains_through_a_call_names_the_call(tree: Callable[..., HotTree]) -> None:
+    found = tree(
+        train="""\
+            import torch
+            def step(x):
+                loss = net(x)
+                loss.backward()
+            for x in loader:
+                step(x)
+        """
+    )
+    (root,) = found.roots
+    assert (root.node.position.row, root.node.why) == (5, "`step(…)` in line 6")
+
+
+def test_a_framework_is_a_beginning(tree: Callable[..., HotTree]) -> None:
+    found = tree(
+        module="""\
+            import lightning as L
+            class Net(L.LightningModule):
+                def training_step(self, batch, index):
+                    return self.loss(batch)
+                def loss(self, batch):
+                    return batch
+        """
+    )
+    assert lines(found) == [
+        "module.py:3 def Net.training_step hot",
+        "  module.py:4 self.loss(…) hot",
+    ]
+    assert found.roots[0].node.why == "a framework calls this on each step"
+
+
+def test_calls_beyond_the_third_are_not_followed(tree: Callable[..., HotTree]) -> None:
+    chain = "".join(f"def f{n}(x): f{n + 1}(x)\n" for n in range(5)) + "def f5(x): pass\n"
+    found = tree(
+        train="import torch\n" + chain + "for x in loader:\n    net(x).backward()\n    f0(x)\n"
+    )
+    far = only(found, State.TOO_FAR)
+    assert far.code == "f3(…)"
+    assert "more than 3 calls" in far.why
+
+
+def test_a_function_that_calls_itself_is_shown_once(tree: Callable[..., HotTree]) -> None:
+    found = tree(
+        train="""\
+            import torch
+            def walk(x): other(x)
+            def other(x): walk(x)
+            for x in loader:
+                net(x).backward()
+                walk(x)
+        """
+    )
+    assert lines(found) == [
+        "train.py:4 for x in loader hot",
+        "  train.py:6 walk(…) hot",
+        "    train.py:2 other(…) hot",
+        "      train.py:3 walk(…) hot (above)",
+    ]
+
+
+def test_the_scripts_that_run_a_file_are_named(tree: Callable[..., HotTree]) -> None:
+    found = tree(
+        main="import torch\nfrom engine import train\nif __name__ == '__main__':\n    train()\n",
+        engine="import torch\ndef train():\n    for x in loader:\n        net(x).backward()\n",
+    )
+    assert [root.scripts for root in found.roots] == [("main.py",)]
+
+
+def test_a_file_that_cannot_be_parsed_hides_no_other(tree: Callable[..., HotTree]) -> None:
+    found = tree(train=TRAIN, helpers=HELPERS, broken="loss.backward(\nimport torch")
+    assert len(found.roots) == 1
+    assert [each.path for each in found.diagnostics] == ["broken.py"]
+
+
+def test_a_project_without_training_has_no_tree(tree: Callable[..., HotTree]) -> None:
+    assert tree(helpers=HELPERS).roots == ()

@@ -1,0 +1,183 @@
+"""Why a rule did or did not report a line."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from torchlint.config.settings import NEWEST_TORCH, Selection
+from torchlint.explain.why import Answer, explain
+from torchlint.files.reading import SourceError
+from torchlint.finding import Position, Tier
+from torchlint.project.target import Target
+from torchlint.ruleapi.registry import all_rules
+from torchlint.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+    """The answer of one rule for the line with `# here`."""
+    monkeypatch.chdir(tmp_path)
+
+    def asked(code: str, selection: Selection | None = None, **files: str) -> Answer:
+        targets = []
+        asked_for = None
+        for name, text in files.items():
+            path = f"{name}.py"
+            text = dedent(text)
+            (tmp_path / path).write_text(text)
+            targets.append(Target(path, Selection(), NEWEST_TORCH))
+            for row, line in enumerate(text.split("\n"), 1):
+                if line.endswith("# here"):
+                    asked_for = targets[-1], Position(row, 1)
+        assert asked_for is not None
+        target, place = asked_for
+        target = target._replace(selection=selection or Selection())
+        found = explain(target, place, [all_rules()[code]], targets, pool=Pool())
+        (answer,) = found.answers
+        return answer
+
+    return asked
+
+
+LOOP = """\
+    import torch
+    for step, x in enumerate(loader):
+        loss = net(x.cuda())
+        loss.backward()
+"""
+
+
+def test_a_finding_names_the_loop(why: Callable[..., Answer]) -> None:
+    answer = why("TL201", train=LOOP + "        print(loss.item())  # here\n")
+    assert answer.reported is Tier.DEFAULT
+    assert answer.reasons[0].why == "this loop runs it on each step: train.py:2"
+
+
+def test_a_finding_in_a_helper_tells_how_far_the_loop_is(why: Callable[..., Answer]) -> None:
+    answer = why(
+        "TL201",
+        train=LOOP + "        log(loss)\n    from log import log\n",
+        log="def log(loss):\n    print(loss.item())  # here\n",
+    )
+    assert answer.reasons[0].why == "this loop runs it on each step: train.py:2, through 1 call"
+
+
+SILENT = {
+    "a guard": (
+        "        if step % 100 == 0:\n            print(loss.item())  # here\n",
+        "under `if step % 100 == 0` in line 5",
+    ),
+    "evaluation": (
+        "        with torch.no_grad():\n            for y in loader:\n"
+        "                print(net(y.cuda()).item())  # here\n",
+        "evaluates: by `with torch.no_grad()` in line 5",
+    ),
+    "a second read": (
+        "        print(loss.item())\n        print(loss.item())  # here\n",
+        "is_read_again",
+    ),
+    "nothing to read": ("        print(3)  # here\n", "`sync is None or not sync.scalar`"),
+    "a comment": (
+        "        print(loss.item())  # torchlint: ignore[TL201] # here\n",
+        "a comment suppresses it",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "reason"), SILENT.values(), ids=SILENT)
+def test_silence_has_a_reason(why: Callable[..., Answer], line: str, reason: str) -> None:
+    answer = why("TL201", train=LOOP + line)
+    assert answer.reported is None
+    assert reason in answer.reasons[0].why
+
+
+def test_a_condition_says_what_it_asked_and_where(why: Callable[..., Answer]) -> None:
+    line = SILENT["a second read"][0]
+    (reason,) = why("TL201", train=LOOP + line).reasons
+    assert "answer: yes" in reason.why
+    assert reason.change.endswith("of rules/sync/item_in_step_loop.py")
+
+
+def test_a_function_that_nothing_calls_is_called_so(why: Callable[..., Answer]) -> None:
+    answer = why("TL201", train=LOOP + "    def log(loss):\n        print(loss.item())  # here\n")
+    assert answer.reasons[0].why == "no call of `log` was found"
+
+
+def test_a_loop_over_epochs_is_told_from_the_one_inside(why: Callable[..., Answer]) -> None:
+    answer = why(
+        "TL201",
+        train="""\
+            import torch
+            for epoch in range(3):
+                for x in loader:
+                    loss = net(x.cuda())
+                    loss.backward()
+                print(loss.item())  # here
+        """,
+    )
+    assert answer.reasons[0].why == (
+        "the loop around it is not a training loop: `for epoch in range(3)` in line 2 runs "
+        "around `for x in loader` in line 3"
+    )
+
+
+def test_callers_that_do_not_train_are_named(why: Callable[..., Answer]) -> None:
+    body = "    def log(loss):\n        print(loss.item())  # here\n    def report(x):\n        log(x)\n"
+    answer = why("TL201", train=LOOP + body)
+    assert answer.reasons[0].why == ("no training step runs what calls `log` (train.py: report)")
+
+
+def test_a_parameter_that_gets_no_device_tensor_is_named(why: Callable[..., Answer]) -> None:
+    body = "        log(3.0)\n    def log(loss):\n        print(float(loss))  # here\n"
+    answer = why("TL201", train=LOOP + body)
+    assert answer.reasons[0].why == "nothing shows that callers pass a device tensor for `loss`"
+
+
+def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer]) -> None:
+    text = LOOP.replace(".cuda()", "") + "        print(loss.item())  # here\n"
+    answer = why("TL201", train=text)
+    assert "nothing shows a program that uses an accelerator" in answer.reasons[0].why
+
+
+def test_a_rule_that_is_off_says_so(why: Callable[..., Answer]) -> None:
+    off = Selection(ignore=("TL201",))
+    answer = why("TL201", off, train=LOOP + "        print(loss.item())  # here\n")
+    assert answer.reasons[0].why == "it is switched off for this file"
+
+
+def test_an_exception_of_a_declared_rule_is_named(why: Callable[..., Answer]) -> None:
+    answer = why(
+        "TL102",
+        train=LOOP + "    loader = torch.utils.data.DataLoader(data, pin_memory=False)  # here\n",
+    )
+    assert answer.reasons
+
+
+def test_what_the_rest_of_the_program_decides_is_told(why: Callable[..., Answer]) -> None:
+    answer = why(
+        "TL301",
+        train="""\
+            import torch
+            torch.backends.cudnn.benchmark = False
+            model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+            for x in loader:  # here
+                model(x).sum().backward()
+        """,
+    )
+    assert answer.reported is None
+    assert "Choice.OFF" in answer.reasons[0].why
+
+
+def test_a_line_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import torch\n")
+    target = Target(str(path), Selection(), NEWEST_TORCH)
+    with pytest.raises(SourceError, match="There is no line 99; the file has 1"):
+        explain(target, Position(99, 1), [], [target], pool=Pool())

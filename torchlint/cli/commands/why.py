@@ -1,0 +1,117 @@
+"""`torchlint why`: explains why rules did or did not report a line."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.cli.command import Command
+from torchlint.cli.options import Options, output_format, tree_options
+from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
+from torchlint.cli.resources import pool_from
+from torchlint.cli.targets import plan_from
+from torchlint.files.reading import NOTEBOOK, SourceError
+from torchlint.finding import Position
+
+if TYPE_CHECKING:
+    from torchlint.project.target import Target
+
+_EPILOG = """\b
+Examples:
+  torchlint why train.py:42                  every rule that came close to reporting line 42
+  torchlint why train.py:42 TL201            this rule, whatever it decided
+  torchlint why lab.ipynb:3:12 TL201         line 12 of the third code cell
+  torchlint why src/engine.py:42 --project . with the callers in this folder
+
+\b
+A rule about code that runs on each step depends on who calls a function. `why` reads the
+current folder as one project, or the folder of the file if that is elsewhere; --project names
+another one. `torchlint hot` shows the calls.
+
+\b
+Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
+"""
+
+
+@click.command("why", cls=Command, epilog=_EPILOG)
+@click.argument("place", metavar="FILE:LINE")
+@click.argument("rule", required=False, metavar="[CODE|NAME]")
+@click.option("--project", metavar="PATH", help="The file or folder with what may call it.")
+@tree_options
+@output_format("text", "json")
+def command(
+    place: str, rule: str | None, project: str | None, options: Options, output_format: str
+) -> None:
+    """Explain why rules did or did not report a line, and what would change that.
+
+    The rules check the line once more, and their last condition is shown. Your code is not
+    executed.
+    """
+    from torchlint.cli.commands.rule import find
+    from torchlint.explain.why import explain
+    from torchlint.report import why as report
+    from torchlint.report.terminal.progress import Progress
+    from torchlint.ruleapi.registry import all_rules
+
+    path, position = _place(place)
+    rules = list(all_rules().values()) if rule is None else [find(rule)]
+    target = _target((path,), path, options)
+    options.select = ("ALL",)
+    around = project or ("." if _is_below(path, ".") else os.path.dirname(path) or ".")
+    plan = plan_from((around, path), options)
+    try:
+        with Progress(sys.stderr) as progress:
+            pool = pool_from(options)
+            found = explain(target, position, rules, plan.targets, pool=pool, progress=progress)
+    except SourceError as error:
+        print_diagnostics([error.diagnostic])
+        raise click.exceptions.Exit(2) from None
+    if output_format == "json":
+        print_lines([report.as_json(found, place)])
+    else:
+        paint = paint_for(sys.stdout)
+        print_lines(report.render(found, place, paint, all_rules=rule is not None))
+    print_diagnostics([*plan.diagnostics, *found.diagnostics])
+    if plan.diagnostics or found.diagnostics:
+        raise click.exceptions.Exit(2)
+
+
+def _place(text: str) -> tuple[str, Position]:
+    """The file and the line that the user means.
+
+    Raises:
+        click.UsageError: it is not of that form, or there is no such file.
+    """
+    found = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", text)
+    if found is None or int(found[2]) < 1:
+        raise click.UsageError(f"`{text}` is not a place; write a file and a line, train.py:42.")
+    path, first, second = found[1], int(found[2]), found[3]
+    if not os.path.isfile(path):
+        raise click.UsageError(f"There is no file `{path}`.")
+    if not path.endswith(NOTEBOOK):
+        return path, Position(first, 1)
+    if second is None:
+        raise click.UsageError(f"In a notebook, name the cell too: {path}:1:{first}.")
+    return path, Position(int(second), 1, first)
+
+
+def _target(paths: tuple[str, ...], path: str, options: Options) -> Target:
+    """The file with the rules that are on for it.
+
+    Raises:
+        click.ClickException: it is not one that torchlint checks.
+    """
+    absolute = os.path.abspath(path)
+    for target in plan_from(paths, options).targets:
+        if os.path.abspath(target.path) == absolute:
+            return target
+    raise click.UsageError(f"torchlint does not check `{path}`; name a .py or .ipynb file.")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    above = os.path.join(os.path.realpath(folder), "")
+    return os.path.realpath(path).startswith(above)

@@ -1,0 +1,95 @@
+"""What the tree of hot code shows of a file: its functions, loops and calls in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.summary import call_sites
+from torchlint.engine.map_file import module_of
+from torchlint.explain.words import Words
+from torchlint.files.reading import SourceError
+from torchlint.finding import Position
+from torchlint.source.deep_stack import with_deep_stack
+
+if TYPE_CHECKING:
+    from torchlint.analysis.training.loops import Loop
+    from torchlint.explain.words import Silence
+    from torchlint.project.target import Target
+
+
+class CallSketch(NamedTuple):
+    """A call: where it is, its code without arguments, and why it does not run on each step."""
+
+    position: Position
+    code: str
+    silence: Silence | None
+
+
+class FunctionSketch(NamedTuple):
+    """A function: where it begins, and its calls in the order of `FunctionSummary.calls`."""
+
+    position: Position
+    calls: tuple[CallSketch, ...]
+
+
+class LoopSketch(NamedTuple):
+    """A loop: where it begins, its first line, and the call in it that trains."""
+
+    position: Position
+    code: str
+    anchor: str | None
+
+
+class FileSketch(NamedTuple):
+    """The functions of a file by qualified name, and its loops by index."""
+
+    functions: dict[str, FunctionSketch]
+    loops: dict[int, LoopSketch]
+
+
+def sketch_files(targets: list[Target]) -> list[FileSketch]:
+    """The sketch of each file; an empty one where it cannot be read any more."""
+    return with_deep_stack(lambda: [_sketch_file(target) for target in targets])
+
+
+def _sketch_file(target: Target) -> FileSketch:
+    try:
+        data = target.read()
+        module = module_of(target, data)
+    except SourceError:
+        return FileSketch({}, {})
+    borders = None
+    if target.is_notebook:
+        from torchlint.notebooks.cells import Borders
+
+        borders = Borders(data.decode("utf-8"))
+    try:
+        return _sketch(Words(module, borders))
+    finally:
+        module.release()
+
+
+def _sketch(words: Words) -> FileSketch:
+    module = words.module
+    functions: dict[str, FunctionSketch] = {}
+    sites = call_sites(module)
+    known: dict[cst.Call, CallSketch] = {}  # a call may have several sites
+    for node in (None, *module.nodes(cst.FunctionDef)):
+        start = Position(1, 1) if node is None else words.position(node)
+        calls = [call for call, _ in sites.get(node, ())]
+        for call in calls:
+            if call not in known:
+                silence = words.why_not_each_step(call)
+                known[call] = CallSketch(words.position(call), words.called(call), silence)
+        sketch = FunctionSketch(start, tuple(known[call] for call in calls))
+        functions.setdefault(module.qualified_name(node), sketch)
+    loops = {}
+    nodes: list[Loop] = [*module.nodes(cst.For), *module.nodes(cst.While)]
+    for loop in nodes:
+        step = module.loops.step_loops.get(loop)
+        anchor = None if step is None else words.quoted(step.anchor)
+        start = words.position(loop)
+        loops[module.loops.index(loop)] = LoopSketch(start, words.header(loop), anchor)
+    return FileSketch(functions, loops)

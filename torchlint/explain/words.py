@@ -1,0 +1,98 @@
+"""Code in sentences: a condition, a loop or a call in one line, and where it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import Guard
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+    from torchlint.finding import Position
+    from torchlint.notebooks.cells import Borders
+
+_LONGEST: Final = 60
+
+
+class Silence(NamedTuple):
+    """Why code does not run on each step: `guarded` or `evaluation`, and what shows it."""
+
+    kind: str
+    why: str
+
+
+class Words:
+    """The words for the code of one file.
+
+    Args:
+        borders: those of the cells, if the file is a notebook.
+    """
+
+    def __init__(self, module: Module, borders: Borders | None = None) -> None:
+        self.module = module
+        self._borders = borders
+
+    def position(self, node: cst.CSTNode) -> Position:
+        """Where a node begins, in a notebook by cell."""
+        start = self.module.span(node)[0]
+        return start if self._borders is None else self._borders.located(start)
+
+    def quoted(self, node: cst.CSTNode) -> str:
+        """The first line of a node, and where it is: ``if step % 100 == 0` in line 22`."""
+        place = self.position(node)
+        cell = "" if place.cell is None else f"cell {place.cell}, "
+        code = self.called(node) if isinstance(node, cst.Call) else self.header(node)
+        return f"`{code}` in {cell}line {place.row}"
+
+    def header(self, node: cst.CSTNode) -> str:
+        """The code of a node on one line; of a compound statement, what stands before the colon."""
+        start, end = self.module.offsets(node)
+        if isinstance(node, cst.FunctionDef):
+            return f"def {node.name.value}"
+        if isinstance(node, cst.IfExp):
+            return f"… if {self.header(node.test)} else …"
+        last = _end_of_header(node)
+        if last is not None:
+            end = self.module.offsets(last)[1]
+        elif isinstance(node, cst.ExceptHandler):
+            return "except"
+        text = " ".join(self.module.text[start:end].split())
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+    def called(self, call: cst.Call) -> str:
+        """A call without its arguments: `model(…)`."""
+        return f"{self.header(call.func)}({'…' if call.args else ''})"
+
+    def why_not_each_step(self, node: cst.CSTNode) -> Silence | None:
+        """Why code does not run on each step although what is around it may."""
+        loops = self.module.loops
+        around = loops.judged_within(node)
+        guard, by = loops.guarded_by(node, around)
+        if guard is Guard.PERIODIC and by is not None:
+            return Silence("guarded", f"{self._how(by, node)} {self.quoted(by)}")
+        shown = loops.evaluation_around(node, inside=around)
+        if shown is not None:
+            return Silence("evaluation", f"by {self.quoted(shown)}")
+        if around is not None and around not in loops.step_loops:
+            guard, by = loops.guarded_by(around, None)
+            if guard is Guard.PERIODIC and by is not None:
+                return Silence("guarded", f"its loop runs only under {self.quoted(by)}")
+        return None
+
+    def _how(self, guard: cst.CSTNode, node: cst.CSTNode) -> str:
+        if isinstance(guard, cst.FunctionDef):
+            return "an optimizer calls"
+        return "under" if guard in self.module.ancestors(node) else "after"
+
+
+def _end_of_header(node: cst.CSTNode) -> cst.CSTNode | None:
+    """The last part of a compound statement before its colon."""
+    if isinstance(node, cst.If | cst.While):
+        return node.test
+    if isinstance(node, cst.For):
+        return node.iter
+    if isinstance(node, cst.With):
+        return node.items[-1]
+    return node.type if isinstance(node, cst.ExceptHandler) else None
