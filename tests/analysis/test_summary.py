@@ -232,7 +232,7 @@ class TestClasses:
             ("given", ["$given"]),
             ("3", []),
             ("torch.nn.Linear(1, 1)", []),
-            ("make_meter()", []),
+            ("make_meter()", ["utils.make_meter()"]),
         ],
     )
     def test_say_what_self_holds(
