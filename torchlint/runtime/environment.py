@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.probe.settings import VARIABLE
+from torchlint.runtime.probe.settings import RECORD, VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +45,8 @@ def variables(
     """
     found = {
         "PYTHONFAULTHANDLER": "1",
+        # Sets of strings in the same order each time: vocabularies are made of them.
+        **({"PYTHONHASHSEED": "0"} if settings.mode == RECORD else {}),
         **_terminal_size(),
         **_compiled(temporary),
         **os.environ,

@@ -25,6 +25,24 @@ def test_the_record_comes_as_it_is(scene: Scene) -> None:
     assert found == {"type": "record", "losses": [1.0], "of": "original", "exercised": []}
 
 
+@pytest.mark.parametrize(("own", "shared"), [(None, "0"), ("7", "7")])
+def test_strings_hash_alike_in_each_run(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, own: str | None, shared: str
+) -> None:
+    if own is None:
+        monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    else:
+        monkeypatch.setenv("PYTHONHASHSEED", own)
+    body = """
+    import os
+    link.send(type="record", seed=os.environ["PYTHONHASHSEED"])
+    link.wait()
+    """
+    with scene.workspace() as workspace:
+        found = record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
+    assert found["seed"] == shared
+
+
 def test_places_that_ran_in_workers_are_added(scene: Scene) -> None:
     body = """
     with open(settings["scratch"] + "/exercised", "w") as stream:
