@@ -34,8 +34,8 @@ def train(model, loader, optimizer):
         total += loss.item()
     return total
 """
-ERROR = (
-    "::error file=train.py,line=11,col=18,endLine=11,endColumn=29,title=TL201 item-in-step-loop::"
+WARNING = (
+    "::warning file=train.py,line=11,col=18,endLine=11,endColumn=29,title=TL201 item-in-step-loop::"
 )
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs bash")
@@ -134,7 +134,7 @@ def checked(workspace: Path, **inputs: str) -> tuple[int, Runner]:
 def test_findings_are_annotations_and_fail_the_job(workspace: Path) -> None:
     code, runner = checked(workspace)
     assert code == 1
-    assert runner.log.startswith(ERROR)
+    assert runner.log.startswith(WARNING)
     assert runner.outputs == {"exit-code": "1", "sarif-file": ""}
     assert runner.used == []
 
@@ -149,8 +149,8 @@ def test_only_what_a_branch_changed(workspace: Path) -> None:
     (workspace / "other.py").write_text(STEP)
     code, runner = checked(workspace, diff_base="main")
     assert code == 1
-    assert runner.log.startswith(ERROR.replace("train.py", "other.py"))
-    assert runner.log.count("::error") == 1
+    assert runner.log.startswith(WARNING.replace("train.py", "other.py"))
+    assert runner.log.count("::warning") == 1
     assert checked(workspace, diff_base="main", paths="train.py")[0] == 0
 
 
@@ -170,7 +170,7 @@ def test_inputs_are_words_and_never_a_script(workspace: Path) -> None:
     assert code == 2
     assert "*" in runner.log
     code, runner = checked(workspace, paths="a b.py\n\ntrain.py\n")
-    assert runner.log.count("::error") == 2
+    assert runner.log.count("::warning") == 2
     assert not (workspace / "run").exists()
 
 
@@ -223,7 +223,7 @@ def test_it_installs_itself_and_imports_nothing_of_the_checkout(workspace: Path)
     search = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     runner = Runner(workspace, {}, GITHUB_ACTION_PATH=str(source), PATH=search)
     assert runner.run(STEPS) == 1, runner.log
-    assert ERROR in runner.log
+    assert WARNING in runner.log
     program = runner.values["steps.install.outputs.program"]
     assert program == str(workspace.parent / "runner" / "torchlint" / "bin" / "torchlint")
     assert not (workspace / "imported").exists()

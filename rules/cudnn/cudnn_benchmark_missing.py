@@ -33,7 +33,8 @@ def main():
   `use_deterministic_algorithms(True)`) or set `benchmark = False`.
 - Programs whose shapes change from batch to batch (detection, padded sequences, multi-scale
   training). There the search would run again and again, and steps become many times slower.
-- Programs without a GPU or without convolutions, and files that are not started as scripts.
+- Programs without a GPU or without convolutions, scripts that import `torch_xla` or JAX, and files
+  that are not started as scripts.
 - Lightning, fastai, mmcv and detectron2, which have their own setting.
 
 It is a hint if nothing shows that inputs have one size, or if only a run with `--seed` asks for
@@ -99,6 +100,7 @@ rule = Rule(
             r"\bimport\b[^#\n]*\b(?:pad|pad_packed|pack_padded)_sequence\b|AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
             r"|(?m:^[ \t]*)def \w{0,40}collate(?:.*\n){1,40}?.*\bpad"
         ),
+        "XLA": r"(?m)^[ \t]*(?:import|from)[ \t]+(?:torch_xla|jax)\b",
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",
         "own switch": frameworks.owned("cudnn.benchmark"),
     },
@@ -159,6 +161,8 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
     if not _trains(finding.path, reach, files, project) or not _has_convolutions(files, project):
         return None
     if project.has_clue("own switch", files) or project.has_clue("many sizes", files):
+        return None
+    if project.has_clue("XLA", [finding.path]):
         return None
     decided = {fact.value for fact in project.facts("cudnn", project.programs(finding.path))}
     if Choice.ON.value in decided or Choice.OFF.value in decided:

@@ -34,7 +34,8 @@ loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True
 `num_workers=4` is **unsafe**: random numbers in the dataset come from other streams than with a
 single process, and start-up time and memory use change. There is no fix if worker processes would
 break something: there is no `__main__` guard around a loop that runs on import, the dataset or
-`collate_fn` uses a lambda or a local function, the dataset keeps an open file or a random
+`collate_fn` uses a lambda or a local function or is of a class that the notebook itself defines
+(only forked workers can take these over), the dataset keeps an open file or a random
 generator, or its `__getitem__` writes to `self`.
 
 ## References
@@ -58,7 +59,7 @@ from torchlint.analysis.loading.loaders import (
     loader_without_workers,
     runs_when_imported,
 )
-from torchlint.analysis.loading.worker_processes import holds_local_function
+from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.rule import (
     Applicability,
     Fact,
@@ -104,7 +105,8 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         return
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
     held = _held_at_the_call(loader, module) or dataset.held or (_UNSURE if unsure else "")
-    elsewhere = _Elsewhere(loader.imported, dataset.imported)
+    works = dataset.cost is Cost.WORK
+    elsewhere = _Elsewhere(loader.imported, dataset.imported, works)
     yield from rule.report(
         module,
         call,
@@ -112,7 +114,7 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         tier=Tier.HINT if unsure or dataset.cost is Cost.TABLE else Tier.DEFAULT,
         fix=None if held else _four_workers(loader, module),
         withheld=held or None,
-        needs=elsewhere if any(elsewhere) else None,
+        needs=elsewhere if loader.imported or dataset.imported else None,
     )
 
 
@@ -144,9 +146,12 @@ def _as_hint(finding: Finding) -> Finding:
 def _held_at_the_call(loader: Loader, module: Module) -> str:
     if runs_when_imported(loader, module):
         return 'the loader is read without an `if __name__ == "__main__"` guard around it'
+    own = (dataset_class(each, module) for each in module.nodes(cst.ClassDef))
+    if module.path.endswith(".ipynb") and any(own):
+        return f"the notebook itself defines a dataset, {ONLY_FORKED}"
     functions = (loader.collate, module.argument(loader.call, "worker_init_fn", 10))
     if any(each is not None and holds_local_function(each, module) for each in functions):
-        return "`collate_fn` is a local function, which cannot be sent to a worker process"
+        return f"`collate_fn` is a local function, {ONLY_FORKED}"
     return ""
 
 
@@ -174,10 +179,12 @@ def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
 
 
 class _Elsewhere(NamedTuple):
-    """The dotted names of a loader and a dataset whose classes other files define, if any."""
+    """The dotted names of a loader and a dataset whose classes other files define, if any; and
+    whether this file shows that a sample costs something."""
 
     loader: str
     dataset: str
+    works: bool
 
 
 @rule.settle(_Elsewhere)
@@ -188,13 +195,13 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
         return finding
     fact = _fact_about("dataset", needs.dataset, finding.path, project)
     if fact is None:
-        return _as_hint(finding)
+        return finding if needs.works else _as_hint(finding)
     _, cost, reason, held = fact
     if Cost(cost) in _NOT_REPORTED:
         return None
-    if Cost(cost) is not Cost.WORK:
+    if Cost(cost) is not Cost.WORK and not needs.works:
         return _as_hint(finding)
-    finding = finding._replace(message=_message(reason))
+    finding = finding._replace(message=_message(reason)) if reason else finding
     return without_fix(finding, held) if held and not finding.withheld else finding
 
 

@@ -33,7 +33,7 @@ def __getitem__(self, index):
 ## When it is silent
 - Numbers, lists, and values that may be either; tensors.
 - A `dtype=` that differs from the array's, `device="cuda"`, `requires_grad=True`,
-  `pin_memory=True`: a copy is made anyway.
+  `pin_memory=True`: a copy is made anyway; and calls under `if copy:`.
 - Arrays, or attributes such as a replay buffer, that are later modified in place; arrays that an
   environment returns, since it may reuse them on the next step; and tensors that are later
   modified in place.
@@ -130,7 +130,7 @@ def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
 def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Reported]:
     node = made.data.value
     copy = copy_made(made, array, module)
-    if copy is Copy.FORCED or needs_its_copy(made.call) or is_read_only(node, module):
+    if copy is Copy.FORCED or needs_its_copy(made.call, module) or is_read_only(node, module):
         return
     moved = moved_at_once(made.call, module)
     danger = _danger(made, module) if moved is not Copy.FORCED else ""

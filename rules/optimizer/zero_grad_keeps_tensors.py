@@ -30,8 +30,11 @@ optimizer.zero_grad()
   `set_to_none=True` would change nothing.
 - A value that is not a literal.
 - Files that work on gradients by hand (`p.grad += g`, `p.grad.norm()` without a check for `None`),
-  capture CUDA graphs, or train with FSDP or DeepSpeed.
+  or capture CUDA graphs.
 - Classes with their own `zero_grad`.
+
+With FSDP, DeepSpeed or Accelerate, which may keep gradients in buffers of their own, it is a hint
+without a fix.
 
 ## Fix safety
 **Unsafe**: an optimizer skips parameters whose gradient is `None`, but updates those whose
@@ -66,9 +69,9 @@ _NEEDS_TENSORS = (
     "torch.cuda.CUDAGraph",
     "torch.cuda.graph",
     "torch.cuda.make_graphed_callables",
-    "torch.distributed.fsdp.",
-    "deepspeed.",
 )
+_KEEP_GRADIENTS = ("torch.distributed.fsdp.", "deepspeed.", "accelerate.Accelerator")
+"""They keep gradients in buffers of their own, which `set_to_none` may not reach."""
 
 
 def _is_not_torchs(match: Match) -> bool:
@@ -82,7 +85,13 @@ def _needs_tensors(match: Match) -> bool:
     return any(name.startswith(_NEEDS_TENSORS) for name in names) or gradients.reads(match.module)
 
 
+def _is_kept_elsewhere(match: Match) -> bool:
+    return any(name.startswith(_KEEP_GRADIENTS) for name in match.module.calls_by_name)
+
+
 def _free(match: Match) -> Change | str:
+    if _is_kept_elsewhere(match):
+        return "FSDP, DeepSpeed and Accelerate may keep gradients in buffers of their own"
     argument = match.argument
     if argument is not None and match.module.torch >= _FREES_BY_DEFAULT:
         return remove(match)
@@ -99,8 +108,17 @@ rule = Rule(
     summary="gradients are filled with zeros between steps instead of freed",
     fix=Applicability.UNSAFE,
     finds=(
-        method("zero_grad", Argument("set_to_none", 0, bad=False)),
-        method("zero_grad", Argument("set_to_none", 0, missing=True), until=_FREES_BY_DEFAULT),
+        method(
+            "zero_grad",
+            Argument("set_to_none", 0, bad=False),
+            hint_if=(_is_kept_elsewhere,),
+        ),
+        method(
+            "zero_grad",
+            Argument("set_to_none", 0, missing=True),
+            until=_FREES_BY_DEFAULT,
+            hint_if=(_is_kept_elsewhere,),
+        ),
     ),
     unless=(_is_not_torchs, _needs_tensors),
     message="Gradients are filled with zeros, and backward then adds to them; let `zero_grad` set "

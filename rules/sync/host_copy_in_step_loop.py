@@ -33,11 +33,11 @@ for points, target in loader:
 ```
 
 ## When it is silent
-In evaluation, where collecting outputs on the host keeps the GPU's memory free; for modules
-(`model.cpu()`); under `if step % 100 == 0` and similar conditions; in `except` blocks; for actions
-and other input of an environment; for replay buffers; for the lengths that `pack_padded_sequence`
-needs on the host. If a function outside torch and NumPy uses the copy (a matcher, a metric), it is
-a hint, since that function may need it on the host.
+In tests and documentation; in evaluation, where collecting outputs on the host keeps the GPU's
+memory free; for modules (`model.cpu()`); under `if step % 100 == 0` and similar conditions; in
+`except` blocks; for actions and other input of an environment; for replay buffers; for the lengths
+that `pack_padded_sequence` needs on the host. If a function outside torch and NumPy uses the copy
+(a matcher, a metric), it is a hint, since that function may need it on the host.
 
 ## Fix safety
 There is no fix: what to do depends on what uses the copy, and the message names it.
@@ -70,6 +70,7 @@ rule = Rule(
     summary="a tensor is copied to the host on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|asarray\(|np\.array\(",),
+    off_in_tests=True,
     needs_gpu=True,
 )
 

@@ -37,10 +37,11 @@ print(running / len(loader))
 ```
 
 ## When it is silent
-In evaluation; under `if step % 100 == 0` and similar conditions; in `except` blocks; in LBFGS
-closures; if the same number was read just before; if the host needs the number to continue, such as
-an action for an environment or the check for early stopping. Under a condition for one process
-(`if rank == 0`) and under `torch.no_grad()` inside the loop it is a hint.
+In tests and documentation; in evaluation; under `if step % 100 == 0` and similar conditions; in
+`except` blocks; in LBFGS closures; if the same number was read just before; if the host needs the
+number to continue, such as an action for an environment or the check for early stopping, also with
+a patience. Under a condition for one process (`if rank == 0`) and under `torch.no_grad()` inside
+the loop it is a hint.
 
 ## Fix safety
 A sum that the loop only adds to stays on the device and becomes a number after the loop. For
@@ -80,6 +81,7 @@ rule = Rule(
     fix=Applicability.SAFE,
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(r"\.item\(\)|\bfloat\(|\bint\(",),
+    off_in_tests=True,
     needs_gpu=True,
 )
 

@@ -110,7 +110,7 @@ def test_json_of_nothing_is_an_empty_list(torchlint: Run, linter: Any) -> None:
         ("concise", "train.py:3:5: TL201 M\n"),
         (
             "github",
-            "::error file=train.py,line=3,col=5,endLine=3,endColumn=9,"
+            "::warning file=train.py,line=3,col=5,endLine=3,endColumn=9,"
             "title=TL201 item-in-step-loop::M\n"
             "::error file=bad.py,title=torchlint::B\n",
         ),

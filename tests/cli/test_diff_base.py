@@ -107,7 +107,7 @@ def test_what_git_cannot_tell_is_2_before_anything_is_checked(torchlint: Run, li
 
 
 def test_a_finding_that_git_cannot_place_is_2(torchlint: Run, here: Path) -> None:
-    other = here.parent / f"{here.name}-other.py"
+    other = here.parent / f"other-{here.name}.py"
     other.write_text(TRAIN)
     outcome = torchlint("check", "--diff-base", "main", str(other))
     assert outcome.code == 2

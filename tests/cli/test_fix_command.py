@@ -89,7 +89,28 @@ def test_a_file_that_cannot_be_written_is_2_and_not_counted(torchlint: Run, fixe
     outcome = torchlint("fix", "--apply")
     assert outcome.code == 2
     assert "train.py: error: Read-only.\n" in outcome.err
-    assert "Nothing to fix" in outcome.err
+    assert "Nothing fixed (1 fixable with `--unsafe`); 1 file checked, 1 error." in outcome.err
+
+
+def test_what_a_preview_leaves_alone_stands_where_it_is(torchlint: Run, here: Path) -> None:
+    (here / "train.py").write_text(
+        "import torch\n"
+        "hits = 0\n"
+        "for x in loader:\n"
+        "    loss = net(x.cuda())\n"
+        "    loss.backward()\n"
+        "    hits += (loss > 0).sum().item()\n"
+        "print(hits)\n"
+        "for x in loader:\n"
+        "    loss = net(x.cuda())\n"
+        "    loss.backward()\n"
+        "    print(loss.item())\n"
+    )
+    preview = torchlint("fix", "--select", "TL201")
+    assert "+hits = " in preview.text
+    assert "train.py:11:" in preview.err
+    applied = torchlint("fix", "--select", "TL201", "--apply")
+    assert "train.py:12:" in applied.err
 
 
 def test_nothing_to_fix_is_0(torchlint: Run, nothing: Fixer) -> None:

@@ -79,3 +79,25 @@ def test_the_fixes_are_shown_cell_by_cell(torchlint: Run, here: Path) -> None:
         "    -x = torch.tensor(np.load('a'))\n"
     ) in outcome.text
     assert "    +x = torch.as_tensor(np.load('a'))\n" in outcome.text
+
+
+LOADER = (
+    "from torch.utils.data import DataLoader, Dataset\n"
+    "from torchvision.datasets import ImageFolder\n"
+    "for x in DataLoader(ImageFolder('photos')):\n    print(x)"
+)
+OWN = "class Photos(Dataset):\n    def __getitem__(self, index):\n        return self.files[index]"
+
+
+def test_a_loader_in_a_notebook_needs_no_main_guard(torchlint: Run, here: Path) -> None:
+    (here / "a.ipynb").write_bytes(notebook(LOADER))
+    outcome = torchlint("check", "--select", "TL101")
+    assert "TL101 dataloader-no-workers [unsafe fix]" in outcome.text
+
+
+def test_a_dataset_of_the_notebook_itself_goes_to_forked_workers_only(
+    torchlint: Run, here: Path
+) -> None:
+    (here / "a.ipynb").write_bytes(notebook(LOADER, OWN))
+    outcome = torchlint("check", "--select", "TL101")
+    assert "no fix: the notebook itself defines a dataset, which only forked" in outcome.text

@@ -22,7 +22,7 @@ STARTS = {
     "concise": "train.py:3:5: TL201 ",
     "grouped": "train.py:\n  3:5  TL201  ",
     "json": '[\n  {"code": "TL201"',
-    "github": "::error file=train.py",
+    "github": "::warning file=train.py",
     "gitlab": '[\n  {"description"',
     "sarif": '{"$schema": ',
     "junit": "<?xml ",

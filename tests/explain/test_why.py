@@ -175,6 +175,22 @@ def test_what_the_rest_of_the_program_decides_is_told(why: Callable[..., Answer]
     assert "Choice.OFF" in answer.reasons[0].why
 
 
+def test_a_finding_that_needs_no_other_file_is_reported(why: Callable[..., Answer]) -> None:
+    answer = why(
+        "TL101",
+        train="""\
+            import torch
+            from torch.utils.data import DataLoader
+            from torchvision.datasets import ImageFolder
+            if __name__ == "__main__":
+                loader = DataLoader(ImageFolder("train"), 32)  # here
+                for x in loader:
+                    net(x).backward()
+        """,
+    )
+    assert answer.reported is Tier.DEFAULT
+
+
 def test_a_line_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text("import torch\n")

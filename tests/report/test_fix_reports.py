@@ -21,7 +21,7 @@ def test_what_was_withheld_is_listed_with_its_reason(make_finding: MakeFinding) 
 @pytest.mark.parametrize(
     ("applied", "unsafe", "apply", "expected"),
     [
-        (0, 0, True, "Nothing to fix; 9 files checked."),
+        (0, 0, True, "Nothing to fix (2 problems without a fix); 9 files checked."),
         (0, 2, False, "Nothing to fix (2 fixable with `--unsafe`); 9 files checked."),
         (1, 0, True, "Fixed 1 problem in 1 file; 9 files checked."),
         (
@@ -43,6 +43,14 @@ def test_one_sentence_says_what_was_fixed(
     ]
     got = fixes.sentence([make_finding()] * applied, remaining, changed=1, files=9, apply=apply)
     assert got == expected
+
+
+def test_nothing_is_fixed_after_an_error() -> None:
+    got = fixes.sentence([], [], changed=0, files=9, apply=True, errors=1)
+    assert got == "Nothing fixed; 9 files checked, 1 error."
+    assert (
+        fixes.sentence([], [], changed=0, files=9, apply=True) == "Nothing to fix; 9 files checked."
+    )
 
 
 def test_a_diff_on_a_terminal_is_painted_and_harmless() -> None:

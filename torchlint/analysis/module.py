@@ -290,12 +290,13 @@ class Module:
 
     @cached_property
     def test_like(self) -> bool:
-        """A test, a page of documentation or a build script, by its path or imports."""
+        """A test, a page of documentation or a build script, by its path or imports. A script that
+        is run is none for lying in `test/`, which people also call what they try out."""
         parts = self.path.replace("\\", "/").split("/")
         return (
-            not _TEST_PARTS.isdisjoint(parts[:-1])
-            or bool(_TEST_FILE.search("/".join(parts)))
+            bool(_TEST_FILE.search("/".join(parts)))
             or bool(_TEST_IMPORT.search(self.text))
+            or (not _TEST_PARTS.isdisjoint(parts[:-1]) and not self.is_entry)
         )
 
     @cached_property

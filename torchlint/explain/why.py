@@ -251,7 +251,7 @@ class _Asker:
             return self._silent(rule, reasons, near=True)
         finding = settled(waiting, self._project)
         assert finding is not None
-        if rule.settler is not None:
+        if rule.settler is not None and isinstance(reported, Waiting):
             settle = partial(rule.settler, finding, waiting.needs, self._project)
             kept, seen = watched(settle, _file_of(rule))
             if kept is None:

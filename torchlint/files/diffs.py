@@ -44,6 +44,19 @@ def unified(path: str, before: bytes, after: bytes, *, context: int = _CONTEXT) 
     return b"diff --git %b %b\n--- %b%b\n+++ %b%b\n%b" % (a, b, a, tab, b, tab, hunks)
 
 
+def row_before(row: int, before: bytes, after: bytes) -> int:
+    """The row in the old file of a row of the new one, from 1; for a changed line, that of the
+    line that it was made of."""
+    shift = 0
+    for first, end, start, stop in _changes(_lines(before), _lines(after)):
+        if row <= start:
+            break
+        if row <= stop:
+            return max(1, min(first + row - start, end))
+        shift = end - stop
+    return row + shift
+
+
 def _lines(data: bytes) -> list[bytes]:
     """Lines as git has them: they end at a newline and nowhere else."""
     lines = data.split(b"\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
 from torchlint.engine.tiers import Wanted, choose
-from torchlint.files.diffs import unified
+from torchlint.files.diffs import row_before, unified
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import SourceError, decode, encode, read_bytes
 from torchlint.files.writing import remove_abandoned_drafts, write_atomically
@@ -19,7 +19,7 @@ from torchlint.memory.store import Store
 from torchlint.ruleapi.rule import without_fix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from torchlint.engine.check import Report
     from torchlint.files.reading import Source
@@ -89,6 +89,19 @@ def fix_targets(
 def unified_diff(file: FixedFile) -> bytes:
     """The change of one file in the form that `git apply` takes."""
     return unified(file.path, file.before, file.after)
+
+
+def before(findings: Iterable[Finding], files: Sequence[FixedFile]) -> Iterator[Finding]:
+    """Findings of fixed files at their rows in the files as they are, for as long as nothing is
+    written. Rows of a notebook stay: they count in its cells."""
+    fixed = {file.path: file for file in files}
+    for finding in findings:
+        file = fixed.get(finding.path)
+        if file is None or finding.start.cell is not None:
+            yield finding
+        else:
+            row = row_before(finding.start.row, file.before, file.after)
+            yield finding._replace(start=finding.start._replace(row=row))
 
 
 def apply(files: Sequence[FixedFile]) -> tuple[Diagnostic, ...]:

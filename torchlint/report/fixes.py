@@ -53,16 +53,20 @@ def sentence(
     changed: int,
     files: int,
     apply: bool,
+    errors: int = 0,
 ) -> str:
     """`Would fix 3 problems in 2 files (1 more with `--unsafe`); 40 files checked. ...`"""
+    left = list(remaining)
     unsafe = sum(
         finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE
-        for finding in remaining
+        for finding in left
     )
-    checked = f"{plural(files, 'file')} checked."
+    checked = f"{plural(files, 'file')} checked{', ' + plural(errors, 'error') if errors else ''}."
     if not applied:
         more = f" ({unsafe} fixable with `--unsafe`)" if unsafe else ""
-        return f"Nothing to fix{more}; {checked}"
+        if left and not unsafe:
+            more = f" ({plural(len(left), 'problem')} without a fix)"
+        return f"{'Nothing fixed' if errors else 'Nothing to fix'}{more}; {checked}"
     more = f" ({unsafe} more with `--unsafe`)" if unsafe else ""
     verb = "Fixed" if apply else "Would fix"
     hint = "" if apply else " Write with `--apply`."

@@ -200,11 +200,15 @@ def calls(
     return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until)
 
 
-def method(*what: str | Argument, until: Version | None = None) -> Pattern:
+def method(
+    *what: str | Argument,
+    hint_if: tuple[Predicate, ...] = (),
+    until: Version | None = None,
+) -> Pattern:
     """Calls of a method by its name, on any object; exclude objects with the rule's `unless`. For
     the other arguments see `calls`."""
     names, arguments = _split(what)
-    return Pattern(_Kind.METHOD, names, arguments, until=until)
+    return Pattern(_Kind.METHOD, names, arguments, hint_if=hint_if, until=until)
 
 
 def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Argument, ...]]:

@@ -155,9 +155,9 @@ def test_a_method_behind_the_call_may_move_the_tensor(method: str, copy: Copy) -
     ],
 )
 def test_gradients_and_pinned_memory_need_a_copy(arguments: str, needed: bool) -> None:
-    found, _ = made(f"probe(torch.tensor({arguments}))")
+    found, module = made(f"probe(torch.tensor({arguments}))")
     assert found is not None
-    assert needs_its_copy(found.call) is needed
+    assert needs_its_copy(found.call, module) is needed
 
 
 def test_torch_is_spelled_as_the_file_spells_it() -> None:

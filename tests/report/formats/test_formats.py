@@ -91,18 +91,18 @@ def test_json_is_ascii_and_keeps_names_exactly(make_finding: MakeFinding) -> Non
 
 def test_github_gets_one_command_per_finding(make_finding: MakeFinding) -> None:
     assert list(github.render([make_finding(message="It waits.")], [])) == [
-        "::error file=train.py,line=3,col=5,endLine=3,endColumn=9,"
+        "::warning file=train.py,line=3,col=5,endLine=3,endColumn=9,"
         "title=TL201 item-in-step-loop::It waits."
     ]
 
 
 def test_github_gets_no_columns_over_several_lines(make_finding: MakeFinding) -> None:
     (command,) = github.render([make_finding(end=(5, 2), message="M")], [])
-    assert command == "::error file=train.py,line=3,endLine=5,title=TL201 item-in-step-loop::M"
+    assert command == "::warning file=train.py,line=3,endLine=5,title=TL201 item-in-step-loop::M"
 
 
 @pytest.mark.parametrize(
-    ("tier", "level"), [(Tier.DEFAULT, "error"), (Tier.HINT, "notice"), (Tier.PEDANTIC, "warning")]
+    ("tier", "level"), [(Tier.DEFAULT, "warning"), (Tier.HINT, "notice"), (Tier.PEDANTIC, "notice")]
 )
 def test_github_levels_follow_the_tier(make_finding: MakeFinding, tier: Tier, level: str) -> None:
     (command,) = github.render([make_finding(tier=tier)], [])
@@ -112,7 +112,7 @@ def test_github_levels_follow_the_tier(make_finding: MakeFinding, tier: Tier, le
 def test_github_cannot_be_told_other_commands(make_finding: MakeFinding) -> None:
     (command,) = github.render([make_finding(path=EVIL, message=EVIL)], [])
     assert command.startswith(
-        "::error file=\\x1b[2J%0D%0A%3A%3Aerror%3A%3A%25%2C%3A \\u202e,line=3,"
+        "::warning file=\\x1b[2J%0D%0A%3A%3Aerror%3A%3A%25%2C%3A \\u202e,line=3,"
     )
     assert command.endswith("::\\x1b[2J%0D%0A::error::%25,: \\u202e")
 
@@ -129,7 +129,7 @@ def test_github_gets_no_rows_of_a_cell_for_lines_of_a_notebook(make_finding: Mak
     finding = make_finding(path="a.ipynb", message="M")._replace(start=Position(5, 9, 3))
     diagnostics = [Diagnostic("a.ipynb", "Bad.", Position(5, 9, 3))]
     assert list(github.render([finding], diagnostics)) == [
-        "::error file=a.ipynb,line=1,title=TL201 item-in-step-loop::cell 3, line 5: M",
+        "::warning file=a.ipynb,line=1,title=TL201 item-in-step-loop::cell 3, line 5: M",
         "::error file=a.ipynb,line=1,title=torchlint::cell 3, line 5: Bad.",
     ]
 

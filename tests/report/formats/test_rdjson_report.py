@@ -72,7 +72,7 @@ def test_columns_count_bytes_of_utf_8(
     assert entry == {
         "message": "It waits.",
         "location": {"path": "train.py"},
-        "severity": "ERROR",
+        "severity": "WARNING",
         "code": {
             "value": "TL201",
             "url": "https://torchlint.readthedocs.io/rules/item-in-step-loop/",
@@ -88,7 +88,7 @@ def test_columns_count_bytes_of_utf_8(
 
 @pytest.mark.parametrize(
     ("tier", "severity"),
-    [(Tier.DEFAULT, "ERROR"), (Tier.HINT, "INFO"), (Tier.PEDANTIC, "WARNING")],
+    [(Tier.DEFAULT, "WARNING"), (Tier.HINT, "INFO"), (Tier.PEDANTIC, "INFO")],
 )
 def test_the_severity_follows_the_tier(
     entries_of: Callable[..., Any], make_finding: MakeFinding, tier: Tier, severity: str
@@ -192,5 +192,5 @@ def test_hostile_reports_are_valid(
     related = (Related(hostile, Position(1, 1), hostile),)
     finding = make_finding(path=f"{hostile}.py", message=hostile, related=related)
     entries = entries_of([fixed(finding, (5, 1, 5, 1, hostile))], [Diagnostic(hostile, hostile)])
-    assert [entry["severity"] for entry in entries] == ["ERROR", "ERROR"]
+    assert [entry["severity"] for entry in entries] == ["WARNING", "ERROR"]
     assert "\n" not in entries[0]["message"]

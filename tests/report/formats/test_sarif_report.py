@@ -83,7 +83,7 @@ def test_a_result_has_every_part(run_of: Callable[..., Any], make_finding: MakeF
     assert result == {
         "ruleId": "TL201",
         "ruleIndex": 0,
-        "level": "error",
+        "level": "warning",
         "message": {"text": "It waits. See [the loop \\[0\\]](1)."},
         "locations": [
             {
@@ -122,7 +122,7 @@ def test_a_result_has_every_part(run_of: Callable[..., Any], make_finding: MakeF
 
 
 @pytest.mark.parametrize(
-    ("tier", "level"), [(Tier.DEFAULT, "error"), (Tier.HINT, "note"), (Tier.PEDANTIC, "warning")]
+    ("tier", "level"), [(Tier.DEFAULT, "warning"), (Tier.HINT, "note"), (Tier.PEDANTIC, "note")]
 )
 def test_the_level_follows_the_tier(
     run_of: Callable[..., Any], make_finding: MakeFinding, tier: Tier, level: str
@@ -150,8 +150,8 @@ def test_the_rules_of_the_findings_are_described_once(
     assert first["help"]["markdown"].startswith("# item-in-step-loop (TL201)")
     assert "Do not wait." in first["help"]["text"]
     assert first["helpUri"] == "https://torchlint.readthedocs.io/rules/item-in-step-loop/"
-    assert first["properties"] == {"tags": ["performance", "sync"], "problem.severity": "error"}
-    assert second["defaultConfiguration"] == {"level": "warning"}
+    assert first["properties"] == {"tags": ["performance", "sync"], "problem.severity": "warning"}
+    assert second["defaultConfiguration"] == {"level": "note"}
     assert unknown["help"] == {"text": "XX9 of-a-plugin"}
 
 
@@ -221,7 +221,7 @@ def test_no_more_results_than_github_takes_and_problems_before_hints(
     monkeypatch.setattr(sarif, "MOST_RESULTS", 3)
     tiers = [Tier.HINT, Tier.DEFAULT, Tier.PEDANTIC, Tier.HINT, Tier.DEFAULT]
     run = run_of([make_finding(row=row, tier=tier) for row, tier in enumerate(tiers, start=1)])
-    assert [result["level"] for result in run["results"]] == ["error", "error", "warning"]
+    assert [result["level"] for result in run["results"]] == ["warning", "warning", "note"]
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
     assert note["level"] == "warning"
     assert note["message"]["text"].startswith("2 results omitted")

@@ -92,6 +92,20 @@ def test_findings_of_one_loop_are_folded_at_the_first(make_finding: MakeFinding)
     assert shown.count("also at") == 1
 
 
+def test_hints_of_one_rule_in_one_file_are_folded(make_finding: MakeFinding) -> None:
+    shown = report(
+        make_finding(row=1, column=1, group="a"),
+        make_finding(row=2, column=5, group="a", tier=Tier.HINT),
+        make_finding(row=2, column=9, tier=Tier.HINT),
+        make_finding(row=3, column=5, group="b", tier=Tier.HINT),
+        make_finding(row=3, column=7, tier=Tier.HINT, code="TL202"),
+        make_finding(row=3, column=7, tier=Tier.HINT, path="other.py"),
+    )
+    places = [line.split(" ")[0] for line in shown.split("\n") if line[:1].strip()]
+    assert places == ["train.py:1:1:", "train.py:2:5:", "train.py:3:7:", "other.py:3:7:"]
+    assert "\n    also at 2:9, 3:5\n" in shown
+
+
 def test_folded_findings_keep_their_reasons(make_finding: MakeFinding) -> None:
     shown = report(
         make_finding(row=1, column=1, group="a", withheld="it is compared"),

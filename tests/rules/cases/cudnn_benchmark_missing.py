@@ -602,6 +602,14 @@ model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:  # TL301 hint | no fix
     model(x).sum().backward()
 
+# case: a script for XLA [bare]
+import torch
+import torch_xla.core.xla_model as xm
+crop = torchvision.transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to(xm.xla_device())
+for x in loader:
+    model(x.cuda()).sum().backward()
+
 # case: no GPU
 model = nn.Conv2d(3, 8, 3)
 for x in loader:

@@ -551,6 +551,12 @@ class Photos(Dataset):
 
 loader = DataLoader(Photos())  # TL101 | no fix: writes to `self.seen`
 
+# case: an unknown dataset with transforms
+from demos import Digits
+from torchvision import transforms
+dataset = Digits("data", transform=transforms.ToTensor())
+loader = DataLoader(dataset)  # TL101 | says: `transform` changes each sample
+
 # case: no fix: an unknown dataset
 loader = DataLoader(dataset)  # TL101 hint | no fix: the dataset is unknown
 
@@ -649,6 +655,16 @@ class Photos(Dataset):
 
 # case: an iterable dataset of another file
 loader = DataLoader(Photos(files))
+# file: data.py
+from torch.utils.data import IterableDataset
+
+class Photos(IterableDataset):
+    def __iter__(self):
+        return iter(())
+
+# case: an iterable dataset of another file with transforms
+from torchvision import transforms
+loader = DataLoader(Photos(files, transform=transforms.ToTensor()))
 # file: data.py
 from torch.utils.data import IterableDataset
 

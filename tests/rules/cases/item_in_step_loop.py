@@ -264,6 +264,20 @@ for step, (images, labels) in enumerate(loader):
     if current < 1e-3:
         break
 
+    # case: a number that a patience is counted by
+    if loss.item() < best:
+        waited = 0
+    else:
+        waited += 1
+    if waited > 10:
+        break
+
+    # case: a number beside a loop that ends by something else
+    if loss.item() < best:  # TL201
+        better += 1
+    if step > 10:
+        break
+
     # case: `float` of a number
     rate = float(optimizer.param_groups[0]['lr'])
 

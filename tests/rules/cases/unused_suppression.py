@@ -136,7 +136,7 @@ x = 1  # torchlint: ignore
 
 # case: unused: another rule, in a test [path=tests/test_x.py]
 import torch
-x = 1  # torchlint: ignore[TL201]  # TL001
+x = 1  # torchlint: ignore[TL209]  # TL001
 
 # case: left alone: a comment about comments
 x = 1  # torchlint: ignore[TL001]

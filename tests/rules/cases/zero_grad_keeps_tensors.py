@@ -85,12 +85,23 @@ class Meter:
 # case: FSDP
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 model = FSDP(model)
-model.zero_grad(set_to_none=False)
+model.zero_grad(set_to_none=False)  # TL401 hint | no fix: keep gradients in buffers of their own
 
 # case: DeepSpeed
 import deepspeed
 model, optimizer, _, _ = deepspeed.initialize(model=model)
-optimizer.zero_grad(set_to_none=False)
+optimizer.zero_grad(set_to_none=False)  # TL401 hint | no fix
+
+# case: Accelerate
+from accelerate import Accelerator
+accelerator = Accelerator()
+optimizer = accelerator.prepare(optim.SGD(model.parameters(), lr=0.1))
+optimizer.zero_grad(set_to_none=False)  # TL401 hint | no fix
+
+# case: DeepSpeed with torch 1.13 [torch=1.13]
+import deepspeed
+model, optimizer, _, _ = deepspeed.initialize(model=model)
+optimizer.zero_grad()  # TL401 hint | no fix
 
 # case: a test [path=tests/test_it.py]
 optimizer = optim.SGD(model.parameters(), lr=0.1)

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, argument_node, literal
 from torchlint.analysis.torch_api import TYPED_TENSORS
+from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_name
 
 if TYPE_CHECKING:
@@ -140,8 +141,15 @@ def names_gpu(device: cst.BaseExpression, module: Module) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def needs_its_copy(call: cst.Call) -> bool:
-    """Whether the call asks for what only a copy can have, such as a gradient."""
+def needs_its_copy(call: cst.Call, module: Module) -> bool:
+    """Whether the call asks for what only a copy can have, such as a gradient, or the code asks
+    whether to copy."""
+    if any(
+        isinstance(each, cst.If | cst.IfExp)
+        and any("copy" in word.lower() for word in words(each.test))
+        for each in module.conditions(call)
+    ):
+        return True
     options = (argument(call, name) for name in ("requires_grad", "pin_memory", "copy"))
     return any(each is not None and literal(each) is not False for each in options)
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.dataset_classes import Cost, Dataset, dataset_class
-from torchlint.analysis.loading.worker_processes import holds_local_function
+from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.analysis.names import Binding, How
 from torchlint.analysis.uses import calls_of
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
@@ -34,6 +34,7 @@ _TABLES = frozenset(
     f"datasets.{name}"
     for name in ("load_dataset", "load_from_disk", "Dataset", "DatasetDict", "concatenate_datasets")
 )
+_TRANSFORMS = ("torchvision.transforms.", "albumentations.", "monai.transforms.", "torchio.")
 _ON_THE_FLY = frozenset({"with_transform", "set_transform"})
 _INDICES = re.compile(r"(?:^|_)(?:idx|index|indices|indexes)$")
 _DISPLAYS = (cst.List, cst.Tuple, cst.ListComp, cst.GeneratorExp)
@@ -209,7 +210,24 @@ def _made_by(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
         return _own(name, node, module, depth)
     if name.startswith(("torch.", "numpy.", "builtins.")):
         return _by_value(node, module)
-    return Dataset(Cost.UNKNOWN, held=_local_argument(node, module), imported=name)
+    held = _local_argument(node, module)
+    if _transforms(node, module):
+        return Dataset(Cost.WORK, "`transform` changes each sample", held=held, imported=name)
+    return Dataset(Cost.UNKNOWN, held=held, imported=name)
+
+
+def _transforms(node: cst.Call, module: Module) -> bool:
+    """Whether a class is given the transforms of a library, which it applies to each sample."""
+    given = argument(node, "transform")
+    made = [given]
+    if isinstance(given, cst.Name):
+        made = [each.value for each in module.flow.reaching(given)]
+    return any(
+        name.startswith(_TRANSFORMS)
+        for each in made
+        if isinstance(each, cst.Call)
+        for name in module.resolve(each.func)
+    )
 
 
 def _table(name: str, node: cst.Call) -> Dataset:
@@ -247,7 +265,7 @@ def _returned(function: cst.FunctionDef, module: Module, depth: int) -> Dataset:
 
 def _local_argument(node: cst.Call, module: Module) -> str:
     if any(holds_local_function(arg.value, module) for arg in node.args):
-        return "the dataset holds a local function, which cannot be sent to a worker"
+        return f"the dataset holds a local function, {ONLY_FORKED}"
     return ""
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 Function = cst.FunctionDef
+ONLY_FORKED = "which only forked workers can take over, not spawned ones"
+"""Of what cannot be pickled: workers are spawned on macOS and Windows, and pickle what they get on
+Linux from Python 3.14 on (https://docs.python.org/3/library/multiprocessing.html)."""
 _DEEPEST = 2
 _HANDLES = {
     "h5py.File": "an open HDF5 file",
@@ -62,7 +65,7 @@ def _moves(call: cst.Call, module: Module) -> bool:
 def held_by(class_: cst.ClassDef, init: Function | None, module: Module) -> str:
     """What `__init__` opens or draws from, which a worker process cannot take over."""
     if module.function(class_) is not None:
-        return "the class is defined inside a function, so it cannot be sent to a worker process"
+        return f"the class is defined inside a function, {ONLY_FORKED}"
     for name, bindings in module.values.attributes.get(class_, {}).items():
         for binding in bindings:
             if module.function(binding.node) is not init:
@@ -72,7 +75,7 @@ def held_by(class_: cst.ClassDef, init: Function | None, module: Module) -> str:
                     if target in _HANDLES:
                         return f"`self.{name}` holds {_HANDLES[target]}"
             if binding.value is not None and holds_local_function(binding.value, module):
-                return f"`self.{name}` holds a local function, which cannot be sent to a worker"
+                return f"`self.{name}` holds a local function, {ONLY_FORKED}"
     return ""
 
 

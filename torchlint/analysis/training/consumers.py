@@ -72,7 +72,8 @@ def consumer(sync: Sync, module: Module) -> cst.Call | None:
 
 
 def decides_on_the_host(sync: Sync, module: Module) -> bool:
-    """Whether the number ends a loop: `if loss.item() < 1e-3: break`."""
+    """Whether the number ends a loop: `if loss.item() < 1e-3: break`, also by what it counts, as
+    the patience of an early stop."""
     uses = [sync.call, *_reads(sync, module)]
     return any(_stops_on(use, module) for use in uses)
 
@@ -91,11 +92,37 @@ def _stops_on(use: cst.CSTNode, module: Module) -> bool:
         if isinstance(above, cst.While) and child is above.test:
             return compared
         if isinstance(above, cst.If):
-            return compared and child is above.test and _breaks(above)
+            decides = compared and child is above.test
+            return decides and (_breaks(above) or _counts_towards_break(above, module))
         if isinstance(above, cst.BaseStatement):
             return False
         child = above
     return False
+
+
+def _counts_towards_break(statement: cst.If, module: Module) -> bool:
+    """Whether what changes under a condition decides, in the same loop, about its end."""
+    loop = next(module.loops.loops_around(statement), None)
+    changed = {
+        dotted_text(target)
+        for node in module.within(statement)
+        for target in _targets(node)
+        if isinstance(target, cst.Name | cst.Attribute)
+    }
+    return loop is not None and not changed.isdisjoint(module.once(_names_that_end, loop))
+
+
+def _names_that_end(module: Module, loop: cst.CSTNode) -> frozenset[str]:
+    """The names in the conditions under which a loop ends."""
+    ends = (each for each in module.within(loop) if isinstance(each, cst.If) and _breaks(each))
+    parts = (part for each in ends for part in module.within(each.test))
+    return frozenset(map(dotted_text, parts)) - {""}
+
+
+def _targets(node: cst.CSTNode) -> list[cst.BaseExpression]:
+    if isinstance(node, cst.Assign):
+        return [each.target for each in node.targets]
+    return [node.target] if isinstance(node, cst.AugAssign) else []
 
 
 def _breaks(statement: cst.If) -> bool:

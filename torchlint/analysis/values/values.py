@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _DEEPEST = 40
 _SAME_TENSOR = frozenset({"data", "grad", "T", "mT", "H", "real", "imag"})
 _ON_HOST = frozenset({"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "itemsize"})
+_SAY_NOTHING = frozenset({"builtins.object", "typing.Any"})
 _ANNOTATIONS = {
     "torch.Tensor": Value(Kind.TENSOR),
     "numpy.ndarray": Value(Kind.ARRAY),
@@ -207,6 +208,8 @@ class Values:
         param = binding.node
         if isinstance(param, cst.Param) and param.annotation is not None:
             for name in self.names.resolve(param.annotation.annotation):
+                if name in _SAY_NOTHING:
+                    break
                 if name in _ANNOTATIONS:
                     known = _ANNOTATIONS[name]
                     return Value(known.kind | Kind.PARAMETER, frozenset({binding.name}))

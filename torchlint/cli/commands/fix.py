@@ -142,7 +142,8 @@ def command(
     done = written(report.files, diagnostics)
     if show_fixes:
         print_made(done, apply=apply)
-    print_lines(fixes.withheld(report.withheld, paint_for(sys.stderr)), err=True)
+    withheld = report.withheld if apply else fixer.before(report.withheld, report.files)
+    print_lines(fixes.withheld(withheld, paint_for(sys.stderr)), err=True)
     print_diagnostics(diagnostics)
     sentence = fixes.sentence(
         [finding for file in done for finding in file.applied],
@@ -150,6 +151,7 @@ def command(
         changed=len(done),
         files=len(plan.targets),
         apply=apply,
+        errors=len(diagnostics),
     )
     print_lines([sentence], err=True)
     if diagnostics:

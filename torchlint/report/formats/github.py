@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from torchlint.finding import Diagnostic, Finding, Position
 
-_LEVELS: Final = {Tier.DEFAULT: "error", Tier.HINT: "notice", Tier.PEDANTIC: "warning"}
+_LEVELS: Final = {Tier.DEFAULT: "warning", Tier.PEDANTIC: "notice", Tier.HINT: "notice"}
 
 
 def render(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic]) -> Iterator[str]:

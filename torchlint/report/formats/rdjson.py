@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torchlint.report.formats.json import Json
     from torchlint.report.terminal.excerpt import Excerpts
 
-_SEVERITIES: Final = {Tier.DEFAULT: "ERROR", Tier.PEDANTIC: "WARNING", Tier.HINT: "INFO"}
+_SEVERITIES: Final = {Tier.DEFAULT: "WARNING", Tier.PEDANTIC: "INFO", Tier.HINT: "INFO"}
 _SOURCE: Final = {"name": "torchlint", "url": rule_url("").removesuffix("rules//")}
 
 

@@ -34,8 +34,8 @@ MOST_RESULTS: Final = 25_000
 """GitHub refuses a run with more; it keeps the 5,000 most severe."""
 MOST_RELATED: Final = 100
 """GitHub shows no more locations of a result."""
-_LEVELS: Final = {Tier.DEFAULT: "error", Tier.PEDANTIC: "warning", Tier.HINT: "note"}
-_SEVERITIES: Final = {"error": "error", "warning": "warning", "note": "recommendation"}
+_LEVELS: Final = {Tier.DEFAULT: "warning", Tier.PEDANTIC: "note", Tier.HINT: "note"}
+_SEVERITIES: Final = {"warning": "warning", "note": "recommendation"}
 _PROMISES: Final = {
     Applicability.SAFE: "safe fix",
     Applicability.UNSAFE: "unsafe fix: it may change results, memory or checkpoints",

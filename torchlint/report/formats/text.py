@@ -37,12 +37,15 @@ def hidden_hints(shown: Shown) -> Iterator[str]:
 
 
 def fold(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
-    """Findings of one group of one rule in one file together, at the first one's place."""
+    """Findings of one group of one rule in one file together, at the first one's place; hints of
+    one rule in one file likewise, whatever their group."""
     folded: list[tuple[Finding, list[Finding]]] = []
-    at: dict[tuple[str, str, str], int] = {}
+    at: dict[tuple[str, str, str | None, Tier], int] = {}
     for finding in findings:
-        if finding.group is not None:
-            key = (finding.path, finding.code, finding.group)
+        hint = finding.tier is Tier.HINT
+        if hint or finding.group is not None:
+            group = None if hint else finding.group
+            key = (finding.path, finding.code, group, finding.tier)
             if key in at:
                 folded[at[key]][1].append(finding)
                 continue

@@ -1,0 +1,140 @@
+"""Findings stay when a program is written in another way that does the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.variations import ALL, MAIN
+from torchlint.library import check_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
+PROGRAMS: Final = sorted(
+    path
+    for path in FIXTURES.glob("*/*.py")
+    if "suppression" not in path.parent.name and path.name in ("bad.py", "clean.py", "train.py")
+)
+EXPECTED: Final[Mapping[tuple[str, str], str]] = {
+    ("helpers elsewhere", "tensor-from-array-list/bad.py"): (
+        "what a function of another file returns is not known to be an array"
+    ),
+}
+"""What may differ, and why."""
+
+
+def found_in(files: Mapping[str, str], folder: Path) -> Counter[tuple[str, str]]:
+    """The number of findings by rule and tier."""
+    for path, text in files.items():
+        (folder / path).write_text(text, encoding="utf-8")
+    result = check_paths([str(folder)], isolated=True, hints=True, pedantic=True)
+    assert result.diagnostics == ()
+    return Counter((each.code, each.tier.value) for each in result.findings)
+
+
+@pytest.mark.parametrize("variation", ALL)
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_findings_stay(variation: str, path: Path, tmp_path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    files = ALL[variation](source)
+    if files is None:
+        return
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    after.mkdir()
+    same = found_in({MAIN: source}, before) == found_in(files, after)
+    assert same is ((variation, f"{path.parent.name}/{path.name}") not in EXPECTED)
+
+
+PROGRAM = """\
+    import numpy as np
+    from torch import nn
+    def double(x):
+        return np.array(x) * 2
+    def main():
+        loss = nn.Linear(2, 2)
+        double(loss)
+"""
+VARIED = {
+    "other import names": """\
+        import numpy as np_2
+        from torch import nn as nn_2
+        def double(x):
+            return np_2.array(x) * 2
+        def main():
+            loss = nn_2.Linear(2, 2)
+            double(loss)
+    """,
+    "whole module imports": """\
+        import numpy as np
+        import torch
+        def double(x):
+            return np.array(x) * 2
+        def main():
+            loss = torch.nn.Linear(2, 2)
+            double(loss)
+    """,
+    "annotations": """\
+        import numpy as np
+        from torch import nn
+        def double(x: object) -> object:
+            return np.array(x) * 2
+        def main() -> object:
+            loss = nn.Linear(2, 2)
+            double(loss)
+    """,
+    "under if true": """\
+        import numpy as np
+        from torch import nn
+        def double(x):
+            if True:
+                return np.array(x) * 2
+        def main():
+            if True:
+                loss = nn.Linear(2, 2)
+                double(loss)
+    """,
+    "other local names": """\
+        import numpy as np
+        from torch import nn
+        def double(x):
+            return np.array(x) * 2
+        def main():
+            loss_2 = nn.Linear(2, 2)
+            double(loss_2)
+    """,
+    "helpers elsewhere": """\
+        import numpy as np
+        from torch import nn
+        from helpers import double
+        def main():
+            loss = nn.Linear(2, 2)
+            double(loss)
+    """,
+}
+
+
+@pytest.mark.parametrize(("variation", "varied"), VARIED.items(), ids=VARIED)
+def test_a_variation_is_what_it_says(variation: str, varied: str) -> None:
+    files = ALL[variation](dedent(PROGRAM))
+    assert files is not None
+    assert files[MAIN] == dedent(varied)
+
+
+def test_blank_lines_and_comments_stand_before_each_statement() -> None:
+    files = ALL["blank lines and comments"]("a = 1\nb = 2\n")
+    assert files is not None
+    assert (
+        files[MAIN]
+        == "\n# What follows is as it was.\na = 1\n\n# What follows is as it was.\nb = 2\n"
+    )
+
+
+def test_a_name_that_is_bound_twice_keeps_its_name() -> None:
+    assert ALL["other import names"]("import numpy as np\nnp = 3\n") is None
