@@ -303,8 +303,11 @@ class _NameInFull(_Rename):
     ) -> cst.BaseSmallStatement:
         if not _is_spelled_out(original_node):
             return original_node
-        module = original_node.module
+        module, names = original_node.module, original_node.names
         assert module is not None
+        assert not isinstance(names, cst.ImportStar)
+        if any(_local(each) not in self.names for each in names):
+            return original_node  # in a block, or in a function
         return cst.Import(names=[cst.ImportAlias(name=module)])  # type: ignore[arg-type]
 
     def visit_Import(self, node: cst.Import) -> bool:

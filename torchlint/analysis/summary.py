@@ -190,9 +190,19 @@ class _Summarizer:
             value = answer.value
             if isinstance(value, cst.Tuple):
                 for place, element in enumerate(value.elements):
-                    yield from ((place, name) for name in self._objects(element.value))
+                    yield from ((place, name) for name in self._made(element.value))
             elif value is not None:
-                yield from ((-1, name) for name in self._objects(value))
+                yield from ((-1, name) for name in self._made(value))
+
+    def _made(self, node: cst.BaseExpression) -> list[str]:
+        """The classes of what an expression makes, or a name in it was made of."""
+        if isinstance(node, cst.Call):
+            return self._instantiated(node)
+        if not isinstance(node, cst.Name):
+            return []
+        bindings = self._module.flow.reaching(node)
+        assigned = (each.value for each in bindings if each.how is How.ASSIGNMENT)
+        return [name for value in assigned for name in self._instantiated(value)]
 
     def _class(self, node: cst.ClassDef) -> ClassSummary:
         module = self._module
