@@ -38,7 +38,7 @@ def lines(tree: HotTree) -> list[str]:
 
     def below(node: Node, depth: int) -> Iterator[str]:
         place = f"{'  ' * depth}{node.path}:{node.position.row} {node.code}"
-        yield f"{place} {node.state.value}{' (above)' if node.seen else ''}"
+        yield f"{place} {node.state.value}{' (elsewhere)' if node.seen else ''}"
         for each in node.inside:
             yield from below(each, depth + 1)
 
@@ -173,8 +173,21 @@ def test_a_function_that_calls_itself_is_shown_once(tree: Callable[..., HotTree]
         "train.py:4 for x in loader hot",
         "  train.py:6 walk(…) hot",
         "    train.py:2 other(…) hot",
-        "      train.py:3 walk(…) hot (above)",
+        "      train.py:3 walk(…) hot (elsewhere)",
     ]
+
+
+def test_a_chain_of_calls_is_as_deep_as_it_is_followed(tree: Callable[..., HotTree]) -> None:
+    chain = "".join(f"def f{n}(x): f{n + 1}(x)\n" for n in range(300)) + "def f300(x): pass\n"
+    body = "".join(f"    f{n}(x)\n" for n in range(300))
+    found = tree(
+        train="import torch\n" + chain + "for x in loader:\n    net(x).backward()\n" + body
+    )
+    shown = lines(found)
+    assert max(len(line) - len(line.lstrip()) for line in shown) <= 2 * 5
+    assert {f"f{n}(…)" for n in range(300)} <= {line.split(" ")[-2] for line in shown} | {
+        line.split(" ")[-3] for line in shown
+    }
 
 
 def test_the_scripts_that_run_a_file_are_named(tree: Callable[..., HotTree]) -> None:

@@ -55,7 +55,7 @@ class Node:
         code: what the source says, on one line.
         why: what shows the state; empty where the place in the tree does.
         target: the function that a call runs, and where it begins.
-        seen: its calls are shown at an earlier place of the tree.
+        seen: its calls are shown at another place of the tree.
         inside: the calls in it.
     """
 
@@ -161,8 +161,10 @@ class _Builder:
         """The call of a loop that does the training step, in words."""
         for key, number, _ in sites:
             if any(map(self.project.does_step, self.project.calls.callees(key, number))):
-                call = self.sketches[key.path].functions[key.name].calls[number]
-                return f"`{call.code}` in line {call.position.row}"
+                function = self._sketch(key)
+                if function is not None and number < len(function.calls):
+                    call = function.calls[number]
+                    return f"`{call.code}` in line {call.position.row}"
         return ""
 
     def _functions(self, *, certain: bool) -> Iterator[Node]:
@@ -186,13 +188,13 @@ class _Builder:
         calls = self.project.index.functions[key].calls
         return [(key, number, site) for number, site in enumerate(calls)]
 
-    def _calls(self, sites: Iterable[_Site], heat: Heat) -> Iterator[Node]:
+    def _calls(self, sites: Iterable[_Site], heat: Heat, depth: int = 0) -> Iterator[Node]:
         """The calls into the project, and those of parameters that may lead there."""
         seen: set[tuple[Position, Key | None]] = set()
         for key, number, site in sites:
             function = self._sketch(key)
-            if function is None:
-                continue
+            if function is None or number >= len(function.calls):
+                continue  # the file has changed since it was checked
             call = function.calls[number]
             targets = self.project.calls.callees(key, number)
             if not targets and _may_lead_into_the_project(site):
@@ -203,9 +205,9 @@ class _Builder:
             for target in self.project.run_by(key, number, heat) if targets else ():
                 if target != key and (call.position, target) not in seen:
                     seen.add((call.position, target))
-                    yield self._call(key.path, call, target)
+                    yield self._call(key.path, call, target, depth)
 
-    def _call(self, path: str, call: CallSketch, target: Key) -> Node:
+    def _call(self, path: str, call: CallSketch, target: Key, depth: int) -> Node:
         """A call of a function of the project, with the calls in that function."""
         sketch, summary = self._sketch(target), self.project.index.functions[target]
         position = call.position if sketch is None else sketch.position
@@ -221,10 +223,10 @@ class _Builder:
             why = f"more than {CALL_DEPTH} calls from the step"
             return Node(call.code, path, call.position, State.TOO_FAR, why, place)
         state = State.HOT if heat.certain else State.LIKELY
-        if target in self._shown:
+        if target in self._shown or depth > CALL_DEPTH:
             return Node(call.code, path, call.position, state, "", place, seen=True)
         self._shown.add(target)
-        inside = tuple(self._calls(self._sites(target), heat))
+        inside = tuple(self._calls(self._sites(target), heat, depth + 1))
         return Node(call.code, path, call.position, state, "", place, inside=inside)
 
     def _sketch(self, key: Key) -> FunctionSketch | None:

@@ -58,7 +58,7 @@ def _branches(nodes: Sequence[Node], indent: str, path: str, paint: Paint) -> It
             name, file, place = node.target
             where = f"line {place.line}" if file == path else f"{visible_path(file)}:{place.line}"
             target = f" → {paint.cyan(visible(name))} {paint.dim(where)}"
-        again = paint.dim(" (above)") if node.seen and node.target else ""
+        again = paint.dim(" (elsewhere)") if node.seen and node.target else ""
         yield f"{indent}{paint.dim(branch)}{line}{target}{again}{_reason(node, paint)}"
         inner = path if node.target is None else node.target[1]
         yield from _branches(node.inside, indent + paint.dim(below), inner, paint)
@@ -121,7 +121,7 @@ def _plain(node: Node) -> dict[str, Any]:
         "state": node.state.value,
         "why": node.why,
         "target": target,
-        "shown_above": node.seen,
+        "shown_elsewhere": node.seen,
         "inside": [_plain(each) for each in node.inside],
     }
 
