@@ -232,6 +232,22 @@ HOT = {
         },
         ["models.py:3 TL201"],
     ),
+    "a parameter of the module": (
+        {
+            "train.py": train("net(images)", "from models import Net\nnet = Net().to(device)"),
+            "models.py": """\
+                import torch
+                from torch import nn
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.gamma = nn.Parameter(torch.Tensor([2.0]))
+                    def forward(self, x):
+                        return self.gamma.item() - x.norm()
+            """,
+        },
+        ["models.py:8 TL201"],
+    ),
     "the forward of a wrapped module": (
         {
             "train.py": train(

@@ -277,8 +277,16 @@ class Values:
         """What the objects of a class keep under a name."""
         found = NO_VALUE
         for binding in self.assigned(class_, name):
-            found |= shared(self._unpacked(binding, self.value(binding.value)))
+            if self._is_parameter(binding.value):
+                found |= DEVICE_VALUE  # it moves with the module
+            else:
+                found |= shared(self._unpacked(binding, self.value(binding.value)))
         return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
+
+    def _is_parameter(self, node: cst.BaseExpression | None) -> bool:
+        """`nn.Parameter(…)`."""
+        names = self.names.resolve(node.func) if isinstance(node, cst.Call) else ()
+        return any(name.endswith("nn.Parameter") for name in names)
 
     def _subscript(self, node: cst.Subscript) -> Value:
         index = node.slice[0].slice
