@@ -34,6 +34,8 @@ def start_of(module: Module) -> cst.CSTNode | None:
         call = _bare_call(statement)
         if call is not None and _of_project(call, module):
             started = call
+    if started is None and module.training_calls:
+        return module.training_calls[0]
     return started
 
 

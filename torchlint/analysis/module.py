@@ -342,7 +342,30 @@ class Module:
             return True
         if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in self.imported):
             return True
-        return any(self.function(loop) is None for loop in self.loops.step_loops)
+        if any(self.function(loop) is None for loop in self.loops.step_loops):
+            return True
+        return bool(self.training_calls)
+
+    @cached_property
+    def training_calls(self) -> list[cst.Call]:
+        """The calls at the top level of functions of this file that train: `train(model)`,
+        `history = train(model)`."""
+        left: list[cst.FunctionDef | None] = [*(self.loops.training_functions - {None})]
+        if not left:
+            return []
+        names: set[str] = set()
+        while left:  # the functions that train, and those that call one of them
+            name = ":" + self.qualified_name(left.pop())
+            if name not in names and name != ":":
+                names.add(name)
+                left += map(self.function, self.calls_by_name.get(name, ()))
+        lines = (each for each in self.top_level if isinstance(each, cst.SimpleStatementLine))
+        values = (getattr(part, "value", None) for line in lines for part in line.body)
+        return [
+            value
+            for value in values
+            if isinstance(value, cst.Call) and not names.isdisjoint(self.resolve(value.func))
+        ]
 
     @cached_property
     def uses_cuda(self) -> bool:

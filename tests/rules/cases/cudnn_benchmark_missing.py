@@ -595,6 +595,18 @@ model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:  # TL301 hint | no fix
     model(x).sum().backward()
 
+# case: a call at the top level whose result is kept [bare]
+import torch
+crop = torchvision.transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+def epoch(model):
+    for x in loader:
+        model(x).sum().backward()
+def train(model):
+    for _ in range(3):
+        epoch(model)
+history = train(model)  # TL301 unsafe
+
 # case: a resize that keeps the proportions [bare]
 import torch
 resize = torchvision.transforms.Resize(256)
