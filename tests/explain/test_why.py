@@ -128,6 +128,15 @@ def test_a_loop_over_epochs_is_told_from_the_one_inside(why: Callable[..., Answe
     )
 
 
+def test_a_loop_of_a_helper_is_no_reason_of_its_own(why: Callable[..., Answer]) -> None:
+    body = (
+        "    def norms(loss):\n        for each in (loss, loss):\n"
+        "            print(loss.item())  # here\n"
+    )
+    answer = why("TL201", train=LOOP + body)
+    assert answer.reasons[0].why == "no call of `norms` was found"
+
+
 def test_callers_that_do_not_train_are_named(why: Callable[..., Answer]) -> None:
     body = "    def log(loss):\n        print(loss.item())  # here\n    def report(x):\n        log(x)\n"
     answer = why("TL201", train=LOOP + body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from torchlint.analysis.module import Module
-    from torchlint.analysis.training.loops import Loop
     from torchlint.analysis.training.syncs import Operand
     from torchlint.finding import Diagnostic
     from torchlint.notebooks.cells import Borders
@@ -307,8 +307,9 @@ class _Asker:
         if place.rare:
             return Reason(f"`{place.function}` runs the loop around it only now and then")
         change = "check the folder with the training script; `torchlint hot` shows what it sees"
-        if place.loops:
-            return Reason(f"the loop around it is not a training loop: {self._outer(place)}")
+        around = self._around_training(place)
+        if around:
+            return Reason(f"the loop around it is not a training loop: {around}")
         if not place.function:
             return Reason("no loop around it trains", change)
         key = Key(path, place.function)
@@ -320,15 +321,15 @@ class _Asker:
         said = "; ".join(named[:3])
         return Reason(f"no training step runs what calls `{place.function}` ({said}{more})", change)
 
-    def _outer(self, place: HotPlace) -> str:
-        """The loop around a place that is none of training steps, in words."""
+    def _around_training(self, place: HotPlace) -> str:
+        """The loop around a place, in words, if it runs around a training loop, as one over epochs
+        does; else nothing."""
         loops = self._module.loops
-        nodes: list[Loop] = [*self._module.nodes(cst.For), *self._module.nodes(cst.While)]
-        outer = next(node for node in nodes if loops.index(node) == place.loops[0])
-        inner = next((each for each in loops.step_loops if outer in loops.loops_around(each)), None)
-        if inner is None:
-            return self._words.quoted(outer)
-        return f"{self._words.quoted(outer)} runs around {self._words.quoted(inner)}"
+        for inner in loops.step_loops:
+            for outer in loops.loops_around(inner):
+                if loops.index(outer) in place.loops:
+                    return f"{self._words.quoted(outer)} runs around {self._words.quoted(inner)}"
+        return ""
 
     def _excused(self, rule: Rule, excuse: Callable[..., bool]) -> Answer:
         text = " ".join((excuse.__doc__ or excuse.__name__).partition(". ")[0].split())
@@ -351,8 +352,9 @@ def _reason_of(decision: Decision) -> Reason:
     if told:
         last = told[-1]
         why += f" (`{last.name}`: {last.says}; answer: {last.answer})"
-    name = decision.file.rpartition("rules/")[2]
-    return Reason(why, f"see line {decision.row} of rules/{name}")
+    folder, _, name = decision.file.replace("\\", "/").rpartition("rules/")
+    file = f"rules/{name}" if folder else os.path.basename(decision.file)
+    return Reason(why, f"see line {decision.row} of {file}")
 
 
 def _rows(module: Module, row: int) -> range:
