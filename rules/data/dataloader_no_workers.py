@@ -147,7 +147,7 @@ def _held_at_the_call(loader: Loader, module: Module) -> str:
     if runs_when_imported(loader, module):
         return 'the loader is read without an `if __name__ == "__main__"` guard around it'
     own = (dataset_class(each, module) for each in module.nodes(cst.ClassDef))
-    if module.path.endswith(".ipynb") and any(own):
+    if module.is_notebook and any(own):
         return f"the notebook itself defines a dataset, {ONLY_FORKED}"
     functions = (loader.collate, module.argument(loader.call, "worker_init_fn", 10))
     if any(each is not None and holds_local_function(each, module) for each in functions):

@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.arrays.array_evidence import is_parameter, looks_like_array
+from torchlint.analysis.arrays.array_evidence import looks_like_array
 from torchlint.analysis.arrays.array_sharing import (
     array_is_written,
     comes_from_environment,
@@ -121,7 +121,8 @@ def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
     """Whether the value is certainly an array, by how it is computed or by its annotation."""
     if value.is_array:
         return True
-    return value.has(ARRAYS) and value.only(ARRAYS | Kind.PARAMETER) and is_parameter(node, module)
+    perhaps = value.has(ARRAYS) and value.only(ARRAYS | Kind.PARAMETER)
+    return perhaps and module.flow.is_parameter(node)
 
 
 # torch.tensor ------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.files.diffs import row_before
+from torchlint.files.diffs import rows_before
 
 BEFORE = b"a\nb\nc\nd\n"
 
@@ -21,5 +21,4 @@ BEFORE = b"a\nb\nc\nd\n"
     ],
 )
 def test_a_row_is_that_of_the_line_before(after: bytes, rows: list[int]) -> None:
-    found = [row_before(row, BEFORE, after) for row in range(1, after.count(b"\n") + 1)]
-    assert found == rows
+    assert rows_before(range(1, after.count(b"\n") + 1), BEFORE, after) == rows

@@ -32,6 +32,11 @@ class Flow:
         self._tree = tree
         self._names = names
 
+    def is_parameter(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression is a parameter of its function, as it was passed."""
+        bindings = self.reaching(node) if isinstance(node, cst.Name) else []
+        return bool(bindings) and all(each.how is How.PARAMETER for each in bindings)
+
     def reaching(self, use: cst.Name) -> list[Binding]:
         """The bindings, in source order, whose value `use` may read."""
         scope = self._names.scope(use)

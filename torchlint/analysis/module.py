@@ -16,6 +16,7 @@ from torchlint.analysis.training.guards import branch_taken, words
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex
+from torchlint.files.reading import NOTEBOOK
 from torchlint.source.positions import Positions
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
@@ -298,6 +299,10 @@ class Module:
             or bool(_TEST_IMPORT.search(self.text))
             or (not _TEST_PARTS.isdisjoint(parts[:-1]) and not self.is_entry)
         )
+
+    @property
+    def is_notebook(self) -> bool:
+        return self.path.endswith(NOTEBOOK)
 
     @cached_property
     def top_level(self) -> list[cst.CSTNode]:

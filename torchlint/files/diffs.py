@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _T = TypeVar("_T")
 _CONTEXT = 3
@@ -44,11 +44,16 @@ def unified(path: str, before: bytes, after: bytes, *, context: int = _CONTEXT) 
     return b"diff --git %b %b\n--- %b%b\n+++ %b%b\n%b" % (a, b, a, tab, b, tab, hunks)
 
 
-def row_before(row: int, before: bytes, after: bytes) -> int:
-    """The row in the old file of a row of the new one, from 1; for a changed line, that of the
+def rows_before(rows: Iterable[int], before: bytes, after: bytes) -> list[int]:
+    """The rows in the old file of rows of the new one, from 1; for a changed line, that of the
     line that it was made of."""
+    changes = _changes(_lines(before), _lines(after))
+    return [_row_before(row, changes) for row in rows]
+
+
+def _row_before(row: int, changes: Sequence[_Change]) -> int:
     shift = 0
-    for first, end, start, stop in _changes(_lines(before), _lines(after)):
+    for first, end, start, stop in changes:
         if row <= start:
             break
         if row <= stop:

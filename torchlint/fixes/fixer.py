@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
 from torchlint.engine.tiers import Wanted, choose
-from torchlint.files.diffs import row_before, unified
+from torchlint.files.diffs import rows_before, unified
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import SourceError, decode, encode, read_bytes
 from torchlint.files.writing import remove_abandoned_drafts, write_atomically
@@ -95,12 +96,12 @@ def before(findings: Iterable[Finding], files: Sequence[FixedFile]) -> Iterator[
     """Findings of fixed files at their rows in the files as they are, for as long as nothing is
     written. Rows of a notebook stay: they count in its cells."""
     fixed = {file.path: file for file in files}
-    for finding in findings:
-        file = fixed.get(finding.path)
-        if file is None or finding.start.cell is not None:
-            yield finding
-        else:
-            row = row_before(finding.start.row, file.before, file.after)
+    for path, group in groupby(findings, lambda finding: finding.path):
+        here, file = list(group), fixed.get(path)
+        rows = [finding.start.row for finding in here]
+        if file is not None and here[0].start.cell is None:
+            rows = rows_before(rows, file.before, file.after)
+        for finding, row in zip(here, rows, strict=True):
             yield finding._replace(start=finding.start._replace(row=row))
 
 

@@ -60,13 +60,6 @@ def _named_array(node: cst.Name, module: Module, depth: int) -> bool:
     )
 
 
-def is_parameter(node: cst.BaseExpression, module: Module) -> bool:
-    """Whether an expression is a parameter of its function, as it was passed."""
-    if not isinstance(node, cst.Name):
-        return False
-    return all(each.how is How.PARAMETER for each in module.flow.reaching(node))
-
-
 def _is_tensor(binding: Binding, module: Module) -> bool:
     return binding.value is not None and module.value(binding.value).has(TENSORS | Kind.LOADER)
 

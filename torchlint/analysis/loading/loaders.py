@@ -12,7 +12,6 @@ from torchlint.analysis.literals import argument, has_star_args, literal
 from torchlint.analysis.loading.keyword_dicts import spelled_out
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
-from torchlint.files.reading import NOTEBOOK
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -179,7 +178,7 @@ def _has_reason(loader: Loader, module: Module) -> bool:
 def runs_when_imported(loader: Loader, module: Module) -> bool:
     """Whether a worker process that imports this file again would reach the loop over the
     loader: there is no `if __name__ == "__main__"` before it. No process imports a notebook."""
-    if module.main_guard is not None or module.path.endswith(NOTEBOOK):
+    if module.main_guard is not None or module.is_notebook:
         return False
     function = module.function(loader.call)
     if function is not None:

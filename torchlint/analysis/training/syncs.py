@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import argument
-from torchlint.analysis.names import How
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value
 
 if TYPE_CHECKING:
@@ -167,20 +166,12 @@ def operand_of(sync: Sync, module: Module) -> Operand | None:
         if value.has(ARRAYS) and not sync.scalar:
             return None
         # A parameter that is called like a loss is one unless all callers pass numbers.
-        parameters = _as_passed(sync.operand, module)
-        return Operand(not parameters, True, parameters)
+        if isinstance(sync.operand, cst.Name) and module.flow.is_parameter(sync.operand):
+            return Operand(False, True, (sync.operand.value,))
+        return Operand(True, True, ())
     if value.has(Kind.LIKELY):
         return None if unspelled else Operand(True, True, ())
     return _undecided(value, tensor=sync.how in _ONLY_TENSORS)
-
-
-def _as_passed(node: cst.BaseExpression, module: Module) -> tuple[str, ...]:
-    """The parameter that a name stands for, if nothing else was assigned to it."""
-    if not isinstance(node, cst.Name):
-        return ()
-    bindings = module.flow.reaching(node)
-    passed = bindings and all(each.how is How.PARAMETER for each in bindings)
-    return (node.value,) if passed else ()
 
 
 def _undecided(value: Value, *, tensor: bool) -> Operand | None:

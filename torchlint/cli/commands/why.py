@@ -59,7 +59,7 @@ def command(
 
     path, position = _place(place)
     rules = list(all_rules().values()) if rule is None else [find(rule)]
-    target = _target((path,), path, options)
+    target = _target(path, options)
     options.select = ("ALL",)
     around = project or ("." if _is_below(path, ".") else os.path.dirname(path) or ".")
     plan = plan_from((around, path), options)
@@ -99,14 +99,14 @@ def _place(text: str) -> tuple[str, Position]:
     return path, Position(int(second), 1, first)
 
 
-def _target(paths: tuple[str, ...], path: str, options: Options) -> Target:
+def _target(path: str, options: Options) -> Target:
     """The file with the rules that are on for it.
 
     Raises:
         click.ClickException: it is not one that torchlint checks.
     """
     absolute = os.path.abspath(path)
-    for target in plan_from(paths, options).targets:
+    for target in plan_from((path,), options).targets:
         if os.path.abspath(target.path) == absolute:
             return target
     raise click.UsageError(f"torchlint does not check `{path}`; name a .py or .ipynb file.")
