@@ -44,11 +44,22 @@ a patience. Under a condition for one process (`if rank == 0`) and under `torch.
 the loop it is a hint.
 
 ## Fix safety
-A sum that the loop only adds to stays on the device and becomes a number after the loop. For
-counts (`(a == b).sum()`) this is exact and **safe**. For float sums it is **unsafe**: they are
-then added in float32, with a relative error of about 6e-6 after 100,000 steps. `.float()` is
-needed: a bfloat16 sum stops growing after about a thousand steps. Other reads have no fix: guard
-them, or append `loss.detach()` to a list and `torch.stack` it at the end.
+What becomes of the number can often take the tensor, and the fix leaves it on the device:
+
+- A sum that the loop only adds to becomes a number after the loop. For counts
+  (`(a == b).sum()`) this is exact and **safe**. For float sums it is **unsafe**: they are then
+  added in float32, with a relative error of about 6e-6 after 100,000 steps. `.float()` is needed:
+  a bfloat16 sum stops growing after about a thousand steps.
+- A list that the loop only fills gets `.detach()`ed tensors and becomes numbers after the loop, by
+  one `torch.stack`. The numbers stay the same, so this is **safe**, but **unsafe** if the list
+  grows over several loops: each tensor holds 512 bytes of the GPU's memory.
+- A number that is only printed now and then (`f"{value:.3f}"` under `if step % 100 == 0`) is read
+  there: **safe**.
+- A coefficient (`alpha = log_alpha.exp().item()`, then `alpha * entropy`) needs no read at all:
+  **unsafe**, since a number and a tensor may round differently in half precision.
+
+There is no fix where the tensor could change in the meantime (`loss /= 4`, a parameter, a replayed
+CUDA graph), and where other code may need the number: the message says what to do then.
 
 ## References
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
@@ -62,11 +73,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.training.consumers import decides_on_the_host, is_action
+from torchlint.analysis.training.purposes import Purpose, purpose_of
 from torchlint.analysis.training.syncs import Operand, formatted, is_read_again, operand_of, sync_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Rule
 
-from ._accumulator import sum_on_device
+from ._kept import fix_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,6 +97,20 @@ rule = Rule(
     needs_gpu=True,
 )
 
+_INSTEAD = {
+    Purpose.SIZE: "if the size is known before the data is moved to the device, take it there",
+    Purpose.CONDITION: "check it every few steps, or let torch decide on the device",
+    Purpose.COEFFICIENT: "torch can compute with the tensor itself: `.detach()` takes its place",
+    Purpose.SUM: "add it up on the device and read the sum every few steps or after the loop",
+    Purpose.LIST: "append `.detach()`ed tensors, and `torch.stack` and read them after the loop",
+    Purpose.RETURNED: "return it `.detach()`ed, so that the caller reads it when it is shown",
+    Purpose.STORED: "store it `.detach()`ed, and read it every few steps, where it is shown",
+    Purpose.LOGGED: "log it every few steps, or hand it over `.detach()`ed to be read later",
+    Purpose.TEXT: "print it every few steps",
+    Purpose.SHOWN_RARELY: "it is only used now and then: read it there",
+    Purpose.UNKNOWN: "keep the value on the device and read it every few steps or after the loop",
+}
+"""What to do instead, by what the number is for."""
 _FORMATTED = (
     "Formatting a tensor reads its number, so the host waits for the GPU on every step; format it "
     "every few steps, or after the loop."
@@ -103,11 +129,9 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
     if is_read_again(sync, module):
         return ()
     read = f"`{sync.how}`" if sync.how.startswith(".") else f"`{sync.how[:-1]}…)` of a tensor"
-    message = (
-        f"{read} makes the host wait for the GPU on every step; keep the value on the device and "
-        "read it every few steps or after the loop."
-    )
-    fix, withheld = sum_on_device(sync, module)
+    purpose = purpose_of(sync, module)
+    message = f"{read} makes the host wait for the GPU on every step; {_INSTEAD[purpose]}."
+    fix, withheld = fix_of(sync, purpose, module)
     return rule.report(module, call, message, fix=fix, withheld=withheld, operand=operand)
 
 

@@ -90,3 +90,12 @@ def test_every_folder_of_fixtures_belongs_to_a_rule_or_holds_whole_programs() ->
             assert {"bad.py", "fixed.py", "clean.py"} <= files
         else:
             assert "train.py" in files or files == {"before.py", "after.py"}
+
+
+def test_the_pair_whose_numbers_are_compared_is_what_the_fix_makes() -> None:
+    pair = FIXTURES / "numerics" / "kept"
+    before = Target(
+        "kept/train.py", Selection(("TL201",)), (2, 13), (pair / "before.py").read_bytes()
+    )
+    [mended] = fix_targets([before], unsafe=True).files
+    assert mended.after == (pair / "after.py").read_bytes()

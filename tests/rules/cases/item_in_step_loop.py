@@ -1,6 +1,7 @@
 # TL201: which reads are reported, which are left alone, and when a sum stays on the device.
 
 # every program:
+import math
 import numpy as np
 import torch
 from torch import nn
@@ -318,6 +319,8 @@ for step, (images, labels) in enumerate(loader):
 def train():
     total = 0.0
     right = 0
+    kept = []
+    annotated: list[float] = []
     again = 1
     again = 0
     count, both = 0, 0.0
@@ -456,16 +459,135 @@ def train():
     # added: right = int(right)
 
         # case: no fix for a print
-        print(loss.item())  # TL201 | no fix: is not only added to a sum
+        print(loss.item())  # TL201 | no fix: how often it is needed | says: print it every few steps
 
         # case: no fix for a meter
-        meter.update(loss.item())  # TL201 | no fix: is not only added to a sum
+        meter.update(loss.item())  # TL201 | no fix: how often it is needed | says: log it every few steps
 
-        # case: no fix for a list
-        losses.append(loss.item())  # TL201 | no fix: stack them after the loop
+        # case: a sum of `float`
+        total += float(loss)  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+    # added: total = float(total)
 
-        # case: no fix for `float`
-        total += float(loss)  # TL201 | no fix: is not only added
+        # case: no fix for a list that starts elsewhere
+        losses.append(loss.item())  # TL201 | no fix: does not start as `[]`
+
+        # case: no fix for the list of an object
+        self.losses.append(loss.item())  # TL201 | no fix: the list is no variable
+
+        # case: a list
+        kept.append(loss.item())  # TL201 safe | says: `torch.stack`
+        # becomes: kept.append(loss.detach())
+    # added: kept = torch.stack(kept).flatten().tolist() if kept else []
+
+        # case: a list of `float`, annotated
+        annotated.append(float(loss))  # TL201 safe
+        # becomes: annotated.append(loss.detach())
+    # added: annotated = torch.stack(annotated).flatten().tolist() if annotated else []
+
+        # case: a list of detached tensors
+        kept.append(loss.detach().item())  # TL201 safe
+        # becomes: kept.append(loss.detach())
+    # added: kept = torch.stack(kept).flatten().tolist() if kept else []
+
+        # case: no fix for a list that is read in the loop
+        kept.append(loss.item())  # TL201 | no fix: used again inside the loop
+        if step % 100 == 0:
+            print(sum(kept))
+
+        # case: no fix for a list that is filled twice
+        kept.append(loss.item())  # TL201 | no fix: used again inside the loop
+        kept.append(output.mean().item())  # TL201 | no fix: used again inside the loop
+
+        # case: no fix for a list of what a captured graph overwrites
+        graph = torch.cuda.CUDAGraph()
+        kept.append(loss.item())  # TL201 | no fix: CUDA graph
+
+        # case: no fix for a list of a loss that is changed in place later
+        kept.append(loss.item())  # TL201 | no fix: changed in place
+        loss /= 4
+
+        # case: no fix for a list of a loss that a method changes
+        kept.append(loss.item())  # TL201 | no fix: changed in place
+        loss.div_(4)
+
+        # case: no fix for a list of an item, which is a view
+        kept.append(output[0].item())  # TL201 | no fix: changed in place
+
+        # case: a list of something that is computed anew
+        kept.append(output[0].exp().item())  # TL201 safe
+        # becomes: kept.append(output[0].exp().detach())
+    # added: kept = torch.stack(kept).flatten().tolist() if kept else []
+
+        # case: a number that is kept, then added
+        value = loss.item()  # TL201 unsafe | says: add it up on the device
+        # becomes: value = loss.detach().float()
+        total += value * len(images)
+    # added: total = float(total)
+
+        # case: a count that is kept, then added
+        hits = (output > 0).sum().item()  # TL201 safe
+        # becomes: hits = (output > 0).sum()
+        right += hits
+    # added: right = int(right)
+
+        # case: a number that is kept for a sum and a list
+        value = loss.item()  # TL201 unsafe
+        # becomes: value = loss.detach().float()
+        total += value
+        kept.append(value)
+    # added: total = float(total)
+    # added: kept = torch.stack(kept).flatten().tolist() if kept else []
+
+        # case: a number that is kept and printed now and then
+        value = loss.item()  # TL201 safe | says: only used now and then
+        # becomes: value = loss.detach()
+        if step % 100 == 0:
+            print(f"{value:.3f}")
+
+        # case: no fix for a number that is passed on now and then
+        value = loss.item()  # TL201 | no fix: move the read
+        if step % 100 == 0:
+            log(value)
+
+        # case: no fix for a kept number whose tensor is changed
+        value = loss.item()  # TL201 | no fix: changed in place
+        loss /= 4
+        total += value
+
+        # case: no fix for a number that is added and passed on
+        value = loss.item()  # TL201 | no fix: not only added to a sum
+        total += value
+        meter.update(value)
+
+        # case: a coefficient
+        scale = loss.exp().item()  # TL201 unsafe | says: torch can compute with the tensor
+        # becomes: scale = loss.exp().detach()
+        again = (2 * scale * model(images)).mean()
+
+        # case: a coefficient where it stands
+        again = output - loss.item()  # TL201 unsafe
+        # becomes: again = output - loss.detach()
+
+        # case: no fix for a coefficient that is also passed on
+        scale = loss.exp().item()  # TL201 | no fix: only a number may be sure to fit
+        again = (scale * output).mean()
+        report(scale)
+
+        # case: no fix for a coefficient that is an item, which is a view
+        scale = output[0].item()  # TL201 | no fix: changed in place
+        again = (scale * output).mean()
+
+        # case: a size
+        first = images[: int(labels.max().item())]  # TL201 | says: before the data is moved
+
+        # case: a decision
+        if not math.isfinite(loss.item()):  # TL201 | says: let torch decide
+            total = 0
+
+        # case: what is stored, what is returned
+        record["loss"] = loss.item()  # TL201 | says: store it
+        return Stats(loss=output.mean().item())  # TL201 | says: return it
 
         # case: no fix for a difference
         total -= loss.item()  # TL201 | no fix: is not only added
@@ -616,7 +738,7 @@ def train():
     # added: second = float(second)
 
         # case: no fix for an attribute
-        self.total += loss.item()  # TL201 | no fix: is not only added to a sum
+        self.total += loss.item()  # TL201 | no fix: the sum is no variable
 
         # case: no fix for a sum without a start
         unset += loss.item()  # TL201 | no fix: does not start as a literal 0

@@ -87,7 +87,7 @@ def compared(pair: str, declared: str = "") -> Numerics:
     return found["changed"]
 
 
-@pytest.mark.parametrize("pair", ["item", "from-numpy", "zero-grad", "one-hot", "no-grad"])
+@pytest.mark.parametrize("pair", ["item", "kept", "from-numpy", "zero-grad", "one-hot", "no-grad"])
 def test_a_fix_that_computes_the_same_is_bitwise_equal(pair: str) -> None:
     found = compared(pair)
     assert (found.agreement, found.level, found.why) == (Agreement.BITWISE, 0, "")

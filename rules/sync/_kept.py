@@ -1,0 +1,386 @@
+"""The fixes of item-in-step-loop: what becomes of the number can stay on the device.
+
+A sum, a list and what is only printed now and then can take a tensor; a sum and a list become
+numbers after the loop. A coefficient of a tensor need not be a number at all.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import UNKNOWN
+from torchlint.analysis.training.purposes import (
+    Purpose,
+    is_arithmetic,
+    is_on_device,
+    is_shown_rarely,
+    uses_of,
+)
+from torchlint.analysis.uses import method_name, methods_called_on, occurrences
+from torchlint.analysis.values.kinds import Kind
+from torchlint.rule import Applicability, Fix, edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.literals import Literal
+    from torchlint.analysis.names import Scope
+    from torchlint.analysis.training.loops import Loop
+    from torchlint.analysis.training.syncs import Sync
+    from torchlint.finding import Edit
+    from torchlint.rule import Module
+
+Answer = tuple[Fix | None, str | None]
+_WITHHELD = {
+    Purpose.SIZE: "where the size is known on the host, this does not show",
+    Purpose.CONDITION: "how late the decision may come is yours to say",
+    Purpose.COEFFICIENT: "it is used where only a number may be sure to fit",
+    Purpose.RETURNED: "what the callers do with the number is not looked at",
+    Purpose.STORED: "what reads it later may need a number",
+    Purpose.LOGGED: "how often it is needed is yours to say",
+    Purpose.TEXT: "how often it is needed is yours to say",
+    Purpose.SHOWN_RARELY: "move the read to where the number is used",
+    Purpose.UNKNOWN: "what the number is for is not known",
+}
+_NOT_KEPT = "the number is not only added to a sum or a list"
+_ELSEWHERE = "is no variable of this function, so other code may need numbers in it"
+_COUNTS = frozenset({"eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "bool"})
+_VIEWS = frozenset({"data", "detach", "flatten", "reshape", "squeeze", "view"})
+_CAPTURED = re.compile(r"reduce-overhead|max-autotune(?!-no)|CUDAGraph|make_graphed_callables")
+_AS_TEXT = re.compile(r"%(?:\(\w*\))?[-#0 +]{0,9}[\d*]{0,9}(?:\.[\d*]{1,9})?[sra]")
+_AS_IT_IS = re.compile(r"\{[^{}:]*\}")
+"""Placeholders of `%` and `format` that would print a tensor as `tensor(0.5)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Keeper:
+    """A sum or a list that can hold tensors until its loop has ended."""
+
+    name: str
+    loop: Loop
+    number: str
+    """What makes numbers of it after the loop."""
+    exact: bool
+    """Whether the numbers are then the same to the last bit."""
+    is_list: bool = False
+
+
+def fix_of(sync: Sync, purpose: Purpose, module: Module) -> Answer:
+    """The change that leaves the number on the device, or why there is none."""
+    uses = uses_of(sync, module)
+    named = uses[0] is not sync.call
+    if purpose is Purpose.COEFFICIENT:
+        fits = all(_fits_as_tensor(use, module) for use in uses)
+    else:
+        fits = purpose in (Purpose.SUM, Purpose.LIST, Purpose.SHOWN_RARELY)
+    if not fits or sync.how not in (".item()", "float()"):
+        return None, _WITHHELD.get(purpose, _NOT_KEPT)
+    if named or purpose is Purpose.LIST:
+        if _CAPTURED.search(module.text):
+            return None, "the next replay of a CUDA graph overwrites the tensors of this step"
+        if _may_change(sync.operand, sync.call, module):
+            return None, "the tensor may be changed in place before the number is used"
+    if purpose is Purpose.COEFFICIENT:
+        message = "Compute with the tensor itself"
+        return _fix(sync, Applicability.UNSAFE, message, "detach", [], module), None
+    keepers: list[_Keeper] = []
+    for use in uses:
+        keeper = _keeper_of(use, module)
+        if isinstance(keeper, str):
+            if named and is_shown_rarely(use, module) and _formatted(use, module):
+                continue
+            return None, _WITHHELD.get(purpose, keeper)
+        keepers.append(keeper)
+    return _kept(sync, keepers, module)
+
+
+def _kept(sync: Sync, keepers: list[_Keeper], module: Module) -> Answer:
+    """The fix for a number that goes into sums and lists, or is printed now and then."""
+    exact = all(each.exact for each in keepers)
+    sums = [each for each in keepers if not each.is_list]
+    spelled = "as it is" if sums and exact else "float" if sums else "detach"
+    after = []
+    for name, loop, number in dict.fromkeys(
+        (each.name, each.loop, each.number) for each in keepers
+    ):
+        edit = edits.insert_after(module, loop, f"{name} = {number}")
+        if edit is None:
+            return None, "no suitable place after the loop was found to turn it into a number"
+        after.append(edit)
+    if any(each.is_list for each in keepers):
+        after += edits.add_import(module, "torch")
+    where = "read it once after the loop"
+    message = "Read it where it is printed"
+    if keepers and keepers[0].is_list:
+        message = f"Keep tensors in `{keepers[0].name}` and {where}"
+    elif keepers:
+        message = f"Sum `{keepers[0].name}` on the device and {where}"
+    applies = Applicability.SAFE if exact else Applicability.UNSAFE
+    return _fix(sync, applies, message, spelled, after, module), None
+
+
+def _fix(
+    sync: Sync,
+    applies: Applicability,
+    message: str,
+    spelled: str,
+    after: list[Edit],
+    module: Module,
+) -> Fix:
+    text = _text_of(sync.operand, module, before_a_dot=spelled != "as it is")
+    if spelled != "as it is" and not text.endswith(".detach()"):
+        text += ".detach()"
+    if spelled == "float":
+        text += ".float()"
+    return Fix(applies, message, (edits.replace(module, sync.call, text), *after))
+
+
+def _keeper_of(use: cst.BaseExpression, module: Module) -> _Keeper | str:
+    """The sum or list that a number goes into, or why it cannot take a tensor."""
+    call = module.call_with(use)
+    if call is not None and method_name(call) == "append":
+        return _list_of(call, module)
+    update = _update_of(use, module)
+    if update is None:
+        return _NOT_KEPT
+    if not isinstance(update.target, cst.Name):
+        return f"the sum {_ELSEWHERE}"
+    name = update.target.value
+    loop, start = module.once(_starting_loop, name, tuple(module.loops.loops_around(update)))
+    if loop is None or type(start) not in (int, float):
+        return f"`{name}` does not start as a literal 0 right before the loop"
+    scope = module.names.scope(update.target)
+    reason = module.once(_other_use, name, loop, scope)
+    if reason is not None:
+        return reason
+    exact = module.once(_exact, name, loop, scope)
+    kind = "int" if exact and isinstance(start, int) else "float"
+    return _Keeper(name, loop, f"{kind}({name})", exact)
+
+
+def _list_of(call: cst.Call, module: Module) -> _Keeper | str:
+    """The list that `losses.append(…)` fills, if nothing in the loop reads it."""
+    owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+    if not isinstance(owner, cst.Name) or len(call.args) != 1:
+        return f"the list {_ELSEWHERE}"
+    name = owner.value
+    around = tuple(module.loops.loops_around(call))
+    loop, start = module.once(_starting_loop, name, around)
+    if loop is None or start != ():
+        return f"`{name}` does not start as `[]` right before the loop"
+    uses = [use for use in occurrences(owner, module) if loop in module.ancestors(use)]
+    if len(uses) > 1:
+        return f"`{name}` is used again inside the loop"
+    if module.names.scope(owner) is not module.names.scope(call):
+        return f"the list {_ELSEWHERE}"
+    number = f"torch.stack({name}).flatten().tolist() if {name} else []"
+    return _Keeper(name, loop, number, exact=loop is around[0], is_list=True)
+
+
+def _update_of(use: cst.BaseExpression, module: Module) -> cst.AugAssign | None:
+    """`total += x` or `total += x * n`, with n on the host."""
+    parent = module.parent(use)
+    if isinstance(parent, cst.BinaryOperation) and isinstance(
+        parent.operator, (cst.Multiply, cst.Divide)
+    ):
+        other = parent.right if parent.left is use else parent.left
+        divided_by = isinstance(parent.operator, cst.Divide) and parent.right is use
+        if divided_by or not module.value(other).only(Kind.HOST):
+            return None
+        parent = module.parent(parent)
+    if isinstance(parent, cst.AugAssign) and isinstance(parent.operator, cst.AddAssign):
+        return parent
+    return None
+
+
+def _fits_as_tensor(use: cst.BaseExpression, module: Module) -> bool:
+    """Whether a coefficient is multiplied with a tensor, or printed now and then."""
+    child, parent = use, module.parent(use)
+    while isinstance(parent, cst.BinaryOperation) and is_arithmetic(parent):
+        other = parent.right if parent.left is child else parent.left
+        if is_on_device(other, module):
+            return True
+        if not module.value(other).only(Kind.HOST):
+            return False
+        child, parent = parent, module.parent(parent)
+    return is_shown_rarely(use, module) and _formatted(use, module)
+
+
+def _may_change(operand: cst.BaseExpression, read: cst.Call, module: Module) -> bool:
+    """Whether a tensor that is kept could be changed in place before its number is used, as a
+    parameter is by the optimizer, or `loss` by `loss /= 4`."""
+    while isinstance(operand, cst.Call) and method_name(operand) in _VIEWS:
+        assert isinstance(operand.func, cst.Attribute)
+        operand = operand.func.value
+    if not isinstance(operand, cst.Name):
+        return isinstance(operand, (cst.Attribute, cst.Subscript))
+    made = [binding.node for binding in module.flow.reaching(operand)]
+    if not all(isinstance(each, cst.Assign) and _is_new(each.value) for each in made):
+        return True
+    around = set(module.loops.loops_around(read))
+    if not all(around.issubset(module.ancestors(each)) for each in made):
+        return True
+    calls = methods_called_on(operand, module)
+    changes: list[cst.CSTNode] = [each for each in calls if method_name(each).endswith("_")]
+    changes += [
+        parent
+        for each in occurrences(operand, module)
+        if isinstance(parent := module.parent(each), cst.AugAssign) and parent.target is each
+    ]
+    return any(around & set(module.ancestors(each)) for each in changes)
+
+
+def _is_new(value: cst.BaseExpression) -> bool:
+    """Whether an expression makes a tensor of its own, and no view of another."""
+    if isinstance(value, cst.Call):
+        return method_name(value) not in _VIEWS
+    return isinstance(value, (cst.BinaryOperation, cst.UnaryOperation))
+
+
+def _starting_loop(
+    module: Module, name: str, around: tuple[Loop, ...]
+) -> tuple[Loop | None, Literal]:
+    """The nearest of these loops that a literal 0 or `[]` precedes in its block, and that."""
+    for loop in around:
+        block = module.parent(loop)
+        start: Literal = UNKNOWN
+        for statement in getattr(block, "body", ()):
+            if statement is loop:
+                break
+            for value in _assigned(statement, name):
+                start = module.literal(value)
+        if start == () or (type(start) in (int, float) and start == 0):
+            return loop, start
+    return None, UNKNOWN
+
+
+def _assigned(statement: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression]:
+    """The values that the assignments of a line give a name."""
+    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+    for part in parts:
+        if not isinstance(part, cst.Assign | cst.AnnAssign) or part.value is None:
+            continue
+        pairs: list[tuple[cst.BaseExpression, cst.BaseExpression]] = []
+        if isinstance(part, cst.AnnAssign):
+            pairs.append((part.target, part.value))
+        for target in part.targets if isinstance(part, cst.Assign) else ():
+            pairs.append((target.target, part.value))
+            if isinstance(target.target, cst.Tuple) and isinstance(part.value, cst.Tuple):
+                both = zip(target.target.elements, part.value.elements, strict=False)
+                pairs += [(to.value, of.value) for to, of in both]
+        for to, of in pairs:
+            if isinstance(to, cst.Name) and to.value == name:
+                yield of
+
+
+def _exact(module: Module, name: str, loop: Loop, scope: Scope) -> bool:
+    """Whether every update of the sum in the loop adds a number that torch counts exactly."""
+    nodes = (each.node for each in module.names.lookup_from(scope, name))
+    return all(
+        _counts(node.value, module)
+        for node in nodes
+        if isinstance(node, cst.AugAssign) and loop in module.ancestors(node)
+    )
+
+
+def _counts(added: cst.BaseExpression, module: Module) -> bool:
+    """`(a == b).sum().item()`, or a name for it: a whole number that torch counts exactly."""
+    if isinstance(added, cst.Name):
+        made = [each.node for each in module.flow.reaching(added)]
+        return bool(made) and all(
+            isinstance(each, cst.Assign)
+            and isinstance(each.value, cst.Call)
+            and _counts(each.value, module)
+            for each in made
+        )
+    return (
+        isinstance(added, cst.Call)
+        and isinstance(added.func, cst.Attribute)
+        and added.func.attr.value == "item"
+        and _is_count(added.func.value)
+    )
+
+
+def _other_use(module: Module, name: str, loop: Loop, scope: Scope) -> str | None:
+    """Why the sum must be a number inside the loop, or None if it may be a tensor."""
+    bindings = module.names.lookup_from(scope, name)
+    for binding in bindings:
+        inside = loop in module.ancestors(binding.node)
+        if inside and not isinstance(binding.node, cst.AugAssign):
+            return f"`{name}` is also set inside the loop"
+    for use in module.spelled(name, near=loop):
+        if loop in module.ancestors(use) and not _only_named(use, module):
+            reason = _why_a_number(use, scope, module)
+            if reason is not None:
+                return f"`{name}` {reason}"
+    return None
+
+
+def _only_named(use: cst.Name, module: Module) -> bool:
+    """`other.total`, `f(total=1)`: the same word for something else."""
+    parent = module.parent(use)
+    if isinstance(parent, cst.Arg):
+        return parent.keyword is use
+    return isinstance(parent, cst.Attribute) and parent.attr is use
+
+
+def _why_a_number(use: cst.Name, scope: Scope, module: Module) -> str | None:
+    parent = module.parent(use)
+    if isinstance(parent, cst.AugAssign) and parent.target is use:
+        adds = isinstance(parent.operator, cst.AddAssign)
+        return None if adds else "is changed inside the loop by more than additions"
+    if module.names.scope(use) is not scope:
+        return "is used by a function inside the loop"
+    if not is_shown_rarely(use, module):
+        return "is read on every step, so the wait would only move there"
+    if not _formatted(use, module):
+        return "is read inside the loop where it must be a number"
+    return None
+
+
+def _formatted(use: cst.BaseExpression, module: Module) -> bool:
+    """Whether the use prints through a format that takes a 0-d tensor too: `{x:.3f}`, `%.3f`."""
+    for above in module.ancestors(use):
+        if isinstance(above, cst.FormattedStringExpression):
+            return bool(above.format_spec) and not above.conversion
+        if isinstance(above, cst.BinaryOperation) and isinstance(above.operator, cst.Modulo):
+            text = module.literal(above.left)
+            return isinstance(text, str) and not _AS_TEXT.search(text)
+        if isinstance(above, cst.Call):
+            func = above.func
+            if isinstance(func, cst.Attribute) and func.attr.value == "format":
+                text = module.literal(func.value)
+                return isinstance(text, str) and not _AS_IT_IS.search(text)
+            return False
+        if isinstance(above, cst.BaseStatement):
+            return False
+    return False
+
+
+def _is_count(operand: cst.BaseExpression) -> bool:
+    """`(a == b).sum()` and `a.eq(b).sum()`: whole numbers, so the sum is exact."""
+    if not isinstance(operand, cst.Call) or operand.args:
+        return False
+    func = operand.func
+    if not isinstance(func, cst.Attribute) or func.attr.value not in ("sum", "count_nonzero"):
+        return False
+    counted = func.value
+    while isinstance(counted, cst.Call) and isinstance(counted.func, cst.Attribute):
+        if counted.func.attr.value in _COUNTS:
+            return True
+        if counted.func.attr.value not in ("cpu", "view", "reshape", "detach", "flatten"):
+            return False
+        counted = counted.func.value
+    return isinstance(counted, cst.Comparison)
+
+
+def _text_of(node: cst.BaseExpression, module: Module, *, before_a_dot: bool) -> str:
+    """The text of an operand, in parentheses where needed."""
+    text = module.source(node)
+    simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+    several_lines = bool(getattr(node, "lpar", ())) and len(text.splitlines()) > 1
+    return f"({text})" if several_lines or (before_a_dot and not simple) else text
