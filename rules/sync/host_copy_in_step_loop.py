@@ -69,7 +69,7 @@ rule = Rule(
     family="sync",
     summary="a tensor is copied to the host on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|asarray\(|np\.array\(",),
+    triggers=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|\.type\(|asarray\(|np\.array\(",),
     off_in_tests=True,
     needs_gpu=True,
 )

@@ -33,6 +33,29 @@ SEEN = {
         "x = 1\nif c:\n  x = 2\nelse:\n  x = 3\nprobe(x)",
         ["1", "2", "3"],
     ),
+    "not one whose arm returns": ("x = 1\nif c:\n  x = 2\n  return\nprobe(x)", ["1"]),
+    "not one whose arm raises": ("x = 1\nif c: pass\nelse:\n  x = 2\n  raise E\nprobe(x)", ["1"]),
+    "one in the arm that returns": ("x = 1\nif c:\n  x = 2\n  probe(x)\n  return", ["2"]),
+    "not one in a nested arm that returns": (
+        "x = 1\nif c:\n  if d:\n    x = 2\n    return\nprobe(x)",
+        ["1"],
+    ),
+    "one in an arm inside an arm that returns": (
+        "x = 1\nif c:\n  if d:\n    x = 2\n  probe(x)\n  return",
+        ["1", "2"],
+    ),
+    "not one in a round that goes on": (
+        "for i in r:\n  x = 1\n  if c:\n    x = 2\n    continue\n  probe(x)",
+        ["1"],
+    ),
+    "one in an earlier round that went on": (
+        "x = 1\nfor i in r:\n  if c:\n    x = 2\n    continue\n  probe(x)",
+        ["1", "2"],
+    ),
+    "one in the round that ended the loop": (
+        "x = 1\nfor i in r:\n  if c:\n    x = 2\n    break\nprobe(x)",
+        ["1", "2"],
+    ),
     "one in a one-line suite": ("x = 1\nif c: x = 2; probe(x)", ["2"]),
     "both of try and except": ("try:\n  x = 1\nexcept E:\n  x = 2\nprobe(x)", ["1", "2"]),
     "one inside a `with` hides the one before": ("x = 1\nwith c:\n  x = 2\nprobe(x)", ["2"]),

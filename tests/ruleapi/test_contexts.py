@@ -35,7 +35,7 @@ def test_hot_code_runs_on_each_step(found: Found) -> None:
     assert found(text, finds=FINDS, contexts=contexts) == [
         "train.py:5",
         "train.py:9?",
-        "train.py:11?",
+        "train.py:11",
     ]
 
 

@@ -56,7 +56,7 @@ class Flow:
             if binding.how not in _WEAK and self._dominates(binding, above):
                 last = binding
                 break
-            if not self._other_branch(node, above):
+            if not self._cut_off(node, above):
                 beside.append(binding)
         kept = [*([last] if last else []), *reversed(beside)]
         loops = self._loops_that_carry(above, last)
@@ -110,17 +110,25 @@ class Flow:
                     return False  # what stands in a `with` runs whenever the `with` does
         return False
 
-    def _other_branch(self, node: cst.CSTNode, above: set[cst.CSTNode]) -> bool:
-        """Whether `node` lies in the other arm of an `if` around the use."""
+    def _cut_off(self, node: cst.CSTNode, above: set[cst.CSTNode]) -> bool:
+        """Whether `node` lies in the other arm of an `if` around the use, or in a block that leaves
+        before the use is reached."""
         child = node
+        leaves_round = False
         for parent in self._tree.ancestors(node):
             if parent in above:
-                return (
+                return leaves_round or (
                     isinstance(parent, cst.If)
                     and child is parent.body
                     and parent.orelse is not None
                     and parent.orelse in above
                 )
+            if _ends_with(parent, cst.Return, cst.Raise):
+                return True
+            if parent.__class__ in LOOPS:
+                leaves_round = False  # the use comes after the loop
+            elif _ends_with(parent, cst.Break, cst.Continue):
+                leaves_round = True
             child = parent
         return False
 
@@ -130,3 +138,9 @@ class Flow:
         if last is not None:
             loops -= {last.node, *self._tree.ancestors(last.node)}
         return loops
+
+
+def _ends_with(block: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:
+    """Whether the last statement of a block is of one of these kinds."""
+    last = block.body[-1] if isinstance(block, cst.IndentedBlock) and block.body else None
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], kinds)

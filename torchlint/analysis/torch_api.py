@@ -154,6 +154,9 @@ NOT_TENSOR_PACKAGES = tuple(
     ).split()
 )
 
+CPU_TYPES = frozenset(f"torch.{name}" for name in TYPED_TENSORS)
+"""What `x.type(torch.FloatTensor)` is given: `torch.cuda.FloatTensor` and a dtype are none."""
+
 TENSOR_METHODS = frozenset(
     """
     argmax argmin backward bfloat16 chunk clamp clamp_ contiguous cuda detach detach_ div_ double

@@ -34,7 +34,7 @@ class Context(str, Enum):
     """The code runs on each training step: in a step loop, or in a function called from one in any
     file.
     Code in evaluation, or under `if step % 100 == 0` and the like, is not hot. Under
-    `if rank == 0` or `torch.no_grad()` in the loop, the finding is a hint."""
+    `if rank == 0` in the loop, the finding is a hint."""
     PER_BATCH = "per batch"
     """The code runs for each batch or sample: in a step loop of its own function, in a dataset's
     `__getitem__`, in a collate function."""
@@ -139,7 +139,6 @@ def _heated(
     function = module.function(node)
     if function is not None and inner is None and module.loops.is_evaluation(function):
         return None
-    off = inner is not None and module.loops.grad_is_off(node, inside=inner.node)
     place = HotPlace(
         function=module.qualified_name(function),
         loops=tuple(module.loops.index(loop) for loop in loops),
@@ -148,7 +147,7 @@ def _heated(
         rare=inner is None and module.loops.is_rare(around),
     )
     return found._replace(
-        certain=found.certain and not off and guard is not Guard.RANK,
+        certain=found.certain and guard is not Guard.RANK,
         hot=place,
         group=f"{module.path}:{module.span(inner.node)[0].row}" if inner is not None else None,
     )

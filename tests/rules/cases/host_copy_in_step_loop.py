@@ -96,7 +96,11 @@ for step, (images, labels) in enumerate(loader):
 
     # case: under no_grad in the loop
     with torch.no_grad():
-        shown = output.cpu()  # TL202 hint
+        shown = output.cpu()  # TL202
+
+    # case: by the type of a CPU tensor
+    mask = (output > 0).type(torch.FloatTensor).to(device)  # TL202 | says: `.type(torch.FloatTensor)` copies
+    same = (output > 0).type(torch.cuda.FloatTensor).type(torch.float32)
 
     # case: a module
     model.cpu()

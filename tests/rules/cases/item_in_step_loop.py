@@ -149,7 +149,30 @@ for step, (images, labels) in enumerate(loader):
 
     # case: under no_grad in the loop
     with torch.no_grad():
-        print((output.argmax(1) == labels).sum().item())  # TL201 hint
+        print((output.argmax(1) == labels).sum().item())  # TL201
+
+    # case: under a condition that asks for a writer
+    if log_writer is not None:
+        log_writer.write(loss.item())  # TL201
+
+    # case: under a condition that asks for a writer on some steps
+    if log_writer is not None and step % 10 == 0:
+        log_writer.write(loss.item())
+
+    # case: one of several values of a dict
+    state = states[0]
+    state["step"] = 0
+    state["mean"] = torch.zeros_like(loss)
+    state["step"] += 1
+    print(int(state["step"] % 10), int(state["mean"]))  # TL201 | marks: int(state["mean"])
+
+    # case: a value of a dict that is written out
+    shown = {"step": step, "loss": loss}
+    print(float(shown["step"]), float(shown["loss"]))  # TL201 | marks: float(shown["loss"])
+
+    # case: a value of a dict by a name
+    shown = {"step": step, "loss": loss}
+    print(float(shown[key]))
 
     # case: the message names `.item()`
     print(loss.item())  # TL201 | says: `.item()` makes the host wait for the GPU on every step;
@@ -498,6 +521,9 @@ def train():
         # case: no fix for a list that is filled twice
         kept.append(loss.item())  # TL201 | no fix: used again inside the loop
         kept.append(output.mean().item())  # TL201 | no fix: used again inside the loop
+
+        # case: a list that a list is added to
+        kept += [loss.item()]  # TL201 | no fix: not only added | says: `torch.stack`
 
         # case: no fix for a list of what a captured graph overwrites
         graph = torch.cuda.CUDAGraph()

@@ -59,7 +59,7 @@ class Guard(Enum):
 
 def guard_of(test: cst.BaseExpression) -> Guard:
     """Whether the condition of an `if` holds on few steps, or in one process only."""
-    mentioned = words(test)
+    mentioned = _mentioned(test)
     if any(isinstance(node, cst.Modulo) for node in _operators(test)):
         return Guard.PERIODIC
     if any(_BROKEN_WORDS.search(word) for word in mentioned):
@@ -77,6 +77,17 @@ def guard_of(test: cst.BaseExpression) -> Guard:
     ):
         return Guard.PERIODIC
     return Guard.NONE
+
+
+def _mentioned(test: cst.BaseExpression) -> list[str]:
+    """The names in a condition, without those of which it only asks whether they are None: a
+    `log_writer` that is there is so on every step."""
+    if isinstance(test, cst.BooleanOperation):
+        return [*_mentioned(test.left), *_mentioned(test.right)]
+    asks = isinstance(test, cst.Comparison) and all(
+        isinstance(each.operator, cst.Is | cst.IsNot) for each in test.comparisons
+    )
+    return [] if asks else words(test)
 
 
 def _holds_from_then_on(test: cst.BaseExpression) -> bool:

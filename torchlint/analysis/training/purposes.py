@@ -28,7 +28,7 @@ class Purpose(Enum):
     SUM = auto()
     """`total += n`."""
     LIST = auto()
-    """`losses.append(n)`."""
+    """`losses.append(n)`, `losses += [n]`."""
     RETURNED = auto()
     STORED = auto()
     """`log["loss"] = n`, `self.loss = n`."""
@@ -164,6 +164,8 @@ def _of_statement(
 ) -> Purpose:
     if isinstance(statement, cst.Return):
         return Purpose.RETURNED
+    if isinstance(statement, cst.AugAssign) and isinstance(child, cst.List):
+        return Purpose.LIST
     if isinstance(statement, cst.AugAssign):
         adds = isinstance(statement.operator, cst.AddAssign | cst.SubtractAssign)
         return Purpose.SUM if adds else Purpose.UNKNOWN

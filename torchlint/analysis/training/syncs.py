@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import argument
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.torch_api import CPU_TYPES
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value
 
 if TYPE_CHECKING:
@@ -57,6 +59,10 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
                 return Sync(call, ".item()", func.value, scalar=True)
             if name in _COPIES:
                 return Sync(call, f".{name}()", func.value, scalar=False)
+        if name == "type" and call.args:
+            type_ = call.args[0].value
+            if not CPU_TYPES.isdisjoint(module.resolve(type_)):
+                return Sync(call, f".type({dotted_text(type_)})", func.value, scalar=False)
         if name == "to":
             device = argument(call, "device", 0)
             if device is not None and module.values.is_cpu(device):

@@ -301,6 +301,8 @@ class CallValues:
             return DEVICE_VALUE
         if name == "to":
             return self._moved(node, owner)
+        if name == "type" and node.args:
+            return self._typed(node.args[0].value, owner)
         if name in torch_api.NEITHER_TENSOR_NOR_MOVE:
             return HOST_VALUE
         if name == "values" or name == "items":
@@ -313,6 +315,13 @@ class CallValues:
         if owner.has(Kind.LIKELY):
             return Value(Kind.LIKELY)
         return Value(Kind.TENSOR | (owner.kind & Kind.PARAMETER), owner.parameters)
+
+    def _typed(self, type_: cst.BaseExpression, owner: Value) -> Value:
+        """`x.type(torch.cuda.FloatTensor)`, which moves it, or `x.type(torch.float)`."""
+        names = self._values.names.resolve(type_)
+        if not torch_api.CUDA_CONSTRUCTORS.isdisjoint(names):
+            return DEVICE_VALUE
+        return CPU_VALUE if not torch_api.CPU_TYPES.isdisjoint(names) else owner
 
     def _moved(self, node: cst.Call, owner: Value) -> Value:
         target = argument(node, "device", 0)

@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.frameworks.registered_hooks import registered_hooks
-from torchlint.analysis.literals import literal
+from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
 from torchlint.analysis.values.call_values import CallValues
@@ -294,6 +294,11 @@ class Values:
             part = observed(node.value, index.value.evaluated_value, self)
             if part is not None:
                 return part
+        key = literal(index.value) if isinstance(index, cst.Index) else UNKNOWN
+        if isinstance(key, str) and isinstance(node.value, cst.Name):
+            kept = self._kept_under(node.value, key)
+            if kept.kind:
+                return kept
         value = self.value(node.value)
         if value.has(Kind.PARAMETER) and self._is_engine_state(node):
             return DEVICE_VALUE
@@ -307,6 +312,29 @@ class Values:
         if value.has(TENSORS | Kind.LIKELY | Kind.PARAMETER):
             return value.without(Kind.HOST)
         return UNKNOWN_VALUE
+
+    def _kept_under(self, name: cst.Name, key: str) -> Value:
+        """What the file puts under a key of a dict: `{"step": 0}`, `state["step"] = 0`; nothing
+        if something else may stand there as well."""
+        found = NO_VALUE
+        for binding in self._flow.reaching(name):
+            if binding.how is How.UPDATE:
+                target = _target(binding.node)
+                if target is None:
+                    return NO_VALUE
+                index = target.slice[0].slice
+                other = literal(index.value) if isinstance(index, cst.Index) else UNKNOWN
+                if other is UNKNOWN:
+                    return NO_VALUE
+                if other == key and binding.value is not None:
+                    found |= self.value(binding.value)
+            elif isinstance(binding.value, cst.Dict) and not binding.path:
+                for element in binding.value.elements:
+                    if not isinstance(element, cst.DictElement):
+                        return NO_VALUE
+                    if literal(element.key) == key:
+                        found |= self.value(element.value)
+        return found
 
     def is_cpu(self, device: cst.BaseExpression) -> bool:
         """Whether a device expression is the CPU for certain."""
@@ -375,3 +403,14 @@ class Values:
             self._known[id(call)] = DEVICE_VALUE
             binding = Binding(text, How.ASSIGNMENT, call, call)
             found.setdefault(class_, {}).setdefault(text, []).append(binding)
+
+
+def _target(update: cst.CSTNode) -> cst.Subscript | None:
+    """The item that an assignment sets, if that is all that it sets."""
+    if isinstance(update, cst.AugAssign):
+        target = update.target
+    elif isinstance(update, cst.Assign) and len(update.targets) == 1:
+        target = update.targets[0].target
+    else:
+        return None
+    return target if isinstance(target, cst.Subscript) else None
