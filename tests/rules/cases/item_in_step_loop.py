@@ -159,6 +159,14 @@ for step, (images, labels) in enumerate(loader):
     if log_writer is not None and step % 10 == 0:
         log_writer.write(loss.item())
 
+    # case: behind the `and` of a condition that holds now and then
+    if step % 10 == 0 and loss.item() > 3:
+        count += 1
+
+    # case: before the `and` of such a condition, and behind an `or`
+    if loss.item() > 3 and step % 10 == 0 or loss.item() > 4:  # TL201 # TL201
+        count += 1
+
     # case: one of several values of a dict
     state = states[0]
     state["step"] = 0

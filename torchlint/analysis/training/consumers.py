@@ -78,6 +78,14 @@ def decides_on_the_host(sync: Sync, module: Module) -> bool:
     return any(_stops_on(use, module) for use in uses)
 
 
+def ends_a_loop(truth: cst.BaseExpression, module: Module) -> bool:
+    """Whether a condition of an `if` decides about the end of a loop around it."""
+    statement = module.enclosing(truth, cst.If)
+    if statement is None or next(module.loops.loops_around(statement), None) is None:
+        return False
+    return _breaks(statement) or _counts_towards_break(statement, module)
+
+
 def _reads(sync: Sync, module: Module) -> Iterator[cst.Name]:
     """The reads of the name that the value is assigned to."""
     return reads_of_targets(module.small_statement(sync.call), module)
@@ -101,15 +109,17 @@ def _stops_on(use: cst.CSTNode, module: Module) -> bool:
 
 
 def _counts_towards_break(statement: cst.If, module: Module) -> bool:
-    """Whether what changes under a condition decides, in the same loop, about its end."""
-    loop = next(module.loops.loops_around(statement), None)
+    """Whether what changes under a condition decides about the end of a loop around it."""
     changed = {
         dotted_text(target)
         for node in module.within(statement)
         for target in _targets(node)
         if isinstance(target, cst.Name | cst.Attribute)
     }
-    return loop is not None and not changed.isdisjoint(module.once(_names_that_end, loop))
+    return any(
+        not changed.isdisjoint(module.once(_names_that_end, loop))
+        for loop in module.loops.loops_around(statement)
+    )
 
 
 def _names_that_end(module: Module, loop: cst.CSTNode) -> frozenset[str]:

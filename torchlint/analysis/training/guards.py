@@ -62,7 +62,7 @@ def guard_of(test: cst.BaseExpression) -> Guard:
     mentioned = _mentioned(test)
     if any(isinstance(node, cst.Modulo) for node in _operators(test)):
         return Guard.PERIODIC
-    if any(_BROKEN_WORDS.search(word) for word in mentioned):
+    if looks_for_broken(test):
         return Guard.PERIODIC
     if any(_PERIODIC_WORDS.search(snake(word)) for word in mentioned):
         return Guard.PERIODIC
@@ -79,15 +79,24 @@ def guard_of(test: cst.BaseExpression) -> Guard:
     return Guard.NONE
 
 
+def looks_for_broken(test: cst.BaseExpression) -> bool:
+    """Whether a condition looks for numbers that are not finite."""
+    return any(_BROKEN_WORDS.search(word) for word in words(test))
+
+
 def _mentioned(test: cst.BaseExpression) -> list[str]:
     """The names in a condition, without those of which it only asks whether they are None: a
     `log_writer` that is there is so on every step."""
     if isinstance(test, cst.BooleanOperation):
         return [*_mentioned(test.left), *_mentioned(test.right)]
-    asks = isinstance(test, cst.Comparison) and all(
+    return [] if asks_for_identity(test) else words(test)
+
+
+def asks_for_identity(test: cst.BaseExpression) -> bool:
+    """`x is None`, `x is not y`."""
+    return isinstance(test, cst.Comparison) and all(
         isinstance(each.operator, cst.Is | cst.IsNot) for each in test.comparisons
     )
-    return [] if asks else words(test)
 
 
 def _holds_from_then_on(test: cst.BaseExpression) -> bool:

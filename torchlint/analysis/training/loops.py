@@ -380,8 +380,8 @@ class Loops:
                 return Guard.PERIODIC, above
             if kind in _UNDER_CONDITIONS and child in around_step:
                 pass  # the step itself is under the same condition
-            elif type(above) is cst.If or type(above) is cst.IfExp:
-                own = self._guard_of(above.test) if child is above.body else Guard.NONE
+            elif (condition := _condition_before(above, child)) is not None:
+                own = self._guard_of(condition)
                 if own is not strongest and stronger(strongest, own) is own:
                     strongest, by = own, above
             elif kind in _BLOCKS:
@@ -459,6 +459,15 @@ class Loops:
 def _takes_loss(step: cst.Call) -> bool:
     """`optimizer.step(loss)`: an optimizer of the project's own that does the backward pass."""
     return bool(step.args) and dotted_text(step.args[0].value).endswith("loss")
+
+
+def _condition_before(above: cst.CSTNode, child: cst.CSTNode) -> cst.BaseExpression | None:
+    """The condition that must hold for `child`, a part of `above`, to run."""
+    if (type(above) is cst.If or type(above) is cst.IfExp) and child is above.body:
+        return above.test
+    if type(above) is cst.BooleanOperation and child is above.right:
+        return above.left if isinstance(above.operator, cst.And) else None
+    return None
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:

@@ -180,6 +180,13 @@ def operand_of(sync: Sync, module: Module) -> Operand | None:
     return _undecided(value, tensor=sync.how in _ONLY_TENSORS)
 
 
+def operand_of_value(value: Value) -> Operand | None:
+    """The same for a value that must be known for a tensor: an object can be compared too."""
+    if value.has(Kind.DEVICE):
+        return Operand(True, True, ()) if value.only(Kind.DEVICE | Kind.LIKELY) else None
+    return None if value.has(Kind.LIKELY | Kind.HOST) else _undecided(value, tensor=False)
+
+
 def _undecided(value: Value, *, tensor: bool) -> Operand | None:
     parameters = tuple(sorted(value.parameters))
     if value.has(Kind.PARAMETER) and parameters:

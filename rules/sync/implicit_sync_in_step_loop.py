@@ -1,0 +1,102 @@
+"""Let torch decide on the device, instead of asking a tensor for its truth on every step.
+
+## What it does
+Reports a decision that Python takes by a tensor on the device, on each training step:
+`if mask.any():`, `if loss > 10:`, `assert (x > 0).all()`, `bool(tensor)`.
+
+## Why it is slow
+`if` needs a Python bool, so the host waits until the GPU has computed the condition, as for
+`.item()`, but nothing in the line says so. Each such place empties the queue of kernels that the
+host had run ahead with; and `torch.compile` cannot go on across it, so the graph breaks there.
+
+## Example
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    loss = criterion(model(images), labels)
+    if loss > 10:
+        loss = loss / 10
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    loss = criterion(model(images), labels)
+    loss = torch.where(loss > 10, loss / 10, loss)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+```
+
+## When it is silent
+In tests and documentation; in evaluation; under `if step % 100 == 0` and similar conditions; where
+the decision ends a loop, as in early stopping; for what the host knows anyway (`x is None`,
+`x.shape[0] > 1`, `len(x)`). A check for numbers that are not finite is a hint: it costs the same,
+but somebody wants it on every step.
+
+## Fix safety
+There is no fix: whether `torch.where`, a mask or a rarer check fits depends on the branches.
+
+## References
+- PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization", which lists "python
+  control flow which depends on results of CUDA tensors"
+- `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.training.consumers import ends_a_loop
+from torchlint.analysis.training.guards import looks_for_broken
+from torchlint.analysis.training.truths import operand_of_truth, truths
+from torchlint.rule import Context, Rule, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.rule import Module, Reported
+
+rule = Rule(
+    code="TL204",
+    name="implicit-sync-in-step-loop",
+    family="sync",
+    summary="Python decides by a tensor of the device on every training step",
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    triggers_on_demand=(
+        r"\b(?:if|elif|assert)\b[^\n]*(?:torch\.|\.(?:any|all|max|min|mean|sum)\()|\bbool\(",
+    ),
+    off_in_tests=True,
+    needs_gpu=True,
+)
+
+_MESSAGE = (
+    "Python needs this decision, so the host waits for the GPU on every step; let torch decide "
+    "(`torch.where`, a mask), or decide every few steps."
+)
+_FINITE = (
+    "This check makes the host wait for the GPU on every step; check every few steps, or let the "
+    "gradient scaler skip such steps."
+)
+
+
+@rule.on(cst.If, cst.IfExp, cst.Assert, cst.Call)
+def decides_by_a_tensor_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
+    for truth in truths(node, module):
+        operand = operand_of_truth(truth, module)
+        if operand is None or ends_a_loop(truth, module):
+            continue
+        finite = looks_for_broken(truth)
+        yield from rule.report(
+            module,
+            truth,
+            _FINITE if finite else _MESSAGE,
+            tier=Tier.HINT if finite else Tier.DEFAULT,
+            operand=operand,
+        )

@@ -1,0 +1,181 @@
+# TL204: which decisions by tensors are reported, which are left alone.
+
+# every program:
+import math
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+device = torch.device("cuda")
+model = nn.Linear(3, 3).to(device)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(photos, num_workers=4)
+
+# head: a training step, and what is reported in it
+for step, (images, labels) in enumerate(loader):
+    images, labels = images.to(device), labels.to(device)
+    output = model(images)
+    loss = criterion(output, labels)
+    loss.backward()
+    optimizer.step()
+
+    # case: a comparison
+    if loss > 10:  # TL204 | says: the host waits for the GPU on every step | marks: loss > 10
+        count += 1
+
+    # case: a reduction
+    if (output > 0).any():  # TL204
+        count += 1
+
+    # case: by a function of torch
+    if torch.all(output > 0):  # TL204
+        count += 1
+
+    # case: negated, beside something else
+    if step > 3 and not (output > 0).all():  # TL204 | marks: (output > 0).all()
+        count += 1
+
+    # case: in an `elif`
+    if quick:
+        count += 1
+    elif output.sum() == 0:  # TL204
+        count += 2
+
+    # case: in an expression
+    scale = 2 if loss > 10 else 1  # TL204
+
+    # case: an assertion
+    assert (labels >= 0).all()  # TL204
+
+    # case: by `bool`
+    found = bool((output > 0).any())  # TL204
+
+    # case: by a name
+    valid = (labels >= 0).sum()
+    if valid > 3:  # TL204
+        count += 1
+
+    # case: by an item of something computed
+    if output.sigmoid()[0] > 3:  # TL204
+        count += 1
+
+    # case: by something computed of it
+    share = (labels >= 0).sum() / 4
+    if 0.5 < share:  # TL204
+        count += 1
+
+    # case: by an item as it was passed on
+    if images[0] > 3:  # TL204
+        count += 1
+
+    # case: by an attribute, which may be a number
+    if output.classes > 3:
+        count += 1
+
+    # case: by a name for the decision
+    none_valid = (labels >= 0).sum() == 0
+    if none_valid:  # TL204
+        count += 1
+
+    # case: a check for numbers that are not finite
+    if torch.isnan(loss).any():  # TL204 hint | says: gradient scaler
+        count += 1
+
+    # case: the host's own check of such a number is no decision by a tensor
+    if not math.isfinite(loss.item()):
+        count += 1
+
+    # case: under a condition that holds now and then
+    if step % 100 == 0:
+        if loss > 10:
+            count += 1
+
+    # case: what the host knows
+    if output.shape[0] > 3 or output.dim() == 2 or len(output) > 3 or images is None:
+        count += 1
+
+    # case: a number that was read
+    value = loss.item()
+    if value > 10:
+        count += 1
+
+    # case: a list of tensors
+    kept = [output]
+    if kept:
+        count += 1
+
+    # case: a tensor in host memory
+    if images.cpu().sum() > 3:
+        count += 1
+
+    # case: a mode that is compared with a text
+    if output.mode == "train":
+        count += 1
+
+    # case: a number or a tensor
+    total = 0
+    if quick:
+        total = loss
+    if total > 0:
+        count += 1
+
+    # case: an early stop
+    if loss < 0.01:
+        break
+
+    # case: an early stop by a flag
+    if loss < 0.01:
+        stop = True
+    if stop:
+        break
+
+    # case: in evaluation
+    model.eval()
+    if output.sum() > 0:
+        count += 1
+
+    # case: a model's output as it is
+    if output:
+        count += 1
+
+    # case: is it among them
+    if loss in seen:
+        count += 1
+
+# head: a training loop that calls a helper
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    note(loss, step, [])
+
+# case: a helper that returns early
+def note(value, step, more):
+    if value.sum() == 0:  # TL204 | see: for images in loader:
+        return 0
+    if step > 3:
+        return 1
+    if more:
+        return 2
+
+# case: a helper that compares what it computes
+def note(value, step, more):
+    if value.exp() > 10:  # TL204
+        print("large")
+    if step > 3 or value > more:
+        print("late")
+
+# head: none
+
+# case: in a test [path=tests/test_train.py]
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    assert loss > 0
+
+# case: after the loop
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+if loss > 10:
+    print("large")

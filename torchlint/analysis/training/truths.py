@@ -1,0 +1,109 @@
+"""Where Python asks for the truth of a tensor: `if mask.any():`, `if loss > 10:`, `bool(t)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import literal
+from torchlint.analysis.training.guards import asks_for_identity
+from torchlint.analysis.training.syncs import Operand, operand_of_value
+from torchlint.analysis.uses import method_name
+from torchlint.analysis.values.kinds import Kind
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+
+_MOST_NAMES = 3
+_MOST_PARTS = 8
+_ONE_NUMBER = frozenset({"all", "amax", "amin", "any", "max", "mean", "median", "min", "sum"})
+_TENSOR_OR_ASKED = Kind.DEVICE | Kind.TENSOR | Kind.PARAMETER
+"""What may be a tensor on the device, perhaps by what the callers pass."""
+_FUNCTIONS = frozenset(f"torch.{name}" for name in _ONE_NUMBER)
+
+
+def truths(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
+    """The parts of a condition that Python asks for their truth, if `node` has a condition."""
+    if isinstance(node, cst.Call):
+        if len(node.args) != 1 or "builtins.bool" not in module.resolve(node.func):
+            return []
+        left = [node.args[0].value]
+    elif isinstance(node, cst.If | cst.IfExp | cst.Assert):
+        left = [node.test]
+    else:
+        return []
+    found = []
+    while left:
+        part = left.pop()
+        if isinstance(part, cst.BooleanOperation):
+            left += [part.right, part.left]
+        elif isinstance(part, cst.UnaryOperation) and isinstance(part.operator, cst.Not):
+            left.append(part.expression)
+        else:
+            found.append(part)
+    return found
+
+
+def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | None:
+    """What a condition reads, or None if it is no tensor, lies on the host or is unknown.
+
+    A name or attribute alone says too little: a list, a dict and the output of a model have a
+    truth that costs nothing, and what a framework passes to a hook may be a number. It must be
+    the result of a comparison of what was computed, or of `any()` and the like.
+    """
+    made = _made(truth, module)
+    if isinstance(made, cst.Comparison):
+        sides = [made.left, *(each.comparator for each in made.comparisons)]
+        asks = _compares_numbers(made) and any(_is_computed(each, module) for each in sides)
+    else:
+        asks = isinstance(made, cst.Call) and _is_reduction(made, module)
+    return operand_of_value(module.value(made)) if asks else None
+
+
+def _made(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """What a name was last given, if there is only one such place; else the expression itself."""
+    for _ in range(_MOST_NAMES):
+        bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+        if len(bindings) != 1 or not isinstance(bindings[0].node, cst.Assign):
+            break
+        value, path = bindings[0].node.value, bindings[0].path
+        if len(path) == 1 and isinstance(value, cst.Tuple) and path[0] < len(value.elements):
+            value, path = value.elements[path[0]].value, ()
+        if path:
+            break
+        node = value
+    return node
+
+
+def _is_computed(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression is what a call or an operator made, or an item of that."""
+    left = [node]
+    for _ in range(_MOST_PARTS):
+        if not left:
+            break
+        made = _made(left.pop(), module)
+        if isinstance(made, cst.Call):
+            return module.value(made).has(_TENSOR_OR_ASKED)
+        if isinstance(made, cst.BinaryOperation):
+            left += [made.left, made.right]
+        elif isinstance(made, cst.Subscript):
+            item = made.value
+            left.append(item.value if isinstance(item, cst.Attribute) else item)
+    return False
+
+
+def _is_reduction(call: cst.Call, module: Module) -> bool:
+    """`x.any()`, `torch.all(x)`."""
+    named = not _FUNCTIONS.isdisjoint(module.resolve(call.func))
+    reduces = named or method_name(call) in _ONE_NUMBER
+    return reduces and module.value(call).has(_TENSOR_OR_ASKED)
+
+
+def _compares_numbers(made: cst.Comparison) -> bool:
+    """Whether a comparison may be one of tensors: not with a text, not by `is` or `in`."""
+    return not asks_for_identity(made) and not any(
+        isinstance(each.operator, cst.In | cst.NotIn)
+        or isinstance(literal(each.comparator), str | None)
+        for each in made.comparisons
+    )
