@@ -62,9 +62,11 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
 
 
 def _made(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
-    """What a name was last given, if there is only one such place; else the expression itself."""
+    """What a name was last given, if there is only one such place beside `x = None`; else the
+    expression itself."""
     for _ in range(_MOST_NAMES):
-        bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+        reaching = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+        bindings = [each for each in reaching if each.value is None or not _is_none(each.value)]
         if len(bindings) != 1 or not isinstance(bindings[0].node, cst.Assign):
             break
         value, path = bindings[0].node.value, bindings[0].path
@@ -107,3 +109,7 @@ def _compares_numbers(made: cst.Comparison) -> bool:
         or isinstance(literal(each.comparator), str | None)
         for each in made.comparisons
     )
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
