@@ -1,8 +1,9 @@
 """Read numbers from the device when they are needed, not on every step.
 
 ## What it does
-Reports `.item()`, `float(tensor)` and `int(tensor)`, and tensors in f-strings, `%` and `.format()`,
-that run on each training step: in the step loop itself, or in a helper that the loop calls, in this
+Reports `.item()`, `float(tensor)` and `int(tensor)`, and tensors that are shown (in f-strings, `%`,
+`.format()` and `print`, by `add_scalar`, `wandb.log`, `mlflow.log_metric` and `set_postfix`), where
+each training step does so: in the step loop itself, or in a helper that the loop calls, in this
 file or another.
 
 ## Why it is slow
@@ -73,7 +74,7 @@ import libcst as cst
 
 from torchlint.analysis.training.consumers import decides_on_the_host, is_action
 from torchlint.analysis.training.purposes import Purpose, purpose_of
-from torchlint.analysis.training.syncs import Operand, formatted, is_read_again, operand_of, sync_of
+from torchlint.analysis.training.syncs import Operand, is_read_again, operand_of, shown, sync_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Rule
 
@@ -91,7 +92,7 @@ rule = Rule(
     summary="a number is read from the device on every training step",
     fix=Applicability.SAFE,
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers=(r"\.item\(\)|\bfloat\(|\bint\(",),
+    triggers=(r"\.item\(\)|\bfloat\(|\bint\(|add_scalar\(|wandb\.log|log_metric|set_postfix",),
     off_in_tests=True,
     needs_gpu=True,
 )
@@ -110,11 +111,11 @@ _INSTEAD = {
     Purpose.UNKNOWN: "keep the value on the device and read it every few steps or after the loop",
 }
 """What to do instead, by what the number is for."""
-_FORMATTED = (
-    "Formatting a tensor reads its number, so the host waits for the GPU on every step; format it "
-    "every few steps, or after the loop."
+_SHOWN = (
+    "Showing a tensor reads its number, so the host waits for the GPU on every step; show it every "
+    "few steps, or after the loop."
 )
-_TEXT = "the text is made on every step: put it under `if step % 100 == 0`"
+_TEXT = "it is shown on every step: put it under `if step % 100 == 0`"
 
 
 @rule.on(cst.Call)
@@ -125,7 +126,7 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
     operand = operand_of(sync, module)
     if operand is None or is_action(sync, module) or decides_on_the_host(sync, module):
         return ()
-    if is_read_again(sync, module):
+    if is_read_again(sync.operand, call, module):
         return ()
     read = f"`{sync.how}`" if sync.how.startswith(".") else f"`{sync.how[:-1]}…)` of a tensor"
     purpose = purpose_of(sync, module)
@@ -135,9 +136,10 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
 
 
 @rule.on(cst.FormattedStringExpression, cst.BinaryOperation, cst.Call)
-def formats_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
-    for tensor in formatted(node, module):
+def shows_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
+    for tensor in shown(node, module):
         value = module.value(tensor)
-        if value.has(Kind.DEVICE) and value.only(Kind.DEVICE | Kind.LIKELY):
+        on_device = value.has(Kind.DEVICE) and value.only(Kind.DEVICE | Kind.LIKELY)
+        if on_device and not is_read_again(tensor, tensor, module):
             where = Operand(True, True, ())
-            yield from rule.report(module, tensor, _FORMATTED, withheld=_TEXT, operand=where)
+            yield from rule.report(module, tensor, _SHOWN, withheld=_TEXT, operand=where)

@@ -2,6 +2,8 @@
 
 # every program:
 import math
+import mlflow
+import wandb
 import numpy as np
 import torch
 from torch import nn
@@ -60,6 +62,27 @@ for step, (images, labels) in enumerate(loader):
 
     # case: a tensor in `format`
     bar.set_description("{} {:.3f}".format(step, loss))  # TL201
+
+    # case: a tensor that is printed
+    print("loss", loss, step)  # TL201 | says: show it every few steps | marks: loss
+
+    # case: a tensor that is logged
+    writer.add_scalar("loss", loss, step)  # TL201 | marks: loss
+    wandb.log({"output": output.mean(), "step": step})  # TL201 | marks: output.mean()
+    mlflow.log_metric("labels", labels.max())  # TL201
+    bar.set_postfix(largest=output.max())  # TL201
+
+    # case: a text that is shown
+    bar.set_postfix(loss="%.3f" % loss)  # TL201 | marks: loss
+
+    # case: a number that is logged
+    writer.add_scalar("rate", optimizer.param_groups[0]["lr"], step)
+    wandb.log({"step": step})
+    wandb.log(record)
+
+    # case: a tensor that is shown after it was read
+    total += loss.item()  # TL201
+    bar.set_postfix(loss=loss)
 
     # case: what is printed of a tensor lies on the host
     print(f"{loss.shape} {loss.device} {len(loader)}", "%s" % loss.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CPU_TYPES
+from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ _ALWAYS_TOGETHER = (
 )
 """What runs as a whole, if it runs."""
 _MOST_EARLIER = 4
+_LOGS = frozenset({"wandb.log", "mlflow.log_metrics"})
 _ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
 """Syncs that only tensors have, and that nobody writes for those that are on the host already."""
 _UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
@@ -77,35 +80,37 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
     return None
 
 
-def is_read_again(sync: Sync, module: Module) -> bool:
-    """Whether the same number was read just before, in code that always runs first: the second
-    read waits only for what was queued in between, so not for a backward pass or a step."""
-    if not sync.scalar or not isinstance(sync.operand, cst.Name | cst.Attribute | cst.Subscript):
+def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:
+    """Whether a number that is read at a place was read just before, in code that always runs
+    first: the second read waits only for what was queued in between, so not for a backward pass or
+    a step."""
+    if not isinstance(operand, cst.Name | cst.Attribute | cst.Subscript):
         return False
-    before = module.once(_earlier_reads)[sync.call]
+    orders, alike = module.once(_reads).get(module.source(operand), ([], []))
+    last = bisect_left(orders, module.order(place))
+    before = alike[max(0, last - _MOST_EARLIER) : last]
     if not before:
         return False
-    loop = next(module.loops.loops_around(sync.call), None)
-    above = set(module.ancestors(sync.call))
-    values = _read_bindings(sync.operand, module)
+    loop = next(module.loops.loops_around(place), None)
+    above = set(module.ancestors(place))
+    values = _read_bindings(operand, module)
     return any(
         module.enclosing(earlier.call, *_ALWAYS_TOGETHER) in above
         and next(module.loops.loops_around(earlier.call), None) is loop
-        and not module.loops.trains_between(earlier.call, sync.call)
+        and not module.loops.trains_between(earlier.call, place)
         and _read_bindings(earlier.operand, module) == values
         for earlier in before
     )
 
 
-def _earlier_reads(module: Module) -> dict[cst.Call, list[Sync]]:
-    """By read of a number: the few before it of something that is written alike."""
-    found: dict[cst.Call, list[Sync]] = {}
-    by_text: dict[str, list[Sync]] = {}
+def _reads(module: Module) -> dict[str, tuple[list[int], list[Sync]]]:
+    """By the text of what they read: the reads of numbers in source order, and their places."""
+    found: dict[str, tuple[list[int], list[Sync]]] = {}
     for call in module.nodes(cst.Call):
         sync = sync_of(call, module)
         if sync is not None and sync.scalar:
-            alike = by_text.setdefault(module.source(sync.operand), [])
-            found[call] = alike[-_MOST_EARLIER:]
+            orders, alike = found.setdefault(module.source(sync.operand), ([], []))
+            orders.append(module.order(call))
             alike.append(sync)
     return found
 
@@ -116,9 +121,10 @@ def _read_bindings(operand: cst.BaseExpression, module: Module) -> list[set[int]
     return [set(map(id, module.flow.reaching(name))) for name in names]
 
 
-def formatted(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
-    """What an f-string's placeholder, `%` or `.format(…)` turns into text: of a tensor on the
-    device, that waits as `.item()` does. The text of an error is made once."""
+def shown(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
+    """What an f-string's placeholder, `%`, `.format(…)` or `print` turns into text, and what a
+    logger is given: of a tensor on the device, that waits as `.item()` does. The text of an error
+    is made once."""
     parts = _parts_of_text(node, module)
     once = parts and any(
         isinstance(each, cst.Raise | cst.Assert) for each in module.ancestors(node)
@@ -134,10 +140,28 @@ def _parts_of_text(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression
             return []
         right = node.right
         return [each.value for each in right.elements] if isinstance(right, cst.Tuple) else [right]
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        formats = node.func.attr.value == "format" and _is_text(node.func.value, module)
+    if not isinstance(node, cst.Call):
+        return []
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "format":
+        formats = _is_text(node.func.value, module)
         return [arg.value for arg in node.args] if formats else []
-    return []
+    return _logged(node, module)
+
+
+def _logged(call: cst.Call, module: Module) -> list[cst.BaseExpression]:
+    """What `print`, TensorBoard's `add_scalar`, `wandb.log`, `mlflow.log_metric` and a progress
+    bar's `set_postfix` are given to show."""
+    names = module.resolve(call.func)
+    method = method_name(call)
+    if "builtins.print" in names:
+        return [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+    if method == "set_postfix":
+        return [arg.value for arg in call.args if arg.keyword is not None]
+    if method == "add_scalar" or "mlflow.log_metric" in names:
+        value = argument(call, "scalar_value" if method == "add_scalar" else "value", 1)
+        return [] if value is None else [value]
+    given = call.args[0].value if call.args and not _LOGS.isdisjoint(names) else None
+    return [each.value for each in given.elements] if isinstance(given, cst.Dict) else []
 
 
 def _is_text(node: cst.BaseExpression, module: Module) -> bool:

@@ -99,6 +99,8 @@ class Values:
             return self._calls.call(node)
         if type(node) is cst.Subscript:
             return self._subscript(node)
+        if isinstance(node, cst.BinaryOperation) and isinstance(literal(node.left), str):
+            return HOST_VALUE  # `"%.3f" % loss`
         if isinstance(node, (cst.BinaryOperation, cst.BooleanOperation)):
             pair = (self.value(node.left), self.value(node.right))
             if isinstance(node, cst.BooleanOperation):
