@@ -70,7 +70,7 @@ rule = Rule(
     summary="Python decides by a tensor of the device on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers_on_demand=(
-        r"\b(?:if|elif|assert)\b[^\n]*(?:[<>]|torch\.|\.(?:any|all)\()|\bbool\(",
+        r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all)\()|\bbool\(",
         r"\.(?:any|all|sum|max|min|mean)\(",
     ),
     off_in_tests=True,

@@ -182,6 +182,16 @@ for step, (images, labels) in enumerate(loader):
     if log_writer is not None and step % 10 == 0:
         log_writer.write(loss.item())
 
+    # case: under a name for a condition that holds now and then
+    is_metric_step = (step % every == 0) or step == 3
+    if is_metric_step:
+        print(loss.item())
+
+    # case: under a name for another condition
+    is_large = width > 3 or quick
+    if is_large:
+        print(loss.item())  # TL201
+
     # case: behind the `and` of a condition that holds now and then
     if step % 10 == 0 and loss.item() > 3:
         count += 1

@@ -79,6 +79,25 @@ def guard_of(test: cst.BaseExpression) -> Guard:
     return Guard.NONE
 
 
+def asked_for(test: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The parts of a condition between `and`, `or` and `not`, in source order."""
+    left, found = [test], []
+    while left:
+        part = left.pop()
+        if isinstance(part, cst.BooleanOperation):
+            left += part.right, part.left
+        elif _is_not(part):
+            left.append(part.expression)
+        else:
+            found.append(part)
+    return found
+
+
+def asked_names(test: cst.BaseExpression) -> list[cst.Name]:
+    """The names whose truth a condition asks for."""
+    return [each for each in asked_for(test) if isinstance(each, cst.Name)]
+
+
 def looks_for_broken(test: cst.BaseExpression) -> bool:
     """Whether a condition looks for numbers that are not finite."""
     return any(_BROKEN_WORDS.search(word) for word in words(test))
@@ -87,9 +106,7 @@ def looks_for_broken(test: cst.BaseExpression) -> bool:
 def _mentioned(test: cst.BaseExpression) -> list[str]:
     """The names in a condition, without those of which it only asks whether they are None: a
     `log_writer` that is there is so on every step."""
-    if isinstance(test, cst.BooleanOperation):
-        return [*_mentioned(test.left), *_mentioned(test.right)]
-    return [] if asks_for_identity(test) else words(test)
+    return [word for part in asked_for(test) if not asks_for_identity(part) for word in words(part)]
 
 
 def asks_for_identity(test: cst.BaseExpression) -> bool:

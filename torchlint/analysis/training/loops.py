@@ -15,6 +15,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import dotted_text, is_super
 from torchlint.analysis.training.guards import (
     Guard,
+    asked_names,
     guard_of,
     leaves_round,
     outside_training,
@@ -398,11 +399,16 @@ class Loops:
         return strongest, by
 
     def _guard_of(self, test: cst.BaseExpression) -> Guard:
-        """The guard that a condition is, also by what the functions of this file return that it
-        asks: `if counter.due():` with `return self.steps % 100 == 0`."""
+        """The guard that a condition is, also by what a name in it stands for, as in
+        `due = step % 100 == 0`, and by what the functions of this file return that it asks:
+        `if counter.due():` with `return self.steps % 100 == 0`."""
         if test in self._guards:
             return self._guards[test]
         strongest = guard_of(test)
+        for name in asked_names(test):
+            for binding in self._values.names.lookup(name):
+                if isinstance(binding.value, cst.Comparison | cst.BooleanOperation):
+                    strongest = stronger(strongest, guard_of(binding.value))
         for call in within(test) if strongest is Guard.NONE else ():
             asked = self._values.definitions.callee(call) if isinstance(call, cst.Call) else None
             for answer in self._values.definitions.returns(asked) if asked else ():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import literal
-from torchlint.analysis.training.guards import asks_for_identity
+from torchlint.analysis.training.guards import asked_for, asks_for_identity
 from torchlint.analysis.training.syncs import Operand, operand_of_value
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
@@ -28,21 +28,10 @@ def truths(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
     if isinstance(node, cst.Call):
         if len(node.args) != 1 or "builtins.bool" not in module.resolve(node.func):
             return []
-        left = [node.args[0].value]
-    elif isinstance(node, cst.If | cst.IfExp | cst.Assert):
-        left = [node.test]
-    else:
-        return []
-    found = []
-    while left:
-        part = left.pop()
-        if isinstance(part, cst.BooleanOperation):
-            left += [part.right, part.left]
-        elif isinstance(part, cst.UnaryOperation) and isinstance(part.operator, cst.Not):
-            left.append(part.expression)
-        else:
-            found.append(part)
-    return found
+        return asked_for(node.args[0].value)
+    if isinstance(node, cst.If | cst.IfExp | cst.Assert):
+        return asked_for(node.test)
+    return []
 
 
 def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | None:
