@@ -501,6 +501,14 @@ x = torch.tensor(np.exp(np.ones(3), kept))  # TL105 hint unsafe
 x = torch.FloatTensor(np.random.normal(0, 1, (3, 4))).to(device)  # TL105 hint safe
 # becomes: x = torch.from_numpy(np.random.normal(0, 1, (3, 4))).float().to(device)
 
+# case: the fix of a typed constructor of bytes, which are moved as they are
+x = torch.FloatTensor(np.stack(frames).astype(np.uint8)).to(device)  # TL105 hint unsafe | says: if it holds bytes
+# becomes: x = torch.from_numpy(np.stack(frames).astype(np.uint8)).to(device).float()
+
+# case: the fix of a typed constructor of bytes that stay in host memory
+x = torch.FloatTensor(np.stack(frames).astype(np.uint8)).mean()  # TL105 hint unsafe
+# becomes: x = torch.from_numpy(np.stack(frames).astype(np.uint8)).float().mean()
+
 # case: the fix of a typed constructor of integers
 x = torch.LongTensor(np.concatenate(xs))  # TL105 hint safe
 # becomes: x = torch.from_numpy(np.concatenate(xs)).long()
