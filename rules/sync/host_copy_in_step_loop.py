@@ -37,7 +37,8 @@ In tests and documentation; in evaluation, where collecting outputs on the host 
 memory free; for modules (`model.cpu()`); under `if step % 100 == 0` and similar conditions; in
 `except` blocks; for actions and other input of an environment; for replay buffers; for the lengths
 that `pack_padded_sequence` needs on the host. If a function outside torch and NumPy uses the copy
-(a matcher, a metric), it is a hint, since that function may need it on the host.
+(a matcher, a metric), it is a hint, since that function may need it on the host; so are the
+priorities of a replay buffer.
 
 ## Fix safety
 There is no fix: what to do depends on what uses the copy, and the message names it.
@@ -54,7 +55,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.consumers import consumer, is_action, is_stored, needs_host_tensor
+from torchlint.analysis.training.consumers import (
+    consumer,
+    is_action,
+    is_priority,
+    is_stored,
+    needs_host_tensor,
+)
 from torchlint.analysis.training.syncs import Sync, operand_of, sync_of
 from torchlint.rule import Context, Rule, Tier
 
@@ -74,6 +81,10 @@ rule = Rule(
     needs_gpu=True,
 )
 
+_PRIORITY = (
+    "The replay buffer keeps priorities on the host, and this copy waits for the GPU on every "
+    "step; copy them after the optimizer step, or set them one step later."
+)
 _TENSOR_LIBRARIES = ("torch.", "numpy.", "builtins.", "torchvision.")
 
 
@@ -89,8 +100,9 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Rep
         return ()
     taker = consumer(sync, module)
     outsider = taker is not None and _is_outsider(taker, module)
-    tier = Tier.HINT if outsider else Tier.DEFAULT
-    message = _message(sync, taker, outsider)
+    priority = is_priority(sync, module)
+    tier = Tier.HINT if outsider or priority else Tier.DEFAULT
+    message = _PRIORITY if priority else _message(sync, taker, outsider)
     return rule.report(module, call, message, tier=tier, operand=operand)
 
 

@@ -74,7 +74,14 @@ import libcst as cst
 
 from torchlint.analysis.training.consumers import decides_on_the_host, is_action
 from torchlint.analysis.training.purposes import Purpose, purpose_of
-from torchlint.analysis.training.syncs import Operand, is_read_again, operand_of, shown, sync_of
+from torchlint.analysis.training.syncs import (
+    Operand,
+    is_read_again,
+    operand_of,
+    shown,
+    sync_of,
+    waited_before,
+)
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Rule
 
@@ -131,6 +138,10 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
     read = f"`{sync.how}`" if sync.how.startswith(".") else f"`{sync.how[:-1]}…)` of a tensor"
     purpose = purpose_of(sync, module)
     message = f"{read} makes the host wait for the GPU on every step; {_INSTEAD[purpose]}."
+    waited = waited_before(call, module)
+    if waited is not None:
+        row = module.span(waited)[0].row
+        message += f" `synchronize()` in line {row} waits before it, so both must go."
     fix, withheld = fix_of(sync, purpose, module)
     return rule.report(module, call, message, fix=fix, withheld=withheld, operand=operand)
 

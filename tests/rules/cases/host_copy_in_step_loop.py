@@ -98,6 +98,13 @@ for step, (images, labels) in enumerate(loader):
     with torch.no_grad():
         shown = output.cpu()  # TL202
 
+    # case: a number that is copied first, which TL201 reports too
+    total += loss.detach().cpu().item()
+
+    # case: priorities of a replay buffer
+    priorities = loss.abs().detach().cpu().numpy()  # TL202 hint | says: after the optimizer step
+    memory.update_priorities(indices, priorities + 1e-6)
+
     # case: by the type of a CPU tensor
     mask = (output > 0).type(torch.FloatTensor).to(device)  # TL202 | says: `.type(torch.FloatTensor)` copies
     same = (output > 0).type(torch.cuda.FloatTensor).type(torch.float32)

@@ -182,6 +182,15 @@ for step, (images, labels) in enumerate(loader):
     if log_writer is not None and step % 10 == 0:
         log_writer.write(loss.item())
 
+    # case: behind a wait for everything
+    torch.cuda.synchronize()
+    print(loss.item())  # TL201 | says: `synchronize()` in line 20 waits before it
+
+    # case: behind such a wait in another branch
+    if quick:
+        torch.cuda.synchronize()
+    print(loss.item())  # TL201 | says: print it every few steps.
+
     # case: under a name for a condition that holds now and then
     is_metric_step = (step % every == 0) or step == 3
     if is_metric_step:
@@ -251,8 +260,8 @@ for step, (images, labels) in enumerate(loader):
     # case: item of a tensor that is known to be on the CPU
     print(torch.zeros(3).sum().item())
 
-    # case: a tensor after `.cpu()`, which TL202 reports
-    print(loss.cpu().item())
+    # case: a tensor after `.cpu()`
+    print(loss.cpu().item())  # TL201
 
     # case: a tensor after `.to('cpu')`, which TL202 reports
     print(loss.to('cpu').item())
@@ -527,6 +536,11 @@ def train():
 
         # case: no fix for a meter
         meter.update(loss.item())  # TL201 | no fix: how often it is needed | says: log it every few steps
+
+        # case: a sum of numbers that are copied before they are read
+        total += loss.detach().cpu().item()  # TL201 unsafe
+        # becomes: total += loss.detach().float()
+    # added: total = float(total)
 
         # case: a sum of `float`
         total += float(loss)  # TL201 unsafe

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import words
-from torchlint.analysis.uses import reads_of_targets
+from torchlint.analysis.uses import method_name, reads_of_targets
 from torchlint.analysis.values.kinds import sounds_like_optimizer
 
 if TYPE_CHECKING:
@@ -52,6 +52,21 @@ def is_stored(sync: Sync, module: Module) -> bool:
         return False
     owner = dotted_text(call.func.value)
     return call.func.attr.value in _STORES and bool(_STORE_WORDS.search(owner))
+
+
+def is_priority(sync: Sync, module: Module) -> bool:
+    """Whether the value becomes priorities of a replay buffer, which are kept on the host."""
+    uses = [sync.call, *_reads(sync, module)]
+    return any("priorit" in method_name(call) for use in uses for call in _calls_with(use, module))
+
+
+def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
+    """The calls around an expression in its statement."""
+    for above in module.ancestors(node):
+        if isinstance(above, cst.BaseSmallStatement):
+            return
+        if isinstance(above, cst.Call):
+            yield above
 
 
 def needs_host_tensor(sync: Sync, module: Module) -> bool:

@@ -31,6 +31,7 @@ _ALWAYS_TOGETHER = (
 )
 """What runs as a whole, if it runs."""
 _MOST_EARLIER = 4
+_SYNCHRONIZES = ("torch.cuda.synchronize", "torch.accelerator.synchronize")
 _LOGS = frozenset({"wandb.log", "mlflow.log_metrics"})
 _ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
 """Syncs that only tensors have, and that nobody writes for those that are on the host already."""
@@ -59,8 +60,8 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
         name = func.attr.value
         if not call.args:
             if name == "item":
-                return Sync(call, ".item()", func.value, scalar=True)
-            if name in _COPIES:
+                return Sync(call, ".item()", _before_copy(func.value), scalar=True)
+            if name in _COPIES and not _is_read_at_once(call, module):
                 return Sync(call, f".{name}()", func.value, scalar=False)
         if name == "type" and call.args:
             type_ = call.args[0].value
@@ -78,6 +79,23 @@ def sync_of(call: cst.Call, module: Module) -> Sync | None:
         if names and names[0] in _ARRAYS_FROM:
             return Sync(call, f"np.{names[0].rpartition('.')[2]}()", operand, scalar=False)
     return None
+
+
+def _before_copy(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`loss` for `loss.cpu()`."""
+    while isinstance(node, cst.Call) and method_name(node) == "cpu" and not node.args:
+        assert isinstance(node.func, cst.Attribute)
+        node = node.func.value
+    return node
+
+
+def _is_read_at_once(call: cst.Call, module: Module) -> bool:
+    """Whether `.item()` follows on `.cpu()`, so that one number is all that is copied."""
+    attribute = module.parent(call)
+    if method_name(call) != "cpu" or not isinstance(attribute, cst.Attribute):
+        return False
+    reads = isinstance(module.parent(attribute), cst.Call) and attribute.attr.value == "item"
+    return attribute.value is call and (reads or attribute.attr.value == "cpu")
 
 
 def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:
@@ -101,6 +119,24 @@ def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Modul
         and _read_bindings(earlier.operand, module) == values
         for earlier in before
     )
+
+
+def waited_before(place: cst.CSTNode, module: Module) -> cst.Call | None:
+    """The last `torch.cuda.synchronize()` that always runs before a place, in the same round, with
+    no backward pass or step in between: what is read there has nothing left to wait for."""
+    loop = next(module.loops.loops_around(place), None)
+    above = set(module.ancestors(place))
+    at = module.order(place)
+    before = [
+        call
+        for name in _SYNCHRONIZES
+        for call in module.calls_by_name.get(name, ())[-_MOST_EARLIER * 8 :]
+        if module.order(call) < at
+        and module.enclosing(call, *_ALWAYS_TOGETHER) in above
+        and next(module.loops.loops_around(call), None) is loop
+        and not module.loops.trains_between(call, place)
+    ]
+    return max(before, key=module.order, default=None)
 
 
 def _reads(module: Module) -> dict[str, tuple[list[int], list[Sync]]]:
