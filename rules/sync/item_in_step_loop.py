@@ -41,7 +41,7 @@ print(running / len(loader))
 In tests and documentation; in evaluation; under `if step % 100 == 0` and similar conditions; in
 `except` blocks; in LBFGS closures; if the same number was read just before; if the host needs the
 number to continue, such as an action for an environment or the check for early stopping, also with
-a patience. Under a condition for one process (`if rank == 0`) it is a hint.
+a patience.
 
 ## Fix safety
 What becomes of the number can often take the tensor, and the fix leaves it on the device:

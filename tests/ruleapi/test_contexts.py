@@ -34,7 +34,7 @@ def test_hot_code_runs_on_each_step(found: Found) -> None:
     contexts = (Context.HOT,)
     assert found(text, finds=FINDS, contexts=contexts) == [
         "train.py:5",
-        "train.py:9?",
+        "train.py:9",
         "train.py:11",
     ]
 

@@ -24,7 +24,6 @@ from torchlint.source.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from torchlint.analysis.training.guards import Guard
     from torchlint.analysis.values.definitions import Definitions
     from torchlint.analysis.values.kinds import Value
     from torchlint.files.reading import Source
@@ -284,8 +283,9 @@ class Module:
         loop = self.loops.step_loop(node)
         return self.loops.in_evaluation(node, inside=loop.node if loop else None)
 
-    def guard(self, node: cst.CSTNode) -> Guard:
-        """What keeps `node` from running on each round of its step loop (or each call)."""
+    def guard(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """What keeps `node` from running on each round of its step loop (or each call), if
+        anything does."""
         loop = self.loops.step_loop(node)
         return self.loops.guard(node, loop.node if loop else None)
 

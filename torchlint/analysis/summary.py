@@ -10,7 +10,6 @@ import libcst as cst
 from torchlint.analysis.callables import OUTSIDE, held_functions
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How, dotted_text, is_super, sounds_like_class
-from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
 
@@ -260,9 +259,8 @@ class _Summarizer:
                 continue
             loops = list(module.loops.loops_around(call))
             around = module.loops.judged_within(call)
-            quiet = module.loops.guard(
-                call, around
-            ) is Guard.PERIODIC or module.loops.in_evaluation(call, inside=around)
+            guarded = module.loops.guard(call, around) is not None
+            quiet = guarded or module.loops.in_evaluation(call, inside=around)
             rare = around not in module.loops.step_loops and module.loops.is_rare(around)
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)

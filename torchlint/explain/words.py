@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import Guard
-
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
     from torchlint.finding import Position
@@ -69,15 +67,15 @@ class Words:
         """Why code does not run on each step although what is around it may."""
         loops = self.module.loops
         around = loops.judged_within(node)
-        guard, by = loops.guarded_by(node, around)
-        if guard is Guard.PERIODIC and by is not None:
+        by = loops.guard(node, around)
+        if by is not None:
             return Silence("guarded", f"{self._how(by, node)} {self.quoted(by)}")
         shown = loops.evaluation_around(node, inside=around)
         if shown is not None:
             return Silence("evaluation", f"by {self.quoted(shown)}")
         if around is not None and around not in loops.step_loops:
-            guard, by = loops.guarded_by(around, None)
-            if guard is Guard.PERIODIC and by is not None:
+            by = loops.guard(around, None)
+            if by is not None:
                 return Silence("guarded", f"its loop runs only under {self.quoted(by)}")
         return None
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.batches import runs_per_batch
-from torchlint.analysis.training.guards import Guard
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace
 
@@ -33,8 +32,7 @@ class Context(str, Enum):
     HOT = "hot"
     """The code runs on each training step: in a step loop, or in a function called from one in any
     file.
-    Code in evaluation, or under `if step % 100 == 0` and the like, is not hot. Under
-    `if rank == 0` in the loop, the finding is a hint."""
+    Code in evaluation, or under `if step % 100 == 0` and the like, is not hot."""
     PER_BATCH = "per batch"
     """The code runs for each batch or sample: in a step loop of its own function, in a dataset's
     `__getitem__`, in a collate function."""
@@ -133,8 +131,7 @@ def _heated(
     loops = module.loops.loops_around(node)
     inner = module.step_loop(node)
     around = module.loops.judged_within(node)
-    guard = module.loops.guard(node, around)
-    if guard is Guard.PERIODIC or module.loops.in_evaluation(node, inside=around):
+    if module.loops.guard(node, around) or module.loops.in_evaluation(node, inside=around):
         return None
     function = module.function(node)
     if function is not None and inner is None and module.loops.is_evaluation(function):
@@ -147,7 +144,6 @@ def _heated(
         rare=inner is None and module.loops.is_rare(around),
     )
     return found._replace(
-        certain=found.certain and guard is not Guard.RANK,
         hot=place,
         group=f"{module.path}:{module.span(inner.node)[0].row}" if inner is not None else None,
     )

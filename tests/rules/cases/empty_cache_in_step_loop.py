@@ -39,7 +39,7 @@ for step, (images, labels) in enumerate(loader):
 
     # case: in one process only
     if rank == 0:
-        torch.cuda.empty_cache()  # TL209 hint
+        torch.cuda.empty_cache()  # TL209
 
     # case: somebody else's cache
     cache.empty_cache()

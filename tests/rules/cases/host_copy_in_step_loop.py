@@ -92,7 +92,7 @@ for step, (images, labels) in enumerate(loader):
 
     # case: in the first process only
     if rank == 0:
-        shown = output.cpu()  # TL202 hint
+        shown = output.cpu()  # TL202
 
     # case: under no_grad in the loop
     with torch.no_grad():

@@ -164,11 +164,11 @@ for step, (images, labels) in enumerate(loader):
 
     # case: in the first process only
     if rank == 0:
-        print(loss.item())  # TL201 hint
+        print(loss.item())  # TL201
 
     # case: in the main process only
     if accelerator.is_main_process:
-        print(loss.item())  # TL201 hint
+        print(loss.item())  # TL201
 
     # case: under no_grad in the loop
     with torch.no_grad():

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.values.environments import plays_environment
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
     function = module.function(node)
     if function is not None and (function.name.value in _PER_SAMPLE or collates(function, module)):
         return True
-    if module.guard(node) is Guard.PERIODIC or module.in_evaluation(node):
+    if module.guard(node) or module.in_evaluation(node):
         return False
     if module.step_loop(node) is not None:
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -39,44 +38,25 @@ _END_WORDS = re.compile(
     r"(?:^|_)(?:next|last|prev|previous|total|max|end|final|num|len|length)(?:_|$)"
 )
 """Bounds that move with the steps, or that the last of them reaches."""
-_RANK_WORDS = re.compile(
-    r"(?:^|_)(?:rank|main_process|is_main|is_master|master|master_process|local_rank|"
-    r"is_rank0|rank_zero|is_global_zero)(?:_|$|\d)",
-    re.IGNORECASE,
-)
 _BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
 
 
-class Guard(Enum):
-    """What keeps code in a step loop from running on every step."""
-
-    NONE = "none"
-    RANK = "rank"
-    """Runs on every step, but in one process only."""
-    PERIODIC = "periodic"
-    """Runs now and then: every so many steps, when logging, when something broke."""
-
-
-def guard_of(test: cst.BaseExpression) -> Guard:
-    """Whether the condition of an `if` holds on few steps, or in one process only."""
+def holds_rarely(test: cst.BaseExpression) -> bool:
+    """Whether the condition of an `if` holds on few steps: every so many, when logging, when
+    something broke. One that holds in one process only is none of these: the others wait for it
+    when gradients are averaged."""
+    if any(isinstance(node, cst.Modulo) for node in _operators(test)) or looks_for_broken(test):
+        return True
     mentioned = _mentioned(test)
-    if any(isinstance(node, cst.Modulo) for node in _operators(test)):
-        return Guard.PERIODIC
-    if looks_for_broken(test):
-        return Guard.PERIODIC
     if any(_PERIODIC_WORDS.search(snake(word)) for word in mentioned):
-        return Guard.PERIODIC
+        return True
     if any(_DUE_WORDS.search(snake(name)) for name in _called(test)):
-        return Guard.PERIODIC
-    if any(_RANK_WORDS.search(snake(word)) for word in mentioned):
-        return Guard.RANK
-    if (
+        return True
+    return (
         _compares(test)
         and not _holds_from_then_on(test)
         and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned)
-    ):
-        return Guard.PERIODIC
-    return Guard.NONE
+    )
 
 
 def asked_for(test: cst.BaseExpression) -> list[cst.BaseExpression]:
@@ -128,11 +108,6 @@ def _holds_from_then_on(test: cst.BaseExpression) -> bool:
         and not any(isinstance(node, cst.Call) for node in within(compared.comparator))
         and not any(_END_WORDS.search(snake(word)) for word in words(compared.comparator))
     )
-
-
-def stronger(first: Guard, second: Guard) -> Guard:
-    order = list(Guard)
-    return max(first, second, key=order.index)
 
 
 def skips_most(test: cst.BaseExpression) -> bool:

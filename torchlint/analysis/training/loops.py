@@ -14,14 +14,12 @@ from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import dotted_text, is_super
 from torchlint.analysis.training.guards import (
-    Guard,
     asked_names,
-    guard_of,
+    holds_rarely,
     leaves_round,
     outside_training,
     skips_most,
     snake,
-    stronger,
 )
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
@@ -61,7 +59,7 @@ class Loops:
     def __init__(self, tree: Tree, values: Values) -> None:
         self._tree = tree
         self._values = values
-        self._guards: dict[cst.BaseExpression, Guard] = {}
+        self._rare: dict[cst.BaseExpression, bool] = {}
 
     # anchors -----------------------------------------------------------------------------
 
@@ -363,59 +361,51 @@ class Loops:
 
     # guards ------------------------------------------------------------------------------
 
-    def guard(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> Guard:
-        """What stands between `node` and the loop (or, without one, the function) around it."""
-        return self.guarded_by(node, loop)[0]
-
-    def guarded_by(
-        self, node: cst.CSTNode, loop: cst.CSTNode | None
-    ) -> tuple[Guard, cst.CSTNode | None]:
-        """The same, with the condition, `except` or function that guards."""
-        strongest = Guard.NONE
-        by: cst.CSTNode | None = None
+    def guard(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> cst.CSTNode | None:
+        """The condition, `except` or function between `node` and the loop (or, without one, the
+        function) around it that keeps it from running on each round; None if nothing does."""
         child = node
         around_step = self._around_step.get(self.function(node) if loop is None else loop, ())
         for above in self._tree.ancestors(node):
             kind = above.__class__
             if kind is cst.ExceptHandler:
-                return Guard.PERIODIC, above
+                return above
             if kind in _UNDER_CONDITIONS and child in around_step:
                 pass  # the step itself is under the same condition
             elif (condition := _condition_before(above, child)) is not None:
-                own = self._guard_of(condition)
-                if own is not strongest and stronger(strongest, own) is own:
-                    strongest, by = own, above
+                if self._holds_rarely(condition):
+                    return above
             elif kind in _BLOCKS:
                 skip = self._skip_before(above, child)
                 if skip is not None:
-                    return Guard.PERIODIC, skip
-            if strongest is Guard.PERIODIC or above is loop:
-                return strongest, by
+                    return skip
+            if above is loop:
+                return None
             if kind in _CALLABLES:
-                if isinstance(above, cst.FunctionDef) and self.is_closure(above):
-                    return Guard.PERIODIC, above
-                return strongest, by
+                closure = isinstance(above, cst.FunctionDef) and self.is_closure(above)
+                return above if closure else None
             child = above
-        return strongest, by
+        return None
 
-    def _guard_of(self, test: cst.BaseExpression) -> Guard:
-        """The guard that a condition is, also by what a name in it stands for, as in
+    def _holds_rarely(self, test: cst.BaseExpression) -> bool:
+        """The same, also by what a name in the condition stands for, as in
         `due = step % 100 == 0`, and by what the functions of this file return that it asks:
         `if counter.due():` with `return self.steps % 100 == 0`."""
-        if test in self._guards:
-            return self._guards[test]
-        strongest = guard_of(test)
+        if test not in self._rare:
+            self._rare[test] = holds_rarely(test) or any(map(holds_rarely, self._meant(test)))
+        return self._rare[test]
+
+    def _meant(self, test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+        """The conditions that the names and calls of a condition stand for."""
         for name in asked_names(test):
             for binding in self._values.names.lookup(name):
                 if isinstance(binding.value, cst.Comparison | cst.BooleanOperation):
-                    strongest = stronger(strongest, guard_of(binding.value))
-        for call in within(test) if strongest is Guard.NONE else ():
+                    yield binding.value
+        for call in within(test):
             asked = self._values.definitions.callee(call) if isinstance(call, cst.Call) else None
             for answer in self._values.definitions.returns(asked) if asked else ():
                 if answer.value is not None:
-                    strongest = stronger(strongest, guard_of(answer.value))
-        self._guards[test] = strongest
-        return strongest
+                    yield answer.value
 
     @cached_property
     def _around_step(self) -> dict[cst.CSTNode | None, set[cst.CSTNode]]:
@@ -439,7 +429,7 @@ class Loops:
 
     def is_rare(self, loop: Loop | None) -> bool:
         """Whether a whole loop runs only now and then, each time that its function is called."""
-        return loop is not None and self.guard(loop, None) is Guard.PERIODIC
+        return loop is not None and self.guard(loop, None) is not None
 
     def _skip_before(self, block: cst.CSTNode, child: cst.CSTNode) -> cst.If | None:
         """An earlier `if step % 100: continue` in the block, which skips `child`."""
@@ -455,7 +445,7 @@ class Loops:
             if (
                 statement.orelse is None
                 and leaves_round(statement.body)
-                and self._guard_of(statement.test) is Guard.PERIODIC
+                and self._holds_rarely(statement.test)
                 and skips_most(statement.test)
             ):
                 found.setdefault(self._tree.parent(statement), statement)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import Guard
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 
@@ -80,7 +79,7 @@ def purpose_of(sync: Sync, module: Module) -> Purpose:
 
 def is_shown_rarely(use: cst.BaseExpression, module: Module) -> bool:
     """Whether a use lies under `if step % 100 == 0` or the like."""
-    return module.loops.guard(use, module.loops.judged_within(use)) is Guard.PERIODIC
+    return module.loops.guard(use, module.loops.judged_within(use)) is not None
 
 
 def is_arithmetic(node: cst.CSTNode | None) -> bool:
