@@ -1155,3 +1155,16 @@ for images in loader:
     loss = model(images.to("cuda")).mean()
     loss.backward()
     print(loss.item())  # TL201
+
+# case: what Transformers passes to a callback are numbers and settings
+from transformers import TrainerCallback
+class Progress(TrainerCallback):
+    def on_step_end(self, args, state, control, **kwargs):
+        print(f"{state.epoch:.2f} {args.seed} {control.should_save} {int(state.epoch)}")
+
+# case: what Lightning passes to a callback
+import lightning as L
+class Progress(L.Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        print(f"{trainer.global_step} {batch_idx} {pl_module.threshold}")
+        print(f"{outputs['loss']:.3f}")  # TL201

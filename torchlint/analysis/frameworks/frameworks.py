@@ -43,8 +43,10 @@ ACCELERATED: Final = "|".join(ANY.accelerator_words)
 """A pattern for files which show that a program runs on an accelerator."""
 STEP_WORDS: Final = "|".join((*ANY.step_words, *ANY.step_methods))
 """A pattern for files in which training steps are taken."""
-HOOK_WORDS: Final = "|".join(ANY.hook_words)
-"""A pattern for files that register a function to be called on each step."""
+HOOK_WORDS: Final = "|".join(
+    (*ANY.hook_words, *sorted({method for _, methods in ANY.step_hooks for method in methods}))
+)
+"""A pattern for files with functions that a framework calls on each step."""
 
 
 def owned(setting: str) -> str:

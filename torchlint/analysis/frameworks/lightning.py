@@ -25,7 +25,10 @@ LIGHTNING = Framework(
         {"validation_step", "test_step", "predict_step", "on_validation_batch_end"}
     ),
     backward_methods=frozenset({"manual_backward"}),
-    host_parameters=frozenset({"batch_idx", "batch_nb", "optimizer_idx", "dataloader_idx"}),
+    module_parameters=frozenset({"pl_module"}),
+    host_parameters=frozenset(
+        {"batch_idx", "batch_nb", "optimizer_idx", "dataloader_idx", "trainer"}
+    ),
     settings=(
         Setting(
             "strategy",
