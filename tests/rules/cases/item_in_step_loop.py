@@ -29,6 +29,10 @@ for step, (images, labels) in enumerate(loader):
     # case: `.data`
     print(loss.data.item())  # TL201
 
+    # case: what is computed of a parameter of the model
+    print(model.logit_scale.exp().item())  # TL201
+    print(model.settings.get("scale").item())
+
     # case: an element
     print(output[0, 0].item())  # TL201
 

@@ -59,6 +59,9 @@ _COMPUTING_METHODS = frozenset(
     "data repeat add mul sub div index_add reduce softmax sigmoid".split()
 )
 """Methods of tensors and arrays alike: the result is of the caller's kind."""
+_PARAMETER_MATHS = frozenset(
+    "abs clamp exp log mean norm pow sigmoid softmax sqrt square sum".split()
+)
 _WRAPPERS = frozenset(
     {
         "torch.nn.DataParallel",
@@ -280,6 +283,8 @@ class CallValues:
             return self._tensor_method(name, node, owner)
         if values.value(func).has(Kind.MODULE):
             return DEVICE_VALUE
+        if name in _PARAMETER_MATHS and self._is_held_by_module(func.value):
+            return Value(Kind.LIKELY)
         if owner.has(Kind.CONTAINER) and name in ("values", "pop", "get", "copy"):
             return owner if name in ("values", "copy") else owner.element or UNKNOWN_VALUE
         if owner.has(Kind.HOST) and owner.only(Kind.HOST):
@@ -289,6 +294,11 @@ class CallValues:
         if name in ANY.prepares and node.args:
             return self._prepared(values.value(node.args[0].value))
         return self._unknown_function(node)
+
+    def _is_held_by_module(self, node: cst.BaseExpression) -> bool:
+        """`model.logit_scale`: with which one computes, so a parameter or a buffer."""
+        held = isinstance(node, cst.Attribute) and self._values.value(node.value).has(Kind.MODULE)
+        return held and self._values.value(node).only(Kind.UNKNOWN)
 
     def _tensor_method(self, name: str, node: cst.Call, owner: Value) -> Value:
         if name in ("item", "tolist"):
