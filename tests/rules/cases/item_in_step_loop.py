@@ -663,6 +663,11 @@ def train():
         scale = output[0].item()  # TL201 | no fix: changed in place
         again = (scale * output).mean()
 
+        # case: no coefficient of an object that does the backward pass
+        accelerator.backward(loss)
+        mean = loss.item() / accelerator.num_processes  # TL201 | no fix
+        print(f"{accelerator.num_processes}")
+
         # case: a size
         first = images[: int(labels.max().item())]  # TL201 | says: before the data is moved
 

@@ -90,10 +90,7 @@ def is_arithmetic(node: cst.CSTNode | None) -> bool:
 
 def is_on_device(node: cst.BaseExpression, module: Module) -> bool:
     """Whether an expression is a tensor on the device and can be nothing else."""
-    value = module.value(node)
-    return value.has(Kind.DEVICE | Kind.LIKELY) and value.only(
-        Kind.DEVICE | Kind.LIKELY | Kind.TENSOR
-    )
+    return module.value(node).only(Kind.DEVICE)
 
 
 def _named(node: cst.BaseExpression, module: Module) -> list[cst.Name]:

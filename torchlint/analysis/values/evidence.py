@@ -35,9 +35,10 @@ class Evidence:
                 continue
             owner = call.func.value
             if call.func.attr.value == "backward":
-                found.add(dotted_text(owner))
-                if call.args:
-                    found.add(dotted_text(call.args[0].value))
+                given = dotted_text(call.args[0].value) if call.args else ""
+                found.add(given)
+                if "loss" not in given.lower():  # `accelerator.backward(loss)`
+                    found.add(dotted_text(owner))
                 if isinstance(owner, cst.Call) and owner.args:
                     found.add(dotted_text(owner.args[0].value))
             elif call.func.attr.value in ANY.backward_methods and call.args:
