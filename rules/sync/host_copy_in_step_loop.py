@@ -35,10 +35,10 @@ for points, target in loader:
 ## When it is silent
 In tests and documentation; in evaluation, where collecting outputs on the host keeps the GPU's
 memory free; for modules (`model.cpu()`); under `if step % 100 == 0` and similar conditions; in
-`except` blocks; for actions and other input of an environment; for replay buffers; for the lengths
-that `pack_padded_sequence` needs on the host. If a function outside torch and NumPy uses the copy
-(a matcher, a metric), it is a hint, since that function may need it on the host; so are the
-priorities of a replay buffer.
+`except` blocks; for actions and other input of an environment; for replay buffers. If a function
+outside torch and NumPy uses the copy (a matcher, a metric), it is a hint, since that function may
+need it on the host; so are the priorities of a replay buffer, and the lengths that
+`pack_padded_sequence` needs there.
 
 ## Fix safety
 There is no fix: what to do depends on what uses the copy, and the message names it.
@@ -85,6 +85,10 @@ _PRIORITY = (
     "The replay buffer keeps priorities on the host, and this copy waits for the GPU on every "
     "step; copy them after the optimizer step, or set them one step later."
 )
+_LENGTHS = (
+    "torch needs these numbers on the host, and this copy waits for the GPU on every step; keep "
+    "them there, as the loader gives them, when the rest of the batch is moved."
+)
 _TENSOR_LIBRARIES = ("torch.", "numpy.", "builtins.", "torchvision.")
 
 
@@ -96,13 +100,13 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Rep
     operand = operand_of(sync, module)
     if operand is None or is_action(sync, module) or is_stored(sync, module):
         return ()
-    if needs_host_tensor(sync, module):
-        return ()
     taker = consumer(sync, module)
     outsider = taker is not None and _is_outsider(taker, module)
-    priority = is_priority(sync, module)
-    tier = Tier.HINT if outsider or priority else Tier.DEFAULT
-    message = _PRIORITY if priority else _message(sync, taker, outsider)
+    needed = _PRIORITY if is_priority(sync, module) else ""
+    if needs_host_tensor(sync, module):
+        needed = _LENGTHS
+    tier = Tier.HINT if outsider or needed else Tier.DEFAULT
+    message = needed or _message(sync, taker, outsider)
     return rule.report(module, call, message, tier=tier, operand=operand)
 
 

@@ -179,7 +179,11 @@ for step, (images, labels) in enumerate(loader):
 
     # case: lengths for a packed sequence
     lengths = output.argmax(1)
-    packed = torch.nn.utils.rnn.pack_padded_sequence(images, lengths.cpu())
+    packed = torch.nn.utils.rnn.pack_padded_sequence(images, lengths.cpu())  # TL202 hint | says: as the loader gives them
+
+    # case: lengths for a packed sequence by a name
+    lengths = output.argmax(1).cpu().numpy()  # TL202 hint | says: as the loader gives them
+    packed = torch.nn.utils.rnn.pack_padded_sequence(images, lengths, batch_first=True)
 
     # case: what nobody knows
     print(mystery.compute().tolist())

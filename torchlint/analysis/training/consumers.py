@@ -71,8 +71,10 @@ def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
 
 def needs_host_tensor(sync: Sync, module: Module) -> bool:
     """Whether a torch function takes the value that demands it on the host."""
-    call = consumer(sync, module)
-    return call is not None and module.calls(call, *_HOST_REQUIRED)
+    uses = [sync.call, *_reads(sync, module)]
+    return any(
+        module.calls(call, *_HOST_REQUIRED) for use in uses for call in _calls_with(use, module)
+    )
 
 
 def consumer(sync: Sync, module: Module) -> cst.Call | None:
