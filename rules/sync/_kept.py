@@ -165,7 +165,7 @@ def _keeper_of(use: cst.BaseExpression, module: Module) -> _Keeper | str:
 def _list_of(call: cst.Call, module: Module) -> _Keeper | str:
     """The list that `losses.append(…)` fills, if nothing in the loop reads it."""
     owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-    if not isinstance(owner, cst.Name) or len(call.args) != 1:
+    if not isinstance(owner, cst.Name):
         return f"the list {_ELSEWHERE}"
     name = owner.value
     around = tuple(module.loops.loops_around(call))
@@ -175,8 +175,6 @@ def _list_of(call: cst.Call, module: Module) -> _Keeper | str:
     uses = [use for use in occurrences(owner, module) if loop in module.ancestors(use)]
     if len(uses) > 1:
         return f"`{name}` is used again inside the loop"
-    if module.names.scope(owner) is not module.names.scope(call):
-        return f"the list {_ELSEWHERE}"
     number = f"torch.stack({name}).flatten().tolist() if {name} else []"
     return _Keeper(name, loop, number, exact=loop is around[0], is_list=True)
 

@@ -326,3 +326,9 @@ for images, labels in loader:
     loss = criterion(output, labels.to(device))
     loss.backward()
     x = output.cpu()
+
+# case: in a test [path=tests/test_training.py]
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    print(loss.cpu())

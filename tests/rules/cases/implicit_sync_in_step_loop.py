@@ -186,3 +186,13 @@ for images in loader:
     loss.backward()
 if loss > 10:
     print("large")
+
+# case: a program that uses no accelerator [bare]
+import torch
+from torch import nn
+model = nn.Linear(3, 3)
+for images in loader:
+    loss = model(images).mean()
+    loss.backward()
+    if loss > 3:
+        print("large")

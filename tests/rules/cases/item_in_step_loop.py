@@ -88,6 +88,12 @@ for step, (images, labels) in enumerate(loader):
     total += loss.item()  # TL201
     bar.set_postfix(loss=loss)
 
+    # case: what may be a number or a tensor
+    seen = step
+    if quick:
+        seen = loss
+    print(f"{seen}")
+
     # case: what is printed of a tensor lies on the host
     print(f"{loss.shape} {loss.device} {len(loader)}", "%s" % loss.dtype)
 
@@ -396,6 +402,7 @@ for step, (images, labels) in enumerate(loader):
 def train():
     total = 0.0
     right = 0
+    outer = model(first.to(device)).mean()
     kept = []
     annotated: list[float] = []
     again = 1
@@ -550,6 +557,73 @@ def train():
         total += float(loss)  # TL201 unsafe
         # becomes: total += loss.detach().float()
     # added: total = float(total)
+
+        # case: no fix for a sum of `int`
+        right += int((output > 0).sum())  # TL201 | no fix
+
+        # case: no fix for a kept number that is added and shown on every step
+        value = loss.item()  # TL201 | no fix: not only added
+        total += value
+        print(f"{value:.3f}")
+
+        # case: no fix for a kept number that is added and passed on now and then
+        value = loss.item()  # TL201 | no fix: not only added
+        total += value
+        if step % 100 == 0:
+            log(value)
+
+        # case: a kept number that is added and shown now and then
+        value = loss.item()  # TL201 unsafe | fix says: Sum `total` on the device
+        # becomes: value = loss.detach().float()
+        total += value
+        if step % 100 == 0:
+            print(f"{value:.3f}")
+    # added: total = float(total)
+
+        # case: no fix for a sum in what starts as a list
+        kept += loss.item()  # TL201 | no fix: does not start as a literal 0
+
+        # case: no fix for a list in what starts as a number
+        total.append(loss.item())  # TL201 | no fix: does not start as `[]`
+
+        # case: no fix for a list of what has another name
+        same = loss
+        kept.append(same.item())  # TL201 | no fix: changed in place
+
+        # case: no fix for a list of parts
+        for part in output:
+            kept.append(part.item())  # TL201 | no fix: changed in place
+
+        # case: no fix for a list of what was computed before the loop
+        kept.append(outer.item())  # TL201 | no fix: changed in place
+
+        # case: a list of a loss that something else is changed by
+        kept.append(loss.item())  # TL201 safe | fix says: Keep tensors in `kept`
+        # becomes: kept.append(loss.detach())
+        everything += loss
+    # added: kept = torch.stack(kept).flatten().tolist() if kept else []
+
+        # case: no fix for a coefficient that is also multiplied with something unknown
+        scale = loss.exp().item()  # TL201 | no fix: only a number may be sure to fit
+        again = (scale * output).mean() + (scale * factor)
+
+        # case: a coefficient that is shown now and then
+        scale = loss.exp().item()  # TL201 unsafe
+        # becomes: scale = loss.exp().detach()
+        again = (scale * output).mean()
+        if step % 100 == 0:
+            print(f"{scale:.3f}")
+
+        # case: no fix for a coefficient that is passed on now and then
+        scale = loss.exp().item()  # TL201 | no fix: only a number may be sure to fit
+        again = (scale * output).mean()
+        if step % 100 == 0:
+            log(scale)
+
+        # case: no fix for a coefficient that is shown on every step
+        scale = loss.exp().item()  # TL201 | no fix: only a number may be sure to fit
+        again = (scale * output).mean()
+        print(f"{scale:.3f}")
 
         # case: no fix for a list that starts elsewhere
         losses.append(loss.item())  # TL201 | no fix: does not start as `[]`
@@ -1149,6 +1223,40 @@ for images in loader:
     loss.backward()
     print(loss.item())  # TL201 | group: second
 
+# case: a list in a program that imports no torch itself [bare]
+from torch import nn
+from torch.optim import SGD
+# added: import torch
+def train(loader):
+    model = nn.Linear(3, 3).cuda()
+    optimizer = SGD(model.parameters(), lr=0.1)
+    kept = []
+    for images in loader:
+        loss = model(images.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        kept.append(loss.item())  # TL201 safe
+        # becomes: kept.append(loss.detach())
+    # added: kept = torch.stack(kept).flatten().tolist() if kept else []
+    return kept
+
+# case: a list over several loops [bare]
+import torch
+from torch import nn
+def train(loader):
+    model = nn.Linear(3, 3).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    kept = []
+    for epoch in range(9):
+        for images in loader:
+            loss = model(images.cuda()).mean()
+            loss.backward()
+            optimizer.step()
+            kept.append(loss.item())  # TL201 unsafe
+            # becomes: kept.append(loss.detach())
+    # added: kept = torch.stack(kept).flatten().tolist() if kept else []
+    return kept
+
 # case: a program that uses no accelerator [bare]
 import torch
 model = torch.nn.Linear(3, 3).to("cpu")
@@ -1177,3 +1285,9 @@ class Progress(L.Callback):
     def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
         print(f"{trainer.global_step} {batch_idx} {pl_module.threshold}")
         print(f"{outputs['loss']:.3f}")  # TL201
+
+# case: in a test [path=tests/test_training.py]
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    print(loss.item())
