@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _CUDNN = "torch.backends.cudnn"
 _ITERATES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")
+_EXITS = ("sys.exit", "os._exit", "builtins.exit", "builtins.quit")
 _NEW_PROCESSES = frozenset({"spawn", "Process", "start_processes", "notebook_launcher"})
 
 
@@ -79,8 +80,9 @@ def switch_on(module: Module) -> Fix | None:
     imports = () if namespace or torch else edits.add_import(module, "torch")
     edit = edits.insert_before(module, first, line) if first is not None else None
     if edit is None:
-        last = _last_import(module)
-        if last is None or imports:
+        bound = namespace or torch
+        last = None if bound is None else _last_import(module, bound)
+        if last is None:
             return None
         edit = edits.insert_after(module, last, line)
     if edit is None:
@@ -121,20 +123,42 @@ def _bound(dotted: str, module: Module) -> str | None:
         if all(
             binding.how is How.IMPORT
             and binding.dotted == dotted
-            and _unconditional(binding.node, module)
+            and _statement_that_imports(binding.node, module) is not None
             for binding in bindings
         ):
             return name
     return None
 
 
-def _unconditional(node: cst.CSTNode, module: Module) -> bool:
+def _statement_that_imports(node: cst.CSTNode, module: Module) -> cst.BaseStatement | None:
+    """The statement at the top level below which an import has been made for certain: its own
+    line, or a `try` around it, if each `except` ends the program."""
     line = module.parent(node)
-    return isinstance(line, cst.SimpleStatementLine) and module.parent(line) is module.tree
+    if not isinstance(line, cst.SimpleStatementLine):
+        return None
+    if module.parent(line) is module.tree:
+        return line
+    block = module.parent(line)
+    around = module.parent(block) if block is not None else None
+    if not isinstance(around, cst.Try) or module.parent(around) is not module.tree:
+        return None
+    ends = block is around.body and all(_ends(each, module) for each in around.handlers)
+    return around if ends else None
 
 
-def _last_import(module: Module) -> cst.BaseStatement | None:
-    """The last import at the top level before any definition."""
+def _ends(handler: cst.ExceptHandler, module: Module) -> bool:
+    """Whether an `except` ends the program: its last statement raises or calls `exit`."""
+    last = handler.body.body[-1]
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    if isinstance(last, cst.Expr) and isinstance(last.value, cst.Call):
+        return module.calls(last.value, *_EXITS)
+    return isinstance(last, cst.Raise)
+
+
+def _last_import(module: Module, bound: str) -> cst.BaseStatement | None:
+    """The last import at the top level before any definition, or the one that binds a name if
+    that stands below."""
     last: cst.BaseStatement | None = None
     for statement in module.tree.body:
         if isinstance(statement, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):
@@ -143,4 +167,7 @@ def _last_import(module: Module) -> cst.BaseStatement | None:
             statement.body[0], cst.Import | cst.ImportFrom
         ):
             last = statement
-    return last
+    first = module.names.module.bindings[bound][0]
+    binds = _statement_that_imports(first.node, module)
+    found = [each for each in (last, binds) if each is not None]
+    return max(found, key=module.order, default=None)

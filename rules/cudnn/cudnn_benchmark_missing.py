@@ -44,6 +44,9 @@ determinism.
 **Unsafe**: another run may choose another algorithm, so results can differ in the last bits
 between runs, even with equal seeds. The first step of each input shape takes longer.
 
+The line stands where the script starts or below its imports. There is no fix where torch may not be
+imported there, as after `try: import torch` with an `except` that goes on.
+
 ## References
 - PyTorch performance tuning guide, "Enable cuDNN auto-tuner"
 - PyTorch notes on reproducibility, "CUDA convolution benchmarking"

@@ -695,11 +695,11 @@ if __name__ == "__main__":  # TL301 unsafe
     for x in loader:
         model(x).sum().backward()
 
-# case: no fix: torch is imported inside a block [bare]
+# case: no fix: torch is imported only now and then [bare]
 try:
     import torch
 except ImportError:
-    raise
+    pass
 crop = torchvision.transforms.CenterCrop(224)
 model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
@@ -715,3 +715,63 @@ def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
 if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix
+
+# head: a script whose imports stand in a `try` [bare]
+from __future__ import print_function
+try:
+    import argparse
+    import torch
+    from torchvision import transforms
+except ImportError as error:
+    print(error)
+    raise ImportError
+# added: torch.backends.cudnn.benchmark = True
+crop = transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: the fix: below a `try` that always imports torch
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+
+# head: a script that ends where torch is missing [bare]
+import sys
+try:
+    import torch as th
+    from torchvision import transforms
+except ImportError:
+    sys.exit("install torch")
+# added: th.backends.cudnn.benchmark = True
+crop = transforms.CenterCrop(224)
+model = th.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: the fix: below a `try` whose `except` exits
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
+
+# head: a script that goes on where torch is missing [bare]
+import sys
+try:
+    import torch
+    from torchvision import transforms
+except ImportError:
+    print("install torch")
+crop = transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: no fix: torch may not be imported
+for x in loader:  # TL301 | no fix: no suitable place
+    model(x).sum().backward()
+
+# head: a script that imports torch below a definition [bare]
+import sys
+def show(x):
+    print(x)
+import torch
+# added: torch.backends.cudnn.benchmark = True
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: the fix: below the import of torch
+for x in loader:  # TL301 unsafe
+    model(x).sum().backward()
