@@ -39,9 +39,10 @@ torch.distributed.destroy_process_group()
 
 ## When it is silent
 For `isinstance(model, nn.DataParallel)` and `model.module`; for your own classes that inherit from
-it; for a model that is only evaluated. It is a hint if the same file also offers
-`DistributedDataParallel`, if there is only one device, for the function `data_parallel`, and if
-nothing in the program trains.
+it; in evaluation; for one device (`device_ids=[0]`), where the wrapper only calls the model. It is
+a hint if the same file also offers `DistributedDataParallel`, if the devices are a parameter with
+one device by default, if all that the file does with the wrapped model evaluates (a sampler, a
+metric), for the function `data_parallel`, and if nothing in the program trains.
 
 ## Fix safety
 There is no fix: besides the wrapper, the change needs a launcher, a process group, a sampler, a
@@ -56,7 +57,15 @@ batch size per process, and a checkpoint that only one process writes.
 
 from __future__ import annotations
 
+import libcst as cst
+
+from torchlint.analysis.literals import literal
+from torchlint.analysis.names import How
 from torchlint.rule import Context, Match, Rule, Tier, calls, configures
+
+from ._evaluated import only_evaluated
+
+_COPIES = "DataParallel copies the model to every GPU on each forward pass, from one process"
 
 
 def _offers_ddp(match: Match) -> bool:
@@ -65,9 +74,39 @@ def _offers_ddp(match: Match) -> bool:
     return any(name.rpartition(".")[2] == "DistributedDataParallel" for name in names)
 
 
+def _devices(match: Match) -> cst.BaseExpression | None:
+    return match.module.argument(match.call, "device_ids", 1)
+
+
 def _has_one_device(match: Match) -> bool:
-    devices = match.module.literal(match.module.argument(match.call, "device_ids", 1))
-    return isinstance(devices, tuple) and len(devices) == 1
+    """`device_ids=[0]`: the wrapper then calls the model as it is."""
+    return isinstance(match.node, cst.Call) and _is_one(_devices(match))
+
+
+def _has_one_device_by_default(match: Match) -> bool:
+    """Whether the devices are a parameter, which has one device unless a caller passes more."""
+    devices = _devices(match)
+    if not isinstance(devices, cst.Name):
+        return False
+    bindings = match.module.flow.reaching(devices)
+    return bool(bindings) and all(
+        each.how is How.PARAMETER and _is_one(each.value) for each in bindings
+    )
+
+
+def _is_one(devices: cst.BaseExpression | None) -> bool:
+    known = literal(devices)
+    return isinstance(known, tuple) and len(known) == 1
+
+
+def _is_only_evaluated(match: Match) -> bool:
+    return only_evaluated(match.call, match.module)
+
+
+def _message(match: Match) -> str:
+    if match.argument is None and _is_only_evaluated(match):
+        return f"{_COPIES}; for an evaluation, run one process per GPU on a part of the data."
+    return f"{_COPIES}; use DistributedDataParallel with one process per GPU."
 
 
 rule = Rule(
@@ -76,12 +115,15 @@ rule = Rule(
     family="distributed",
     summary="one process drives all GPUs through `nn.DataParallel`",
     finds=(
-        calls("torch.nn.DataParallel", hint_if=(_offers_ddp, _has_one_device)),
+        calls(
+            "torch.nn.DataParallel",
+            hint_if=(_offers_ddp, _has_one_device_by_default, _is_only_evaluated),
+        ),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
         configures("strategy", "dp"),
     ),
-    message="DataParallel copies the model to every GPU on each forward pass, from one process; "
-    "use DistributedDataParallel with one process per GPU.",
+    unless=(_has_one_device,),
+    message=_message,
     change="DistributedDataParallel also needs a launcher, a process group and a sampler; "
     "`torchlint rule TL601` shows a template",
     contexts=(Context.OUTSIDE_EVALUATION,),

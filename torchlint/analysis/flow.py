@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 LOOPS = (cst.For, cst.While)
 _ABOUT = frozenset({"shape", "size", "dim", "ndim", "dtype", "device", "numel"})
-_DEFINED = (cst.Param, cst.FunctionDef, cst.ClassDef, cst.Del, cst.Global, cst.Nonlocal)
+_IMPORTED = (cst.ImportFrom, cst.ImportAlias)
+_DEFINED = (cst.Param, cst.FunctionDef, cst.ClassDef, cst.Del, cst.Global, cst.Nonlocal, *_IMPORTED)
 _WEAK = frozenset({How.UPDATE, How.OTHER})
 
 

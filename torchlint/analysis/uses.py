@@ -77,6 +77,25 @@ def reads_of_targets(statement: cst.CSTNode | None, module: Module) -> Iterator[
             yield from module.reads(statement, name)
 
 
+def receiving_parameter(
+    call: cst.Call, value: cst.CSTNode, function: cst.FunctionDef
+) -> cst.Param | None:
+    """The parameter by which a function gets an argument of a call; None if `*` or `**` is in the
+    way."""
+    params = [*function.params.posonly_params, *function.params.params]
+    if isinstance(call.func, cst.Attribute) and params and params[0].name.value in ("self", "cls"):
+        del params[0]
+    for index, arg in enumerate(call.args):
+        if arg.star:
+            return None
+        if arg.value is value and arg.keyword is not None:
+            named = (*params, *function.params.kwonly_params)
+            return next((each for each in named if each.name.value == arg.keyword.value), None)
+        if arg.value is value:
+            return params[index] if index < len(params) else None
+    return None
+
+
 def with_items(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     """`x[0][1]` for the `x` in it."""
     parent = module.parent(node)

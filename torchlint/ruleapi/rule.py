@@ -48,7 +48,8 @@ class Rule:
         fix: the safest applicability of its fixes, or None.
         finds: what a declared rule reports: see `torchlint.ruleapi.declared`.
         unless: of a declared rule: conditions under which a match is not reported.
-        message: of a declared rule: one sentence of fact and one of action.
+        message: of a declared rule: one sentence of fact and one of action, or a function that
+            says it of a match.
         change: of a declared rule: the fix, or the reason why there is none.
         contexts: where it may report; see `Context`.
         else_hint: contexts without which its findings are hints; `Context.HOT` is not possible.
@@ -81,7 +82,7 @@ class Rule:
     fix: Applicability | None = None
     finds: tuple[Pattern, ...] = ()
     unless: tuple[Callable[[Match], bool], ...] = ()
-    message: str = ""
+    message: Callable[[Match], str] | str = ""
     change: Callable[[Match], Change | str] | str | None = None
     contexts: tuple[Context, ...] = ()
     else_hint: tuple[Context, ...] = ()
@@ -217,7 +218,7 @@ class Rule:
                 yield from self.report(
                     module,
                     match.node,
-                    self.message,
+                    self.message(match) if callable(self.message) else self.message,
                     tier=pattern.tier_of(match, self.tier),
                     fix=fix,
                     withheld=change if isinstance(change, str) else None,

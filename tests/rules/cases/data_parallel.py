@@ -49,10 +49,22 @@ else:
 y = nn.parallel.data_parallel(model, x, [0, 1])  # TL601 hint
 
 # case: one device
-model = nn.DataParallel(model, device_ids=[0])  # TL601 hint
+model = nn.DataParallel(model, device_ids=[0])
 
 # case: one device by position
-model = nn.DataParallel(model, [0])  # TL601 hint
+model = nn.DataParallel(model, [0])
+
+# case: one device unless a caller passes more
+def wrap(model, gpu_ids=[0]):
+    return nn.DataParallel(model, device_ids=gpu_ids)  # TL601 hint
+
+# case: two devices unless a caller passes others
+def wrap(model, gpu_ids=[0, 1]):
+    return nn.DataParallel(model, device_ids=gpu_ids)  # TL601
+
+# case: a parameter without a default
+def wrap(model, gpu_ids):
+    return nn.DataParallel(model, device_ids=gpu_ids)  # TL601
 
 # case: a question
 if isinstance(model, nn.DataParallel):
@@ -101,6 +113,76 @@ nn.DataParallel(model)
 
 # case: no fix, and the page of the rule instead
 model = nn.DataParallel(model)  # TL601 | no fix: torchlint rule TL601
+
+# case: a sampler that is only called with gradients off
+sampler = nn.DataParallel(Sampler(model)).to(device)  # TL601 hint | says: for an evaluation
+with torch.no_grad():
+    images = sampler(noise)
+
+# case: a network that is given to functions that evaluate
+net = nn.DataParallel(net)  # TL601 hint | says: one process per GPU on a part
+net.eval()
+@torch.no_grad()
+def features(batches, net):
+    return [net(batch) for batch in batches]
+def score(net):
+    return features(batches, net)
+score(net)
+print(evaluate_all(net))
+
+# case: a network with the name of the module that its class comes from
+from net import Net
+net = Net()
+net = nn.DataParallel(net)  # TL601 hint
+evaluate(net)
+
+# case: a method that is called with gradients off
+net = nn.DataParallel(net)  # TL601 hint
+with torch.no_grad():
+    mean = net.mean_latent(100)
+
+# case: it is given to an evaluation as it is made
+from metrics import evaluate
+evaluate(nn.DataParallel(net).eval())  # TL601 hint
+
+# case: a network in evaluation that the loss goes through
+net = nn.DataParallel(net)  # TL601
+net.eval()
+for x in batches:
+    net(model(x)).mean().backward()
+
+# case: a network that is evaluated and trained
+net = nn.DataParallel(net)  # TL601
+with torch.no_grad():
+    net(x)
+for x in batches:
+    net(x).mean().backward()
+
+# case: a network that is evaluated, and trained by a function
+net = nn.DataParallel(net)  # TL601
+def step(net, x):
+    return net(x).mean()
+evaluate(net)
+step(net, x).backward()
+
+# case: a network that is given to nobody knows what
+net = nn.DataParallel(net)  # TL601
+evaluate(net)
+fit(net)
+
+# case: a network whose parameters go to an optimizer
+net = nn.DataParallel(net)  # TL601
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+evaluate(net)
+
+# case: a network that nothing is done with here
+net = nn.DataParallel(net)  # TL601
+net.eval()
+
+# case: a network that is kept
+net = nn.DataParallel(net)  # TL601
+evaluate(net)
+trainer.net = net
 
 # head: none
 

@@ -338,7 +338,7 @@ class Loops:
             return True
         if function.name.value in ANY.evaluation_hooks:
             return True
-        if _EVALUATION_NAME.search(snake(function.name.value)):
+        if sounds_like_evaluation(function.name.value):
             return True
         modes = [
             self._mode_calls[statement]
@@ -346,6 +346,12 @@ class Loops:
             if statement in self._mode_calls
         ]
         return bool(modes) and modes[0]
+
+    def only_evaluates(self, function: cst.FunctionDef) -> bool:
+        """Whether a function evaluates, or runs as a whole with gradients off."""
+        return self.is_evaluation(function) or any(
+            self.turns_grad_off(item.decorator) for item in function.decorators
+        )
 
     @cached_property
     def _functions_with_anchor(self) -> frozenset[cst.FunctionDef | None]:
@@ -450,6 +456,11 @@ class Loops:
             ):
                 found.setdefault(self._tree.parent(statement), statement)
         return found
+
+
+def sounds_like_evaluation(name: str) -> bool:
+    """Whether a function is named for an evaluation: `validate`, `sample_images`."""
+    return _EVALUATION_NAME.search(snake(name)) is not None
 
 
 def _takes_loss(step: cst.Call) -> bool:
