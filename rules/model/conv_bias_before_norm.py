@@ -35,6 +35,8 @@ block = nn.Sequential(
 - The output is also used elsewhere, or the layer is called from two places.
 - The norm is `nn.LayerNorm`, or `nn.GroupNorm` with larger groups.
 - `bias=` is not a literal, or may come through `**kwargs`.
+- The input was pooled to one place per channel (`nn.AdaptiveAvgPool2d(1)`), so the addition costs
+  nothing.
 - Norms are frozen (`bn.eval()`) or fused into the convolution.
 - The layer has `weight_norm` or `spectral_norm`.
 - An `nn.Linear` before an `nn.BatchNorm1d` with another number of features: the norm is over
@@ -45,8 +47,9 @@ block = nn.Sequential(
 a bias that the new model does not expect, layers that are created later start from other random
 numbers, and outputs in evaluation differ until the running mean has adapted. There is no fix if
 the project loads checkpoints or pretrained weights, or if code writes to the bias without checking
-`if m.bias is not None`, since that would crash. If the norm is only added `if normalize:`, the fix
-is `bias=not normalize`.
+`if m.bias is not None`, since that would crash; where checkpoints hold the bias, the advice is for
+new trainings. If the norm is only added `if normalize:`, the message and the fix say
+`bias=not normalize`.
 
 ## References
 - PyTorch performance tuning guide, "Disable bias for convolutions directly followed by a batch
@@ -73,6 +76,7 @@ from torchlint.rule import Applicability, Fix, Related, Rule, Tier, without_fix
 
 from ._bias import argument_of_bias, has_bias, is_linear, same_features
 from ._constructed import may_have_biased_layer
+from ._pooled import gets_one_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -146,6 +150,8 @@ def _norms_after(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     norms = [step for step in steps if step.after and _cancels(layer, step.after, order)]
     if not norms or not order.runs_once(layer) or _overridden(layer, norms, order):
         return []
+    if gets_one_place(layer, order):
+        return []
     if len(norms) == len(steps):
         return norms
     places = {step.place for step in norms}
@@ -177,10 +183,12 @@ def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
 # report --------------------------------------------------------------------------------------
 
 
-class _Kind(NamedTuple):
-    """The kind of layer, which the project settles by: `Conv` or `Linear`."""
+class _Needs(NamedTuple):
+    """What the project settles by: the kind of layer, `Conv` or `Linear`, and what to say where
+    old checkpoints hold the bias."""
 
     kind: str
+    in_new_trainings: str
 
 
 def _report(
@@ -191,26 +199,42 @@ def _report(
     assert norm is not None
     certain = all(step.after and is_batch_norm(step.after, order.layers) for step in norms)
     shared = any(len(order.inputs.get(step.after, ())) > 1 for step in norms if step.after)
-    fix, withheld = (None, _WRITTEN) if written else _fix(layer, norms, order)
+    value = _value_of_bias(layer, norms, order)
+    fix, withheld = (None, _WRITTEN) if written else _fix(layer, value, order)
+    fact, advice = _fact(layer, norm, value, order), _advice(value)
     return rule.report(
         module,
         layer,
-        f"`{_short(layer, order)}` adds a bias that the following `{_short(norm, order)}` "
-        "cancels; pass `bias=False` to save that work.",
+        f"{fact}; {advice} to save that work.",
         tier=Tier.DEFAULT if certain and not shared else Tier.HINT,
         fix=fix,
         withheld=withheld,
         related=(Related(module.path, module.span(norm)[0], "this norm subtracts the mean"),),
-        needs=None if fix is None else _Kind(_kind(layer, order)),
+        needs=None
+        if fix is None
+        else _Needs(_kind(layer, order), f"{fact}; {advice} in new trainings to save that work."),
     )
 
 
-def _fix(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> tuple[Fix | None, str | None]:
+def _fact(layer: cst.Call, norm: cst.Call, value: str | None, order: ModuleOrder) -> str:
+    at_times = "" if value == "False" else ", where there is one,"
+    return (
+        f"`{_short(layer, order)}` adds a bias that the following `{_short(norm, order)}`"
+        f"{at_times} cancels"
+    )
+
+
+def _advice(value: str | None) -> str:
+    if value is None:
+        return "pass the opposite of the norm's condition as `bias=`"
+    return f"pass `bias={value}`"
+
+
+def _fix(layer: cst.Call, value: str | None, order: ModuleOrder) -> tuple[Fix | None, str | None]:
     module = order.module
     reader = order.passed_to(layer)
     if reader is not None:
         return None, f"`{reader}` is given the layer and may use its bias"
-    value = _value_of_bias(layer, norms, order)
     if value is None:
         return None, "the norm is used only under a condition; pass the opposite as `bias=`"
     old = argument_of_bias(layer, order.layers)
@@ -263,8 +287,8 @@ def _short(call: cst.Call, order: ModuleOrder) -> str:
 _WRITTEN = "code writes to the bias of such layers without checking that there is one"
 
 
-@rule.settle(_Kind)
-def settle(finding: Finding, needs: _Kind, project: Project) -> Finding | None:
+@rule.settle(_Needs)
+def settle(finding: Finding, needs: _Needs, project: Project) -> Finding | None:
     files = project.programs(finding.path)
     if any(
         project.has_clue(clue, files - {finding.path})
@@ -272,6 +296,7 @@ def settle(finding: Finding, needs: _Kind, project: Project) -> Finding | None:
     ):
         return without_fix(finding, _WRITTEN)
     if any(project.has_clue(clue, files) for clue in _CHECKPOINTS):
+        finding = finding._replace(message=needs.in_new_trainings)
         return without_fix(finding, "checkpoints that the project loads hold this bias")
     if project.has_clue("freezes norms", files):
         return without_fix(finding, "the project freezes norms, and a frozen one keeps the bias")

@@ -447,7 +447,7 @@ for m in net:
         m.bias.data.zero_()
 
 # head: old weights that are loaded
-net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304 | no fix: checkpoints that the project loads | says: `bias=False` in new trainings
 
 # case: no fix: state dict loaded
 net.load_state_dict(torch.load('old.pt'))
@@ -576,10 +576,28 @@ class Net(nn.Module):
 
 # case: norm only if asked for
 def block(i, o, normalize=True):
-    layers = [nn.Linear(i, o)]  # TL304
+    layers = [nn.Linear(i, o)]  # TL304 | says: where there is one, cancels; pass `bias=not normalize`
     if normalize:
         layers.append(nn.BatchNorm1d(o, 0.8))
     layers.append(nn.LeakyReLU(0.2))
+    return layers
+
+# case: norm in one branch, and none in the other
+def make_layers(cfg, batch_norm=False):
+    layers = []
+    for v in cfg:
+        conv2d = nn.Conv2d(3, v, kernel_size=3)  # TL304 | says: `bias=not batch_norm`
+        if batch_norm:
+            layers += [conv2d, nn.BatchNorm2d(v), nn.ReLU(inplace=True)]
+        else:
+            layers += [conv2d, nn.ReLU(inplace=True)]
+    return nn.Sequential(*layers)
+
+# case: norm under a condition that no parameter gives
+def block(i, o, options):
+    layers = [nn.Linear(i, o)]  # TL304 | says: pass the opposite of the norm's condition | no fix
+    if options.normalize:
+        layers.append(nn.BatchNorm1d(o))
     return layers
 
 # case: another class stops something of the same name
@@ -771,6 +789,75 @@ other = nn.Conv2d(3, 8, 3)
 def f(**kw):
     return nn.Sequential(nn.Conv2d(3, 8, 3, **kw), nn.BatchNorm2d(8))
 other = nn.Conv2d(3, 8, 3)
+
+# case: the input is pooled to one place
+net = nn.Sequential(
+    nn.AdaptiveAvgPool2d(1),
+    nn.Conv2d(8, 4, kernel_size=1),
+    nn.BatchNorm2d(4),
+    nn.ReLU(inplace=True),
+    nn.Conv2d(4, 8, kernel_size=1),
+    nn.BatchNorm2d(8),
+)
+
+# case: the input is pooled to one place in forward
+class Net(nn.Module):
+    def __init__(self, c=8):
+        self.pool = nn.AdaptiveAvgPool2d((1, 1))
+        self.conv = nn.Conv2d(c, c, 1)
+        self.bn = nn.BatchNorm2d(c)
+    def forward(self, x):
+        x = self.pool(x)
+        return self.bn(self.conv(x))
+
+# case: the input is pooled to several places
+net = nn.Sequential(
+    nn.AdaptiveAvgPool2d(7),
+    nn.Conv2d(8, 4, kernel_size=1),  # TL304
+    nn.BatchNorm2d(4),
+)
+
+# case: the input was pooled to one place, and is made larger again
+net = nn.Sequential(
+    nn.AdaptiveAvgPool2d(1),
+    nn.Upsample(8),
+    nn.Conv2d(8, 4, kernel_size=1),  # TL304
+    nn.BatchNorm2d(4),
+)
+
+# case: the input is pooled to one place by a convolution with a large kernel behind it
+net = nn.Sequential(
+    nn.AdaptiveAvgPool2d(1),
+    nn.ConvTranspose2d(8, 8, 4, bias=False),
+    nn.Conv2d(8, 4, kernel_size=1),  # TL304
+    nn.BatchNorm2d(4),
+)
+
+# case: the input is pooled only if asked for
+def head(pool):
+    layers = [nn.Conv2d(3, 8, 3)]
+    if pool:
+        layers.append(nn.AdaptiveAvgPool2d(1))
+    layers.append(nn.Conv2d(8, 4, 1))  # TL304
+    layers.append(nn.BatchNorm2d(4))
+    return nn.Sequential(*layers)
+
+# case: layers that follow each other in a loop, and no pooling
+layers = []
+for _ in range(3):
+    layers += [nn.Conv2d(8, 8, 1), nn.BatchNorm2d(8)]  # TL304
+net = nn.Sequential(*layers)
+
+# case: only some of the inputs are pooled
+class Net(nn.Module):
+    def __init__(self, c=8):
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.block = nn.Sequential(
+            nn.Conv2d(c, c, 1),  # TL304
+            nn.BatchNorm2d(c),
+        )
+    def forward(self, x, y):
+        return self.block(self.pool(x)) + self.block(y)
 
 # case: bias perhaps in *args
 def f(*args):

@@ -41,6 +41,30 @@ class ModuleOrder:
         found = self.layers.steps.get(layer, ())
         return sorted(found, key=lambda step: self.module.order(step.place))
 
+    def before(self, layer: cst.Call) -> list[cst.Call]:
+        """The layers whose output is the input of a layer; [] if that is not all known."""
+        if not self._passed_in.get(layer, set()).issuperset(self.inputs.get(layer, ())):
+            return []
+        return self._before.get(layer, [])
+
+    @cached_property
+    def _before(self) -> dict[cst.Call, list[cst.Call]]:
+        found: dict[cst.Call, list[cst.Call]] = defaultdict(list)
+        for layer, steps in self.layers.steps.items():
+            for after in {step.after for step in steps if step.after is not None}:
+                found[after].append(layer)
+        return found
+
+    @cached_property
+    def _passed_in(self) -> dict[cst.Call, set[cst.CSTNode]]:
+        """For each layer, the calls in `forward` that pass it the output of a known layer."""
+        found: dict[cst.Call, set[cst.CSTNode]] = defaultdict(set)
+        for steps in self.layers.steps.values():
+            for step in steps:
+                if step.after is not None and step.called:
+                    found[step.after].add(step.place)
+        return found
+
     # containers ----------------------------------------------------------------------------
 
     def _read_containers(self) -> None:

@@ -1,0 +1,71 @@
+"""Layers whose input has one place per channel, where a bias costs nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.analysis.layers.module_order import Branch
+from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from torchlint.analysis.layers.module_order import ModuleOrder
+
+_POOLS = frozenset(
+    f"torch.nn.Adaptive{kind}Pool{rank}d" for kind in ("Avg", "Max") for rank in (1, 2, 3)
+)
+_KEEP_SIZE = (
+    BATCH_NORMS
+    | INSTANCE_NORMS
+    | {
+        f"torch.nn.{name}"
+        for name in (
+            "ReLU ReLU6 LeakyReLU PReLU ELU SELU GELU SiLU Mish Hardswish Hardsigmoid Sigmoid Tanh "
+            "Dropout Dropout1d Dropout2d Dropout3d"
+        ).split()
+    }
+)
+_MOST_BETWEEN = 12
+
+
+def gets_one_place(layer: cst.Call, order: ModuleOrder) -> bool:
+    """Whether the input of a layer was pooled to one place per channel, right before it or before
+    other layers that keep the size."""
+    pooled, seen, left = False, {layer}, [layer]
+    while left:
+        before = order.before(left.pop())
+        if not before or len(seen) > _MOST_BETWEEN:
+            return False
+        for each in (each for each in before if each not in seen):
+            seen.add(each)
+            if _at_times(each, layer, order):
+                return False
+            if _pools_to_one(each, order):
+                pooled = True
+            elif _keeps_size(each, order):
+                left.append(each)
+            else:
+                return False
+    return pooled
+
+
+def _at_times(before: cst.Call, layer: cst.Call, order: ModuleOrder) -> bool:
+    """Whether a condition decides about one layer that does not decide about the other."""
+    around = set(order.module.ancestors(layer))
+    above = order.module.ancestors(before)
+    return any(isinstance(each, Branch) and each not in around for each in above)
+
+
+def _pools_to_one(call: cst.Call, order: ModuleOrder) -> bool:
+    size = order.module.literal(order.module.argument(call, "output_size", 0))
+    one = size == 1 or (isinstance(size, tuple) and set(size) == {1})
+    return one and order.layers.is_one_of(call, _POOLS)
+
+
+def _keeps_size(call: cst.Call, order: ModuleOrder) -> bool:
+    layers, module = order.layers, order.module
+    kernel = module.argument(call, "kernel_size", 2 - layers.is_lazy(call))
+    if layers.is_one_of(call, CONVOLUTIONS):
+        return module.literal(kernel) in (1, (1,), (1, 1), (1, 1, 1))
+    return layers.is_one_of(call, _KEEP_SIZE)
