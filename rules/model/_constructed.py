@@ -14,6 +14,7 @@ _AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.
 _DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
 _WORD_BEFORE = re.compile(rb"\w*$")
 _ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=]*)?=[^=].*$", re.DOTALL)
+_DEFAULT = re.compile(rb"(\w+)[ \t]*(?::[^=,()]*)?=[ \t]*[\w.]*$")
 _GOES_ON = re.compile(rb"[(=\\][ \t]*\r?\n\Z")
 _UNPACKS = re.compile(rb"[(,]\s*\Z")
 _BIAS = re.compile(rb"\bbias\s*=(?!=)\s*(True\b)?")
@@ -28,7 +29,8 @@ _LONGEST_LINE = 400
 def may_have_biased_layer(data: bytes) -> bool:
     """False if the file creates no norm, or passes `bias` to every layer.
 
-    Other names for a layer count: `import Conv2d as C`, `conv = nn.Conv2d`.
+    Other names for a layer count: `import Conv2d as C`, `conv = nn.Conv2d`, and parameters that it
+    is passed for or that have it as their default.
     """
     if next(_calls(_NORM, data), None) is None:
         return False
@@ -52,9 +54,10 @@ def _calls(
                 yield after.end()
         elif after["alias"] is not None:
             aliases.add(after["alias"])
-        elif after["other"] is None:
-            assigned = _ASSIGNS.match(before)
-            if assigned is not None:
+        else:
+            is_whole = after["other"] is None
+            assigned = _ASSIGNS.match(before) if is_whole else _DEFAULT.search(before)
+            if assigned is not None and after["other"] != b".":
                 aliases.add(assigned[1])
     for alias in sorted(aliases - seen):
         yield from _calls(re.compile(re.escape(alias) + rb"\b"), data, seen | aliases)

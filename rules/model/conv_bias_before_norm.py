@@ -5,7 +5,8 @@ Reports `nn.Conv1d/2d/3d`, `nn.ConvTranspose*` and `nn.Linear` with a bias whose
 directly, and only, into a norm that subtracts the mean of each channel: `nn.BatchNorm*`,
 `nn.SyncBatchNorm`, and as a hint `nn.InstanceNorm*` and `nn.GroupNorm` with one channel per group.
 It understands `nn.Sequential`, lists that are extended layer by layer, paired `nn.ModuleList`s and
-the calls in `forward`.
+the calls in `forward`, and follows a norm that a parameter chooses (`norm_layer=nn.BatchNorm2d`)
+through the calls of the file. If these leave open what is passed, it is a hint.
 
 ## Why it is slow
 A bias shifts a whole channel, and the norm subtracts that shift together with the mean. So the
@@ -33,7 +34,8 @@ block = nn.Sequential(
 ## When it is silent
 - There is another layer in between, such as an activation, a dropout or `nn.PixelShuffle`.
 - The output is also used elsewhere, or the layer is called from two places.
-- The norm is `nn.LayerNorm`, or `nn.GroupNorm` with larger groups.
+- The norm is `nn.LayerNorm`, or `nn.GroupNorm` with larger groups, or may be one: a parameter
+  chooses it, and the program passes another norm for some parameter of such a name.
 - `bias=` is not a literal, or may come through `**kwargs`.
 - The input was pooled to one place per channel (`nn.AdaptiveAvgPool2d(1)`), so the addition costs
   nothing.
@@ -49,7 +51,8 @@ numbers, and outputs in evaluation differ until the running mean has adapted. Th
 the project loads checkpoints or pretrained weights, or if code writes to the bias without checking
 `if m.bias is not None`, since that would crash; where checkpoints hold the bias, the advice is for
 new trainings. If the norm is only added `if normalize:`, the message and the fix say
-`bias=not normalize`.
+`bias=not normalize`. Pass the whole project: what loads checkpoints in files that are not checked is
+not known.
 
 ## References
 - PyTorch performance tuning guide, "Disable bias for convolutions directly followed by a batch
@@ -117,6 +120,9 @@ rule = Rule(
         "writes to the bias of a class name": _writes(
             r"find\(['\"]", r"find\(['\"](?:Conv|Linear)"
         ),
+        "passes another norm": r"(?m)^[^#\n]*(?<![.\w])\w{0,40}[Nn]orm\w{0,40}\s*=\s*"
+        r"(?:[\w.]{0,80}\.)?(?!\w{0,40}[Bb]atch_?[Nn]orm|\w{0,40}norm\w{0,40}\s*[,)]|None\b)"
+        r"(?:\w{0,40}Norm\w{0,40}|Identity|partial|lambda|get_\w{1,40})\b",
         "freezes norms": "(?m:^)" + _on_the_line(r"isinstance\(", "BatchNorm") + r"[^\n]*\n"
         r"\s{0,200}\w+\.(?:eval\(\)|requires_grad_\(False)",
     },
@@ -184,40 +190,50 @@ def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
 
 
 class _Needs(NamedTuple):
-    """What the project settles by: the kind of layer, `Conv` or `Linear`, and what to say where
-    old checkpoints hold the bias."""
+    """What the project settles by: the kind of layer, `Conv` or `Linear`, what to say where old
+    checkpoints hold the bias, and whether a parameter chooses the norm."""
 
     kind: str
     in_new_trainings: str
+    chosen: bool
 
 
 def _report(
     layer: cst.Call, norms: list[Step], order: ModuleOrder, written: bool
 ) -> Iterable[Reported]:
     module = order.module
-    norm = norms[0].after
-    assert norm is not None
-    certain = all(step.after and is_batch_norm(step.after, order.layers) for step in norms)
-    shared = any(len(order.inputs.get(step.after, ())) > 1 for step in norms if step.after)
+    followers = [step.after for step in norms if step.after is not None]
+    certain = all(is_batch_norm(norm, order.layers) for norm in followers)
+    shared = any(len(order.inputs.get(norm, ())) > 1 for norm in followers)
+    choices = [choice for norm in followers if (choice := order.layers.choice(norm))]
+    sure = all(choice.sure for choice in choices)
     value = _value_of_bias(layer, norms, order)
     fix, withheld = (None, _WRITTEN) if written else _fix(layer, value, order)
-    fact, advice = _fact(layer, norm, value, order), _advice(value)
+    if not sure:
+        fix, withheld = None, "a caller may pass another norm"
+    fact, advice = _fact(layer, followers[0], value, order), _advice(value)
+    needs = _Needs(
+        _kind(layer, order), f"{fact}; {advice} in new trainings to save that work.", bool(choices)
+    )
     return rule.report(
         module,
         layer,
         f"{fact}; {advice} to save that work.",
-        tier=Tier.DEFAULT if certain and not shared else Tier.HINT,
+        tier=Tier.DEFAULT if certain and sure and not shared else Tier.HINT,
         fix=fix,
         withheld=withheld,
-        related=(Related(module.path, module.span(norm)[0], "this norm subtracts the mean"),),
-        needs=None
-        if fix is None
-        else _Needs(_kind(layer, order), f"{fact}; {advice} in new trainings to save that work."),
+        related=(
+            Related(module.path, module.span(followers[0])[0], "this norm subtracts the mean"),
+        ),
+        needs=None if fix is None and not choices else needs,
     )
 
 
 def _fact(layer: cst.Call, norm: cst.Call, value: str | None, order: ModuleOrder) -> str:
     at_times = "" if value == "False" else ", where there is one,"
+    choice = order.layers.choice(norm)
+    if choice is not None and not choice.sure:
+        at_times = f", unless `{choice.parameter}` is another norm,"
     return (
         f"`{_short(layer, order)}` adds a bias that the following `{_short(norm, order)}`"
         f"{at_times} cancels"
@@ -290,6 +306,10 @@ _WRITTEN = "code writes to the bias of such layers without checking that there i
 @rule.settle(_Needs)
 def settle(finding: Finding, needs: _Needs, project: Project) -> Finding | None:
     files = project.programs(finding.path)
+    if needs.chosen and project.has_clue("passes another norm", files):
+        return None
+    if finding.fix is None:
+        return finding
     if any(
         project.has_clue(clue, files - {finding.path})
         for clue in (f"writes to a {needs.kind}'s bias", "writes to the bias of a class name")

@@ -77,14 +77,18 @@ def reads_of_targets(statement: cst.CSTNode | None, module: Module) -> Iterator[
             yield from module.reads(statement, name)
 
 
+def parameters_of(function: cst.FunctionDef) -> list[cst.Param]:
+    """The parameters that a call can fill by position, without `self`."""
+    params = [*function.params.posonly_params, *function.params.params]
+    return params[1:] if params and params[0].name.value in ("self", "cls") else params
+
+
 def receiving_parameter(
     call: cst.Call, value: cst.CSTNode, function: cst.FunctionDef
 ) -> cst.Param | None:
     """The parameter by which a function gets an argument of a call; None if `*` or `**` is in the
     way."""
-    params = [*function.params.posonly_params, *function.params.params]
-    if isinstance(call.func, cst.Attribute) and params and params[0].name.value in ("self", "cls"):
-        del params[0]
+    params = parameters_of(function)
     for index, arg in enumerate(call.args):
         if arg.star:
             return None

@@ -876,6 +876,114 @@ def f(norm_layer=None):
     return nn.Sequential(nn.Conv2d(3, 8, 3), norm_layer(8))
 other = nn.BatchNorm2d(8)
 
+# head: a norm that a parameter chooses, and who calls the class
+class Block(nn.Module):
+    def __init__(self, c, norm_layer=nn.BatchNorm2d, **kwargs):
+        self.net = nn.Sequential(
+            nn.Conv2d(c, c, 3),  # TL304 unsafe | says: `BatchNorm2d` cancels
+            norm_layer(c),
+        )
+
+# case: the only call leaves the default
+block = Block(8)
+
+# case: the calls pass batch norms
+Sync = nn.SyncBatchNorm if ddp else nn.BatchNorm2d
+block = Block(8, norm_layer=Sync)
+other = Block(8, nn.BatchNorm2d)
+
+# case: a call passes what it got, always a batch norm
+def net(c, norm_layer=nn.BatchNorm2d):
+    return Block(c, norm_layer)
+net(8)
+
+# case: a subclass passes a batch norm
+class Wide(Block):
+    def __init__(self, c):
+        super().__init__(2 * c, norm_layer=nn.BatchNorm2d)
+
+# head: a norm that a parameter chooses, and nothing shows which
+class Block(nn.Module):
+    def __init__(self, c, norm_layer=nn.BatchNorm2d, **kwargs):
+        self.net = nn.Sequential(
+            nn.Conv2d(c, c, 3),  # TL304 hint | no fix: another norm | says: unless `norm_layer` is another norm
+            norm_layer(c),
+        )
+
+# case: nothing is known of the callers
+kinds = [Block]
+
+# case: a call may pass anything
+def net(**kwargs):
+    return Block(8, **kwargs)
+
+# case: a call passes what it got, and nobody knows what that is
+def net(c, norm_layer=nn.BatchNorm2d):
+    return Block(c, norm_layer)
+
+# case: a subclass takes it over
+class Wide(Block):
+    pass
+
+# head: a norm that a parameter chooses, and that may be another
+class Block(nn.Module):
+    def __init__(self, c, norm_layer=nn.BatchNorm2d):
+        self.net = nn.Sequential(nn.Conv2d(c, c, 3), norm_layer(c))
+
+# case: a call passes another norm
+block = Block(8, nn.GroupNorm)
+
+# case: a call passes what nobody knows
+block = Block(8, norm_layer=pick(args.norm))
+
+# case: a function passes what it got, which has no default
+def net(norm):
+    return Block(8, norm)
+
+# case: a function passes what it got, another norm at times
+def net(norm):
+    return Block(8, norm)
+net(nn.BatchNorm2d)
+net(nn.InstanceNorm2d)
+
+# case: a subclass passes another norm
+class Wide(Block):
+    def __init__(self, c):
+        super().__init__(2 * c, norm_layer=nn.LayerNorm)
+
+# case: another file passes another norm
+block = Block(8)
+# file: other.py
+import torch
+from functools import partial
+import train
+train.Block(8, norm_layer=partial(torch.nn.GroupNorm, 4))
+
+# head: none
+
+# case: a norm that a parameter chooses, which the function asks about
+def block(c, norm_layer=nn.BatchNorm2d):
+    if norm_layer == nn.InstanceNorm2d:
+        c = 2 * c
+    return nn.Sequential(nn.Conv2d(3, c, 3), norm_layer(c))
+block(8)
+
+# case: a norm that a method gets from its caller
+class Net(nn.Module):
+    def __init__(self, norm_layer=nn.BatchNorm2d):
+        self.head = self._make_head(8, norm_layer)
+    def _make_head(self, c, norm_layer):
+        return nn.Sequential(
+            nn.Conv2d(c, c, 3),  # TL304 unsafe
+            norm_layer(c),
+        )
+net = Net()
+
+# case: a norm that is chosen with `affine=False`
+def block(c, norm_layer=nn.BatchNorm2d):
+    return nn.Sequential(nn.Conv2d(3, c, 3), norm_layer(c, affine=False))
+block(8)
+
 # case: perhaps a layer of another library
 import quantized
 def f(quantize):
@@ -1050,13 +1158,17 @@ net = nn.Sequential(layer, nn.BatchNorm1d(8))
 # case: a number that is called bias
 net = nn.Sequential(nn.Conv2d(3, bias, 3), nn.BatchNorm2d(bias))  # TL304
 
-# case: not parsed: norm is only a default on its own line [bare, unread]
+# case: norm is a default on its own line
 def f(
     c,
-    norm=nn.BatchNorm2d,
+    norm: type = nn.BatchNorm2d,
 ):
-    norm(8)
+    return nn.Sequential(nn.Conv2d(3, 8, 3), norm(8))  # TL304 hint
+
+# case: not parsed: norm is only a default, and is passed on [bare, unread]
+def f(c, norm=nn.BatchNorm2d):
     nn.Conv2d(3, 8, 3)
+    return block(c, norm)
 
 # case: not parsed: every layer says bias=False [bare, unread]
 nn.Conv2d(3, 8, 3, bias=False)

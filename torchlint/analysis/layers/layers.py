@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.layers.chain import NO_LAYERS, Chain, Layer, Step, either, unknown
+from torchlint.analysis.layers.chosen_norms import Choice, choice_of
 from torchlint.analysis.layers.layer_lists import (
     GrownList,
     LayerLists,
@@ -52,10 +53,17 @@ class Layers:
             root = root.value
         if type(root) is not cst.Name:
             return ()
+        choice = self.choice(call)
+        if choice is not None:
+            return tuple(sorted(choice.names))
         for binding in self.module.names.lookup(root):
             if binding.dotted is None and not self._known_alias(binding):
                 return ()
         return self.module.resolve(call.func)
+
+    def choice(self, call: cst.Call) -> Choice | None:
+        """What is known of a parameter that chooses the batch norm which a call constructs."""
+        return choice_of(call.func, self.module)
 
     def _known_alias(self, binding: Binding) -> bool:
         value = binding.value
