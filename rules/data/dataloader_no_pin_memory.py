@@ -24,7 +24,8 @@ for images, labels in loader:
 
 ## When it is silent
 Where Lightning, Accelerate or a Hugging Face `Trainer` makes or prepares the loaders; where
-`**kwargs` may bring the argument; in tests; in programs that do not train, or use no accelerator.
+`**kwargs` may bring the argument; where a loader is only counted or a few batches are looked at; in
+tests; in programs that do not train, or use no accelerator.
 It is a hint: where a batch is small beside the step, the gain is within the noise.
 
 ## Fix safety
@@ -37,12 +38,26 @@ of it. Batches of a class of your own stay as they are unless it has a `pin_memo
 """
 
 from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.loading.loader_reads import Reads, reads_of
 from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
 
 
 def _framework_loads(match: Match) -> bool:
     """Whether a framework that pins memory itself makes or prepares the loaders."""
     return frameworks.owns("pinned memory", match.module.imported)
+
+
+def _feeds_nothing(match: Match) -> bool:
+    """Whether the file only counts the loader, or looks at a few batches."""
+    return reads_of(match.call, match.module) is Reads.NOTHING
+
+
+def _message(match: Match) -> str:
+    trains = reads_of(match.call, match.module) is Reads.OTHER
+    return (
+        "This loader feeds a GPU from pageable memory; with `pin_memory=True` the copies can "
+        f"overlap with the {'training' if trains else 'evaluation'}."
+    )
 
 
 _PINNED = Argument("pin_memory", 7, bad=False, missing=True)
@@ -55,9 +70,8 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     finds=(calls("torch.utils.data.DataLoader", _PINNED),),
-    unless=(_framework_loads,),
-    message="This loader feeds a GPU from pageable memory; with `pin_memory=True` the copies can "
-    "overlap with the training.",
+    unless=(_framework_loads, _feeds_nothing),
+    message=_message,
     change=pass_argument("pin_memory", "True"),
     contexts=(Context.ACCELERATOR, Context.TRAINS, Context.OUTSIDE_EVALUATION),
     off_in_tests=True,

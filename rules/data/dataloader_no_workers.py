@@ -3,7 +3,8 @@
 ## What it does
 Reports a `DataLoader` whose `num_workers` is missing or 0, if the code shows that each sample
 takes work: it reads a file, decodes an image, or applies a transform or a tokenizer. If nothing is
-known about the dataset, it is a hint, and so is `TrainingArguments(dataloader_num_workers=0)`.
+known about the dataset, it is a hint, and so are a loader for one evaluation in a run and
+`TrainingArguments(dataloader_num_workers=0)`.
 
 ## Why it is slow
 With `num_workers=0` the training process builds each batch itself, between two steps. The GPU
@@ -25,7 +26,9 @@ loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True
 - Samples that are in memory (`TensorDataset`, lists, arrays, a `__getitem__` that only indexes):
   passing them between processes costs more than it saves, up to ten times in our measurements.
 - Iterable datasets: each worker would yield all of the data, unless the dataset splits it.
-- Datasets that touch the GPU; a batch that is the whole dataset; `next(iter(DataLoader(...)))`.
+- Datasets that touch the GPU; a batch that is the whole dataset.
+- Loaders that are only counted (`len(loader)`), and those whose batches the file only looks at:
+  `next(iter(loader))`, a loop that ends after a few of them or only prints.
 - `num_workers=args.workers`, `**kwargs` whose content the code does not show, and a 0 next to a
   comment that gives a reason (debugging, Windows, HDF5, determinism).
 - Tests and documentation.
@@ -52,6 +55,7 @@ import libcst as cst
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.loading.dataset_classes import Cost, dataset_class
 from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.loader_reads import Reads, reads_of
 from torchlint.analysis.loading.loaders import (
     Loader,
     forwarding_loader,
@@ -106,12 +110,14 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
     held = _held_at_the_call(loader, module) or dataset.held or (_UNSURE if unsure else "")
     works = dataset.cost is Cost.WORK
-    elsewhere = _Elsewhere(loader.imported, dataset.imported, works)
+    reads = reads_of(call, module)
+    doubtful = unsure or dataset.cost is Cost.TABLE or reads is Reads.EVALUATION_ONCE
+    elsewhere = _Elsewhere(loader.imported, dataset.imported, works, reads.value)
     yield from rule.report(
         module,
         call,
-        _message(dataset.reason),
-        tier=Tier.HINT if unsure or dataset.cost is Cost.TABLE else Tier.DEFAULT,
+        _message(dataset.reason, reads),
+        tier=Tier.HINT if doubtful else Tier.DEFAULT,
         fix=None if held else _four_workers(loader, module),
         withheld=held or None,
         needs=elsewhere if loader.imported or dataset.imported else None,
@@ -131,11 +137,16 @@ def trains_without_workers(call: cst.Call, module: Module) -> Iterator[Finding]:
             yield rule.finding(module, call, message, tier=Tier.HINT, fix=fix)
 
 
-def _message(reason: str) -> str:
+def _message(reason: str, reads: Reads) -> str:
     because = f", and {reason}" if reason else ""
+    if reads is Reads.OTHER:
+        return (
+            f"`DataLoader` builds every batch in the training process{because}; set `num_workers` "
+            "so that loading overlaps with training."
+        )
     return (
-        f"`DataLoader` builds every batch in the training process{because}; set `num_workers` "
-        "so that loading overlaps with training."
+        f"`DataLoader` builds every batch in the process that evaluates{because}; set "
+        "`num_workers` so that loading overlaps with the evaluation."
     )
 
 
@@ -179,12 +190,13 @@ def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
 
 
 class _Elsewhere(NamedTuple):
-    """The dotted names of a loader and a dataset whose classes other files define, if any; and
-    whether this file shows that a sample costs something."""
+    """The dotted names of a loader and a dataset whose classes other files define, if any;
+    whether this file shows that a sample costs something; and what it reads the loader for."""
 
     loader: str
     dataset: str
     works: bool
+    reads: str
 
 
 @rule.settle(_Elsewhere)
@@ -201,7 +213,8 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
         return None
     if Cost(cost) is not Cost.WORK and not needs.works:
         return _as_hint(finding)
-    finding = finding._replace(message=_message(reason)) if reason else finding
+    if reason:
+        finding = finding._replace(message=_message(reason, Reads(needs.reads)))
     return without_fix(finding, held) if held and not finding.withheld else finding
 
 

@@ -51,7 +51,7 @@ numbers, and outputs in evaluation differ until the running mean has adapted. Th
 the project loads checkpoints or pretrained weights, or if code writes to the bias without checking
 `if m.bias is not None`, since that would crash; where checkpoints hold the bias, the advice is for
 new trainings. If the norm is only added `if normalize:`, the message and the fix say
-`bias=not normalize`. Pass the whole project: what loads checkpoints in files that are not checked is
+`bias=not normalize`. Check the whole project: whether a file that is left out loads checkpoints is
 not known.
 
 ## References

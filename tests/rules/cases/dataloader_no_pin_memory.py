@@ -51,6 +51,29 @@ def evaluate(model):
     for images, labels in DataLoader(data):
         model(images)
 
+# case: only counted
+def main():
+    loader = DataLoader(data)
+    total = len(loader)
+
+# case: a look at a few batches
+for i, sample in enumerate(DataLoader(data)):
+    plt.imshow(sample['image'].numpy())
+    if i == 1:
+        break
+
+# case: a loader for an evaluation
+loader = DataLoader(data)  # TL102 hint | says: overlap with the evaluation
+for epoch in range(90):
+    with torch.no_grad():
+        for images in loader:
+            model(images)
+
+# case: a loader for the training
+loader = DataLoader(data)  # TL102 hint | says: overlap with the training
+for images in loader:
+    train(images)
+
 # case: Accelerate prepares the loaders
 from accelerate import Accelerator
 DataLoader(data)

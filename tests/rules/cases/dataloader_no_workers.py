@@ -153,7 +153,7 @@ for _ in range(3):
 loader = DataLoader(datasets.MNIST("."))  # TL101
 first = next(iter(loader))
 for batch in loader:
-    print(batch)
+    train(batch)
 
 # case: a comment that gives no reason
 loader = DataLoader(datasets.MNIST('.'), num_workers=0)  # the training set  # TL101
@@ -328,13 +328,119 @@ loader = DataLoader(datasets.MNIST("."))
 images, labels = next(iter(loader))
 loader = other
 for batch in loader:
-    print(batch)
+    train(batch)
 
 # case: one batch, by a name that is also a keyword and an attribute
 loader = DataLoader(datasets.MNIST("."))
 images, labels = next(iter(loader))
 train(loader=other)
 trainer.loader.start()
+
+# case: only counted
+def main():
+    loader = DataLoader(datasets.MNIST('.'))
+    total = len(loader) * epochs
+    print(loader.dataset)
+
+# case: a loader that other files may import is counted
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+print(len(loader))
+
+# case: counted and read
+def main():
+    loader = DataLoader(datasets.MNIST('.'))  # TL101
+    total = len(loader) * epochs
+    for batch in loader:
+        train(batch)
+
+# case: a look at a few batches
+if __name__ == '__main__':
+    loader = DataLoader(datasets.MNIST('.'))
+    for i, sample in enumerate(loader):
+        plt.imshow(sample['image'].numpy())
+        if i == 1:
+            break
+
+# case: a loop that ends after a thousand batches
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+for i, sample in enumerate(loader):
+    train(sample)
+    if i == 1000:
+        break
+
+# case: a loop that ends when it has had enough
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+for i, sample in enumerate(loader):
+    train(sample)
+    if i == limit:
+        break
+
+# case: a few batches of each epoch
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+for epoch in range(90):
+    for i, sample in enumerate(loader):
+        train(sample)
+        if i == 3:
+            break
+
+# case: a few batches are trained on
+loader = DataLoader(datasets.MNIST('.'))  # TL101
+for i, sample in enumerate(loader):
+    model(sample).backward()
+    if i == 3:
+        break
+
+# case: a loop that does nothing
+loader = DataLoader(datasets.MNIST('.'))
+iterator = iter(loader)
+images, labels = next(iterator)
+images, labels = iterator.next()
+for images, labels in tqdm(loader):
+    # Train here.
+    pass
+
+# case: a loop that only prints
+for images, labels in DataLoader(datasets.MNIST('.')):
+    print(images.shape)
+
+# case: one evaluation behind the training
+loader = DataLoader(datasets.MNIST('.'))  # TL101 hint | says: overlaps with the evaluation
+with torch.no_grad():
+    for images, labels in loader:
+        correct += (model(images).argmax(1) == labels).sum()
+
+# case: an evaluation in each epoch
+loader = DataLoader(datasets.MNIST('.'))  # TL101 | says: process that evaluates … overlaps with the evaluation
+for epoch in range(90):
+    train(model)
+    with torch.no_grad():
+        for images, labels in loader:
+            model(images)
+
+# case: one evaluation, by a function
+def main():
+    loader = DataLoader(datasets.MNIST('.'))  # TL101 hint
+    evaluate(model, loader)
+def evaluate(model, batches):
+    for images, labels in enumerate(tqdm(batches)):
+        model(images)
+main()
+
+# case: an evaluation in each epoch, by a function of another file
+from engine import validate
+loader = DataLoader(datasets.MNIST('.'))  # TL101 | says: overlaps with the evaluation
+for epoch in range(90):
+    validate(model, loader)
+
+# case: the same loader for the training and an evaluation
+loader = DataLoader(datasets.MNIST('.'))  # TL101 | says: overlaps with training
+for images, labels in loader:
+    train(images)
+evaluate(model, loader)
+
+# case: a loader that is given to nobody knows what
+loader = DataLoader(datasets.MNIST('.'))  # TL101 | says: overlaps with training
+fit(model, loader)
 
 # case: a subclass of DataLoader that takes no workers
 class Plain(DataLoader):
@@ -413,19 +519,19 @@ loader = DataLoader(datasets.MNIST('.'))  # TL101 unsafe | fix says: random numb
 # case: no fix: the loop runs when the file is imported
 loader = DataLoader(datasets.MNIST('.'))  # TL101 | no fix: __main__
 for batch in loader:
-    print(batch)
+    train(batch)
 
 # case: no fix: a function that runs when the file is imported
 def main():
     for batch in DataLoader(datasets.MNIST(".")):  # TL101 | no fix: __main__
-        print(batch)
+        train(batch)
 
 main()
 
 # case: no fix: a function that such a function calls
 def train():
     for batch in DataLoader(datasets.MNIST(".")):  # TL101 | no fix: __main__
-        print(batch)
+        train(batch)
 
 def main():
     train()
@@ -437,7 +543,7 @@ loader = DataLoader(datasets.MNIST("."))  # TL101 | no fix: __main__
 
 def train():
     for batch in loader:
-        print(batch)
+        train(batch)
 
 train()
 
@@ -563,7 +669,7 @@ loader = DataLoader(dataset)  # TL101 hint | no fix: the dataset is unknown
 # case: a fix: the loop runs behind a guard
 def main():
     for batch in DataLoader(datasets.MNIST(".")):  # TL101 unsafe
-        print(batch)
+        train(batch)
 
 if __name__ == "__main__":
     main()
@@ -571,19 +677,19 @@ if __name__ == "__main__":
 # case: a fix: nothing calls the function on import
 def train():
     for batch in DataLoader(datasets.MNIST(".")):  # TL101 unsafe
-        print(batch)
+        train(batch)
 
 # case: a fix: nothing runs the function that reads the loader
 loader = DataLoader(datasets.MNIST("."))  # TL101 unsafe
 
 def train():
     for batch in loader:
-        print(batch)
+        train(batch)
 
 # case: a fix: only the function itself calls the function
 def train(rounds):
     for batch in DataLoader(datasets.MNIST(".")):  # TL101 unsafe
-        print(batch)
+        train(batch)
     train(rounds - 1)
 
 # case: a fix: a function of the module collates

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import argument, has_star_args, literal
 from torchlint.analysis.loading.keyword_dicts import spelled_out
+from torchlint.analysis.loading.loader_reads import Reads, reads_of
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
 
@@ -125,30 +126,12 @@ def _hands_on(init: cst.FunctionDef, module: Module) -> bool:
 
 
 def is_left_alone(loader: Loader, module: Module) -> bool:
-    """Whether workers would not pay, or the author wants none: a loader that is read once, a
-    batch that is the whole dataset, a comment beside the 0."""
+    """Whether workers would not pay, or the author wants none: a loader that nothing is read from
+    or a few batches, a batch that is the whole dataset, a comment beside the 0."""
     return (
-        _read_once(loader.call, module)
+        reads_of(loader.call, module) is Reads.NOTHING
         or _whole_dataset(loader, module)
         or (loader.zero is not None and _has_reason(loader, module))
-    )
-
-
-def _read_once(call: cst.Call, module: Module) -> bool:
-    """`next(iter(DataLoader(…)))` outside loops, also by way of a name."""
-    reads: list[cst.BaseExpression] = [*reads_of_targets(module.parent(call), module)]
-    return all(_gives_one_batch(each, module) for each in reads or [call])
-
-
-def _gives_one_batch(node: cst.CSTNode, module: Module) -> bool:
-    inner = module.call_with(node)
-    outer = module.call_with(inner) if inner is not None else None
-    return (
-        inner is not None
-        and outer is not None
-        and module.calls(inner, "builtins.iter")
-        and module.calls(outer, "builtins.next")
-        and next(module.loops.loops_around(node), None) is None
     )
 
 
