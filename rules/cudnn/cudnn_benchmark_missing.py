@@ -37,8 +37,8 @@ def main():
   that are not started as scripts.
 - Lightning, fastai, mmcv and detectron2, which have their own setting.
 
-It is a hint if nothing shows that inputs have one size, or if only a run with `--seed` asks for
-determinism.
+It is a hint if nothing shows that inputs have one size, if padded sequences stand beside cropped
+images, as in captioning, or if only a run with `--seed` asks for determinism.
 
 ## Fix safety
 **Unsafe**: another run may choose another algorithm, so results can differ in the last bits
@@ -55,12 +55,15 @@ imported there, as after `try: import torch` with an `except` that goes on.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CONVOLUTIONS
+from torchlint.analysis.training.guards import words
 from torchlint.project.symbols import Key
 from torchlint.rule import Applicability, Context, Fact, Rule, Tier, without_fix
 
@@ -74,6 +77,11 @@ if TYPE_CHECKING:
     from torchlint.rule import Finding, Module, Project, Reported
 
 _CODE = r"(?m)^[^#\n\"']*"
+_ZOO = (
+    r"(?:alexnet|convnext|densenet|efficientnet|googlenet|inception|mnasnet|mobilenet|regnet|resnet|"
+    r"resnext|shufflenet|squeezenet|vgg|wide_resnet)"
+)
+_FUNCTIONAL = re.compile(r"^conv(?:_transpose)?[123]d$")
 _DECIDES = (
     r"cudnn|use_deterministic_algorithms|deterministic_debug_mode|"
     r"seed\w{0,80}\([^)\n]{0,200}determin"
@@ -91,18 +99,22 @@ rule = Rule(
         r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
     clues={
-        "convolutions": _CODE + r"\b(?:Lazy)?Conv(?:Transpose)?[123]d\(",
+        "convolutions": _CODE + r"(?:\b(?:Lazy)?Conv(?:Transpose)?[123]d\(|"
+        r"(?<!def )\bconv(?:_transpose)?[123]d\([^()]{0,200}\bweight|timm\.create_model\(|"
+        rf"\bmodels\.{_ZOO}\w{{0,40}}\(|\bfrom torchvision\.models import[^#\n]{{0,200}}\b{_ZOO})",
         "one size": (
             r"(?m)^[^#\n]*(?:\b(?:CenterCrop|RandomCrop|RandomResizedCrop|RandomSizedCrop|FiveCrop|"
             r"TenCrop)\(|Resize\(\s*(?:size\s*=\s*)?[(\[]|\b(?:CIFAR10|CIFAR100|\w*MNIST|SVHN|STL10)\b"
             r"|\b(?:image_?size|img_?size|crop_?size|input_?shape|num_points|npoints?)\b)"
         ),
         "many sizes": (
-            r"(?m)^[^#\n]*(?:models\.detection|"
-            r"\b(?:pad|pad_packed|pack_padded)_sequence\(|"
-            r"\bimport\b[^#\n]*\b(?:pad|pad_packed|pack_padded)_sequence\b|AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
-            r"|(?m:^[ \t]*)def \w{0,40}collate(?:.*\n){1,40}?.*\bpad"
+            r"(?m)^[^#\n]*(?:models\.detection|AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
+            r"|(?m:^[ \t]*)def \w{0,40}collate(?:.*\n){1,40}?.*\bpad\w*(?:\s*[(=\[\]*+,]|\.\w)"
         ),
+        "padded sequences": r"(?m)^[^#\n]*(?:\b(?:pad|pad_packed|pack_padded)_sequence\(|"
+        r"\bimport\b[^#\n]{0,200}\b(?:pad|pad_packed|pack_padded)_sequence\b)",
+        "cropped images": r"(?m)^[^#\n]*(?:\b(?:Center|Random|RandomResized|RandomSized|Five|Ten)"
+        r"Crop\(|Resize\(\s*(?:size\s*=\s*)?[(\[])",
         "XLA": r"(?m)^[ \t]*(?:import|from)[ \t]+(?:torch_xla|jax)\b",
         "imports by name": r"(?m)^[^#\n]*(?:import_module|__import__)\(\s*(?!['\"])",
         "own switch": frameworks.owned("cudnn.benchmark"),
@@ -151,11 +163,23 @@ def _builds_convolutions(module: Module) -> bool:
     ):
         return True
     return any(
-        module.calls(call, "builtins.getattr")
-        and call.args
-        and "torchvision.models" in module.resolve(call.args[0].value)
+        _convolves(call, module)
+        or (
+            module.calls(call, "builtins.getattr")
+            and call.args
+            and "torchvision.models" in module.resolve(call.args[0].value)
+        )
         for call in module.nodes(cst.Call)
     )
+
+
+def _convolves(call: cst.Call, module: Module) -> bool:
+    """`F.conv2d(x, self.weight)`, also through a wrapper of the same name. A filter that is not
+    called a weight, as of a blur or a metric, is no layer."""
+    if not _FUNCTIONAL.match(dotted_text(call.func).rpartition(".")[2]):
+        return False
+    weight = module.argument(call, "weight", 1)
+    return weight is not None and any("weight" in word for word in words(weight))
 
 
 @rule.settle(Reach)
@@ -165,6 +189,9 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
         return None
     if project.has_clue("own switch", files) or project.has_clue("many sizes", files):
         return None
+    sequences = project.has_clue("padded sequences", files)
+    if sequences and not project.has_clue("cropped images", files):
+        return None
     if project.has_clue("XLA", [finding.path]):
         return None
     decided = {fact.value for fact in project.facts("cudnn", project.programs(finding.path))}
@@ -172,6 +199,8 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
         return None
     if Choice.OFF_SOMETIMES.value in decided:
         return _hint(finding, "some runs request determinism; set it only for the others")
+    if sequences:
+        return _hint(finding, "sequences of many lengths are padded; only images have one size")
     if not project.has_clue("one size", files):
         return _hint(finding, "nothing shows that all inputs have the same size")
     return finding

@@ -14,7 +14,7 @@ _AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.
 _DEFINES = re.compile(rb"\b(?:class|def)[ \t]+$")
 _WORD_BEFORE = re.compile(rb"\w*$")
 _ASSIGNS = re.compile(rb"[ \t]*(\w+)[ \t]*(?::[^=]*)?=[^=].*$", re.DOTALL)
-_DEFAULT = re.compile(rb"(\w+)[ \t]*(?::[^=,()]*)?=[ \t]*[\w.]*$")
+_DEFAULT = re.compile(rb"(\w{1,60})[ \t]{0,9}(?::[^=,()]{0,60})?=[ \t]{0,9}[\w.]{0,60}$")
 _GOES_ON = re.compile(rb"[(=\\][ \t]*\r?\n\Z")
 _UNPACKS = re.compile(rb"[(,]\s*\Z")
 _BIAS = re.compile(rb"\bbias\s*=(?!=)\s*(True\b)?")

@@ -120,9 +120,9 @@ rule = Rule(
         "writes to the bias of a class name": _writes(
             r"find\(['\"]", r"find\(['\"](?:Conv|Linear)"
         ),
-        "passes another norm": r"(?m)^[^#\n]*(?<![.\w])\w{0,40}[Nn]orm\w{0,40}\s*=\s*"
-        r"(?:[\w.]{0,80}\.)?(?!\w{0,40}[Bb]atch_?[Nn]orm|\w{0,40}norm\w{0,40}\s*[,)]|None\b)"
-        r"(?:\w{0,40}Norm\w{0,40}|Identity|partial|lambda|get_\w{1,40})\b",
+        "passes another norm": r"(?m)^[^#\n]*(?<![.\w])(?:\w{1,16}_)?norm\w{0,12}\s{0,9}=\s{0,9}"
+        r"(?:[\w.]{0,60}\.)?(?:(?:Frozen|Group|Instance|Layer)\w|[A-Z]\w{0,20}Norm(?<!BatchNorm)|"
+        r"(?:Identity|partial|lambda)\b|get_\w)",
         "freezes norms": "(?m:^)" + _on_the_line(r"isinstance\(", "BatchNorm") + r"[^\n]*\n"
         r"\s{0,200}\w+\.(?:eval\(\)|requires_grad_\(False)",
     },

@@ -959,7 +959,23 @@ from functools import partial
 import train
 train.Block(8, norm_layer=partial(torch.nn.GroupNorm, 4))
 
+# case: another file passes a norm of its own
+block = Block(8)
+# file: other.py
+import torch, train
+train.Block(8, norm_layer=torch.nn.BatchNorm2d)
+train.Block(8, norm_layer=layers.ChannelNorm)
+
 # head: none
+
+# case: a norm that a parameter chooses, and another file that passes a batch norm
+def block(c, norm_layer=nn.BatchNorm2d):
+    return nn.Sequential(nn.Conv2d(3, c, 3), norm_layer(c))  # TL304
+block(8)
+# file: other.py
+import torch, train
+self.norm = torch.nn.LayerNorm(8)
+train.block(8, norm_layer=torch.nn.SyncBatchNorm)
 
 # case: a norm that a parameter chooses, which the function asks about
 def block(c, norm_layer=nn.BatchNorm2d):

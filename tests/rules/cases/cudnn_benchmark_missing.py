@@ -71,6 +71,12 @@ torch.backends.cudnn.enabled = args.cudnn
 if args.cuda_deterministic:
     torch.backends.cudnn.deterministic = True
 
+# case: packed sequences beside cropped images
+y = nn.utils.rnn.pack_padded_sequence(captions, lengths)
+
+# case: padded sequences beside cropped images
+from torch.nn.utils.rnn import pad_sequence
+
 # head: a script that trains and is left alone
 model = nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:
@@ -145,12 +151,6 @@ from torchvision.models.detection import ssd300_vgg16
 
 # case: pooling over regions
 from torchvision.ops import roi_align
-
-# case: packed sequences
-y = nn.utils.rnn.pack_padded_sequence(x, lengths)
-
-# case: padded sequences
-from torch.nn.utils.rnn import pad_sequence
 
 # case: several scales
 if opt.multi_scale:
@@ -584,7 +584,7 @@ for x in loader:  # TL301 unsafe
 
 # case: sequences of many lengths [bare]
 import torch
-crop = torchvision.transforms.CenterCrop(224)
+image_size = 224
 model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:
     model(torch.nn.utils.rnn.pad_sequence(x)).sum().backward()
@@ -775,3 +775,86 @@ model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 # case: the fix: below the import of torch
 for x in loader:  # TL301 unsafe
     model(x).sum().backward()
+
+# head: a script on sequences [bare]
+import torch
+from torch import nn
+npoints = 1024
+model = nn.Conv1d(3, 8, 3).to("cuda")
+for x in loader:
+    model(x).sum().backward()
+
+# case: packed sequences
+y = nn.utils.rnn.pack_padded_sequence(x, lengths)
+
+# case: padded sequences
+from torch.nn.utils.rnn import pad_sequence
+
+# head: a script that trains a network without a layer that is called a convolution
+for x in loader:  # TL301
+    model(x.cuda()).sum().backward()
+
+# case: convolutions by function
+class Net(nn.Module):
+    def forward(self, x):
+        return nn.functional.conv2d(x, self.weight * self.scale)
+
+# case: convolutions by function in another file
+from net import Net
+# file: net.py
+from torch.nn import functional as F
+class Layer:
+    def forward(self, x):
+        return F.conv_transpose2d(
+            x,
+            self.weight * self.scale,
+            stride=2,
+        )
+
+# case: convolutions by a function that wraps another
+from ops import conv2d_gradfix
+class Net(nn.Module):
+    def forward(self, x):
+        return conv2d_gradfix.conv2d(x, weight=self.weight)
+
+# case: a network of a model zoo in another file
+from net import Encoder
+# file: net.py
+import torchvision.models as models
+def Encoder():
+    return models.resnet152(pretrained=True)
+
+# case: a network that another file imports from a model zoo
+from net import build
+# file: net.py
+from torchvision.models import resnet50, vit_b_16
+build = resnet50
+
+# case: a collate function whose text speaks of padding
+from net import collate
+model = nn.Conv2d(3, 8, 3)
+# file: net.py
+def collate(batch):
+    """Stack images (no padding) is all that this does."""
+    return stack(batch)
+
+# head: a script that trains a network, none with convolutions
+for x in loader:
+    model(x.cuda()).sum().backward()
+
+# case: a filter that a metric applies
+def ssim(x, window):
+    return nn.functional.conv2d(x, window, groups=3)
+
+# case: a filter that a metric of another file applies
+from metrics import ssim
+# file: metrics.py
+import torch.nn.functional as F
+def ssim(x, window):
+    return F.conv2d(x, window, groups=3)
+
+# case: a network of a model zoo that a text names
+from net import build
+# file: net.py
+"""Like models.resnet50()."""
+build = make_mlp
