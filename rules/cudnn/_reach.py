@@ -24,10 +24,12 @@ class Reach(NamedTuple):
     Args:
         trains: a training step of the file itself can run.
         names: every name that the running code mentions.
+        own: those among them that stand for nothing but what the file itself defines.
         uses: the dotted names of the imports among them."""
 
     trains: bool
     names: tuple[str, ...]
+    own: tuple[str, ...]
     uses: tuple[str, ...]
 
 
@@ -52,7 +54,19 @@ def reach_of(module: Module) -> Reach:
         todo = [part for each in found for part in _parts(each)]
     trains = any(function is None or function in seen for function in training_functions(module))
     uses = sorted(set(_imports(module, names)))
-    return Reach(trains, tuple(sorted(names)), tuple(uses))
+    own = sorted(names & _defined(module))
+    return Reach(trains, tuple(sorted(names)), tuple(own), tuple(uses))
+
+
+def _defined(module: Module) -> set[str]:
+    """The names that stand for nothing but a function or class of the file: no attribute, as in
+    `engine.train()`, has them."""
+    attributes = {each.attr.value for each in module.nodes(cst.Attribute)}
+    return {
+        name
+        for name, bindings in module.names.module.bindings.items()
+        if all(binding.how is How.DEFINITION for binding in bindings) and name not in attributes
+    }
 
 
 def training_functions(module: Module) -> set[cst.FunctionDef | None]:
@@ -67,38 +81,41 @@ def training_functions(module: Module) -> set[cst.FunctionDef | None]:
 
 
 def leads_to_training(
-    names: Iterable[str], files: Iterable[str], training: set[Key], project: Project
+    reach: Reach, files: Iterable[str], training: set[Key], project: Project
 ) -> bool:
-    """Whether code that mentions these names can run one of the training functions.
+    """Whether a script can run one of the training functions of these other files.
 
     Names are followed through the calls of functions in `files`. A method counts if its own
-    name and that of its class, or of one that inherits from it, are mentioned.
+    name and that of its class, or of one that inherits from it, are mentioned. What the script
+    itself defines is no function or class of another file.
     """
-    known = set(names)
+    known = set(reach.names)
+    owners = known - set(reach.own)
     summaries = [project.summaries[path] for path in files if path in project.summaries]
     for _ in range(CALL_DEPTH):
         found: set[str] = set()
         for summary in summaries:
             for class_ in summary.classes:
-                if class_.name.rpartition(".")[2] in known:
-                    known.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
+                if class_.name.rpartition(".")[2] in owners:
+                    owners.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
         for summary in summaries:
             for function in summary.functions:
-                if not _is_mentioned(function.name, known):
+                if not _is_mentioned(function.name, owners, known):
                     continue
                 if Key(summary.path, function.name) in training:
                     return True
                 for site in function.calls:
                     found.update((site.target.rpartition(".")[2].lstrip(":"), site.method))
         known |= found
+        owners |= found
     return False
 
 
-def _is_mentioned(name: str, known: set[str]) -> bool:
+def _is_mentioned(name: str, owners: set[str], known: set[str]) -> bool:
     owner, _, last = name.rpartition(".")
     if not owner:
-        return last in known
-    return owner.rpartition(".")[2] in known and (last in known or _runs_by_itself(last))
+        return last in owners
+    return owner.rpartition(".")[2] in owners and (last in known or _runs_by_itself(last))
 
 
 def _runs_by_itself(method: str) -> bool:

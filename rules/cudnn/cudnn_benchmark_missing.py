@@ -223,7 +223,7 @@ def _trains(path: str, reach: Reach, files: set[str], project: Project) -> bool:
         return True
     others = files - {path}
     training = {Key(fact.path, str(fact.value)) for fact in project.facts("trains", others)}
-    return bool(training) and leads_to_training(reach.names, others, training, project)
+    return bool(training) and leads_to_training(reach, others, training, project)
 
 
 def _has_convolutions(files: set[str], project: Project) -> bool:

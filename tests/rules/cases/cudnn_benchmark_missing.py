@@ -354,6 +354,47 @@ def plot():
 for x in y:
     x.backward()
 
+# case: a function of the same name in a file beside it that trains
+import importlib
+plugin = importlib.import_module(name)
+def launch():
+    plot()
+if __name__ == "__main__":
+    launch()
+# file: other.py
+import torch
+from torch import nn
+def launch():
+    for x in loader:
+        nn.Conv2d(3, 8, 3)(x).backward()
+
+# case: a function of another file that is called by a function of the same name
+import other
+def launch():
+    other.launch()
+if __name__ == "__main__":  # TL301
+    launch()
+# file: other.py
+import torch
+from torch import nn
+def launch():
+    for x in loader:
+        nn.Conv2d(3, 8, 3)(x).backward()
+
+# case: a method of another file with the name of a function
+from other import Runner
+def launch():
+    Runner().launch()
+if __name__ == "__main__":  # TL301
+    launch()
+# file: other.py
+import torch
+from torch import nn
+class Runner:
+    def launch(self):
+        for x in loader:
+            nn.Conv2d(3, 8, 3)(x).backward()
+
 # case: a main block that only tries the model
 if __name__ == "__main__":
     print(model(torch.rand(1, 3, 8, 8)))
