@@ -165,6 +165,16 @@ def step(net, x):
 evaluate(net)
 step(net, x).backward()
 
+# case: a network that is given to functions that train and evaluate
+from engine import train_and_validate
+def train_and_test(net, batches):
+    for batch in batches:
+        step(net, batch)
+net = nn.DataParallel(net)  # TL601
+train_and_validate(net)
+other = nn.DataParallel(other)  # TL601
+train_and_test(other, batches)
+
 # case: a network that is given to nobody knows what
 net = nn.DataParallel(net)  # TL601
 evaluate(net)

@@ -438,6 +438,23 @@ for images, labels in loader:
     train(images)
 evaluate(model, loader)
 
+# case: the loader of a training that draws samples from a generator
+def sample_data(batches):
+    while True:
+        for batch in batches:
+            yield batch
+loader = DataLoader(datasets.MNIST('.'))  # TL101 | says: overlaps with training
+for images, labels in sample_data(loader):
+    train(images)
+
+# case: the loader of a training that draws samples by way of a name
+from data import sample_data
+def train(batches):
+    batches = sample_data(batches)
+    step(next(batches))
+loader = DataLoader(datasets.MNIST('.'))  # TL101 | says: overlaps with training
+train(loader)
+
 # case: a loader that is given to nobody knows what
 loader = DataLoader(datasets.MNIST('.'))  # TL101 | says: overlaps with training
 fit(model, loader)

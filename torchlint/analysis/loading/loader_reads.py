@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _DEEPEST = 3
 _FEW = 10
 """The number of the last batch that is read before a `break`: no more than a look at the data."""
+_HANDS_ON = re.compile(r"sampl|generat|data|batch|load", re.IGNORECASE)
+"""In the name of a function that may draw batches from the loader for somebody else."""
 _ABOUT = frozenset({"dataset", "batch_size", "sampler", "batch_sampler", "num_workers"})
 _ASK = ("builtins.len", "builtins.print", "builtins.type", "builtins.isinstance", "builtins.id")
 
@@ -136,7 +139,10 @@ def _around_steps(module: Module) -> frozenset[cst.CSTNode]:
 
 
 def _evaluates(loop: cst.For, module: Module) -> bool:
-    """Whether a loop runs with gradients off, or in a function that evaluates."""
+    """Whether a loop runs with gradients off, or in a function that evaluates. One that yields
+    hands the batches on."""
+    if any(isinstance(each, cst.Yield) for each in module.within(loop.body)):
+        return False
     function = module.function(loop)
     inside = (each for each in loop.body.body if isinstance(each, cst.With))
     return (
@@ -218,7 +224,8 @@ def _given(use: cst.BaseExpression, call: cst.Call, module: Module, depth: int) 
     function = module.definitions.callee(call)
     name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
     if function is None:
-        evaluates = isinstance(name, cst.Name) and sounds_like_evaluation(name.value)
+        spelled = name.value if isinstance(name, cst.Name) else ""
+        evaluates = sounds_like_evaluation(spelled) and not _HANDS_ON.search(spelled)
         return _evaluation(call, module) if evaluates else Reads.OTHER
     received = receiving_parameter(call, use, function)
     if received is None or depth >= _DEEPEST:

@@ -42,6 +42,7 @@ _EVALUATION_NAME = re.compile(
     r"inference|predict|prediction|sample|sampling|generate|visuali[sz]e|visuali[sz]ation|"
     r"translate|benchmark_inference)(?:_|\d|$)"
 )
+_TRAINING_NAME = re.compile(r"train|fit|learn", re.IGNORECASE)
 _GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
 
@@ -338,7 +339,7 @@ class Loops:
             return True
         if function.name.value in ANY.evaluation_hooks:
             return True
-        if sounds_like_evaluation(function.name.value):
+        if _EVALUATION_NAME.search(snake(function.name.value)):
             return True
         modes = [
             self._mode_calls[statement]
@@ -348,10 +349,11 @@ class Loops:
         return bool(modes) and modes[0]
 
     def only_evaluates(self, function: cst.FunctionDef) -> bool:
-        """Whether a function evaluates, or runs as a whole with gradients off."""
-        return self.is_evaluation(function) or any(
-            self.turns_grad_off(item.decorator) for item in function.decorators
-        )
+        """Whether a function evaluates and is not named for a training as well, or runs as a whole
+        with gradients off."""
+        if any(self.turns_grad_off(item.decorator) for item in function.decorators):
+            return True
+        return self.is_evaluation(function) and not _TRAINING_NAME.search(function.name.value)
 
     @cached_property
     def _functions_with_anchor(self) -> frozenset[cst.FunctionDef | None]:
@@ -459,8 +461,9 @@ class Loops:
 
 
 def sounds_like_evaluation(name: str) -> bool:
-    """Whether a function is named for an evaluation: `validate`, `sample_images`."""
-    return _EVALUATION_NAME.search(snake(name)) is not None
+    """Whether a function is named for an evaluation alone: `validate`, not `train_and_validate`."""
+    evaluates = _EVALUATION_NAME.search(snake(name)) is not None
+    return evaluates and not _TRAINING_NAME.search(name)
 
 
 def _takes_loss(step: cst.Call) -> bool:
