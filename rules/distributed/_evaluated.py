@@ -27,9 +27,7 @@ def only_evaluated(call: cst.Call, module: Module) -> bool:
     assign = module.parent(made)
     reads = reads_of_targets(assign, module)
     uses = [each for each in reads if not any(above is assign for above in module.ancestors(each))]
-    if uses:
-        return _all_evaluate(uses, module)
-    return module.call_with(made) is not None and _all_evaluate([made], module)
+    return _all_evaluate(uses or [made], module)
 
 
 def _moved(call: cst.Call, module: Module) -> cst.Call:
@@ -54,22 +52,21 @@ def _evaluates(use: cst.BaseExpression, module: Module, depth: int) -> bool | No
     if isinstance(parent, cst.Attribute):
         if parent.attr.value == "module":
             return _evaluates(parent, module, depth)
-        if parent.attr.value in _NEITHER:
-            return None
-        method = module.parent(parent)
-        return isinstance(method, cst.Call) and method.func is parent and _runs_in(method, module)
+        return None if parent.attr.value in _NEITHER else _is_evaluation(parent, module)
     if isinstance(parent, cst.Call):
-        return _runs_in(parent, module) or module.in_evaluation(parent)
+        return _is_evaluation(parent, module) or module.in_evaluation(parent)
     call = module.call_with(use)
-    if call is None or module.calls(call, *_ASK):
-        return None if call is not None else False
-    return _runs_in(call, module) or _given_to_evaluation(use, call, module, depth)
+    if call is None:
+        return False
+    if module.calls(call, *_ASK):
+        return None
+    return _is_evaluation(call, module) or _given_to_evaluation(use, call, module, depth)
 
 
-def _runs_in(call: cst.Call, module: Module) -> bool:
-    """Whether a call runs under `torch.no_grad()`, or in a function that evaluates."""
-    function = module.function(call)
-    return module.loops.grad_is_off(call) or (
+def _is_evaluation(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code runs under `torch.no_grad()`, or in a function that evaluates."""
+    function = module.function(node)
+    return module.loops.grad_is_off(node) or (
         function is not None and module.loops.only_evaluates(function)
     )
 
@@ -81,8 +78,6 @@ def _given_to_evaluation(
     function = module.definitions.callee(call)
     if function is None:
         return sounds_like_evaluation(_last_name(call.func))
-    if module.loops.only_evaluates(function):
-        return True
     received = receiving_parameter(call, use, function)
     return (
         received is not None

@@ -40,9 +40,10 @@ torch.distributed.destroy_process_group()
 ## When it is silent
 For `isinstance(model, nn.DataParallel)` and `model.module`; for your own classes that inherit from
 it; in evaluation; for one device (`device_ids=[0]`), where the wrapper only calls the model. It is
-a hint if the same file also offers `DistributedDataParallel`, if the devices are a parameter with
-one device by default, if all that the file does with the wrapped model evaluates (a sampler, a
-metric), for the function `data_parallel`, and if nothing in the program trains.
+a hint if the same file also offers `DistributedDataParallel`, if the devices are a name for one
+device, such as a parameter with that default, if all that the file does with the wrapped model
+evaluates (a sampler, a metric), for the function `data_parallel`, and if nothing in the program
+trains.
 
 ## Fix safety
 There is no fix: besides the wrapper, the change needs a launcher, a process group, a sampler, a
@@ -60,7 +61,6 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.analysis.literals import literal
-from torchlint.analysis.names import How
 from torchlint.rule import Context, Match, Rule, Tier, calls, configures
 
 from ._evaluated import only_evaluated
@@ -80,18 +80,16 @@ def _devices(match: Match) -> cst.BaseExpression | None:
 
 def _has_one_device(match: Match) -> bool:
     """`device_ids=[0]`: the wrapper then calls the model as it is."""
-    return isinstance(match.node, cst.Call) and _is_one(_devices(match))
+    return _is_one(_devices(match))
 
 
-def _has_one_device_by_default(match: Match) -> bool:
-    """Whether the devices are a parameter, which has one device unless a caller passes more."""
+def _shows_one_device(match: Match) -> bool:
+    """Whether the devices have a name for which the file shows one: of a parameter, the default."""
     devices = _devices(match)
     if not isinstance(devices, cst.Name):
         return False
     bindings = match.module.flow.reaching(devices)
-    return bool(bindings) and all(
-        each.how is How.PARAMETER and _is_one(each.value) for each in bindings
-    )
+    return bool(bindings) and all(_is_one(each.value) for each in bindings)
 
 
 def _is_one(devices: cst.BaseExpression | None) -> bool:
@@ -104,7 +102,7 @@ def _is_only_evaluated(match: Match) -> bool:
 
 
 def _message(match: Match) -> str:
-    if match.argument is None and _is_only_evaluated(match):
+    if _is_only_evaluated(match):
         return f"{_COPIES}; for an evaluation, run one process per GPU on a part of the data."
     return f"{_COPIES}; use DistributedDataParallel with one process per GPU."
 
@@ -117,7 +115,7 @@ rule = Rule(
     finds=(
         calls(
             "torch.nn.DataParallel",
-            hint_if=(_offers_ddp, _has_one_device_by_default, _is_only_evaluated),
+            hint_if=(_offers_ddp, _shows_one_device, _is_only_evaluated),
         ),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
         configures("strategy", "dp"),

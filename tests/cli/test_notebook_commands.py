@@ -84,7 +84,7 @@ def test_the_fixes_are_shown_cell_by_cell(torchlint: Run, here: Path) -> None:
 LOADER = (
     "from torch.utils.data import DataLoader, Dataset\n"
     "from torchvision.datasets import ImageFolder\n"
-    "for x in DataLoader(ImageFolder('photos')):\n    print(x)"
+    "for x in DataLoader(ImageFolder('photos')):\n    train(x)"
 )
 OWN = "class Photos(Dataset):\n    def __getitem__(self, index):\n        return self.files[index]"
 

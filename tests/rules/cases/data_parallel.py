@@ -58,6 +58,10 @@ model = nn.DataParallel(model, [0])
 def wrap(model, gpu_ids=[0]):
     return nn.DataParallel(model, device_ids=gpu_ids)  # TL601 hint
 
+# case: one device, by name
+gpu_ids = [0]
+model = nn.DataParallel(model, gpu_ids)  # TL601 hint
+
 # case: two devices unless a caller passes others
 def wrap(model, gpu_ids=[0, 1]):
     return nn.DataParallel(model, device_ids=gpu_ids)  # TL601
@@ -112,7 +116,7 @@ Trainer(strategy='dp')
 nn.DataParallel(model)
 
 # case: no fix, and the page of the rule instead
-model = nn.DataParallel(model)  # TL601 | no fix: torchlint rule TL601
+model = nn.DataParallel(model)  # TL601 | no fix: torchlint rule TL601 | says: use DistributedDataParallel
 
 # case: a sampler that is only called with gradients off
 sampler = nn.DataParallel(Sampler(model)).to(device)  # TL601 hint | says: for an evaluation
@@ -144,6 +148,39 @@ with torch.no_grad():
 # case: it is given to an evaluation as it is made
 from metrics import evaluate
 evaluate(nn.DataParallel(net).eval())  # TL601 hint
+
+# case: a network that is called in evaluation
+net = nn.DataParallel(net)  # TL601 hint
+net.module.load_state_dict(torch.load('net.pt'))
+net.eval()
+if isinstance(net, nn.DataParallel):
+    print(net(x))
+
+# case: a network that a function is given with gradients off
+net = nn.DataParallel(net)  # TL601 hint
+with torch.no_grad():
+    show(net)
+
+# case: a network of the module that a function evaluates
+net = nn.DataParallel(net)  # TL601 hint
+def evaluate(x):
+    return net.score(x)
+
+# case: what a method of the wrapped network returns
+history = nn.DataParallel(net).fit(x)  # TL601
+evaluate(history)
+
+# case: a network that a function is given among others
+net = nn.DataParallel(net)  # TL601
+def go(*nets):
+    return nets[0](x)
+go(net)
+
+# case: a network that a function gives to itself
+def go(net, depth):
+    return go(net, depth + 1)
+net = nn.DataParallel(net)  # TL601
+go(net, 0)
 
 # case: a network in evaluation that the loss goes through
 net = nn.DataParallel(net)  # TL601
