@@ -57,7 +57,7 @@ def _calls(
         else:
             is_whole = after["other"] is None
             assigned = _ASSIGNS.match(before) if is_whole else _DEFAULT.search(before)
-            if assigned is not None and after["other"] != b".":
+            if assigned is not None:
                 aliases.add(assigned[1])
     for alias in sorted(aliases - seen):
         yield from _calls(re.compile(re.escape(alias) + rb"\b"), data, seen | aliases)

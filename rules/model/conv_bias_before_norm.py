@@ -225,7 +225,7 @@ def _report(
         related=(
             Related(module.path, module.span(followers[0])[0], "this norm subtracts the mean"),
         ),
-        needs=None if fix is None and not choices else needs,
+        needs=needs,
     )
 
 

@@ -817,6 +817,24 @@ net = nn.Sequential(
     nn.BatchNorm2d(4),
 )
 
+# case: the input is pooled to one row
+net = nn.Sequential(
+    nn.AdaptiveAvgPool2d((1, 7)),
+    nn.Conv2d(8, 4, kernel_size=1),  # TL304
+    nn.BatchNorm2d(4),
+)
+
+# case: the input comes from a layer with one channel
+net = nn.Sequential(
+    nn.Conv2d(1, 8, 3, bias=False),
+    nn.Conv2d(8, 4, kernel_size=1),  # TL304
+    nn.BatchNorm2d(4),
+)
+
+# case: the pooling and the convolution are under the same condition
+if pool:
+    net = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(8, 4, 1), nn.BatchNorm2d(4))
+
 # case: the input was pooled to one place, and is made larger again
 net = nn.Sequential(
     nn.AdaptiveAvgPool2d(1),
@@ -835,7 +853,7 @@ net = nn.Sequential(
 
 # case: the input is pooled only if asked for
 def head(pool):
-    layers = [nn.Conv2d(3, 8, 3)]
+    layers = []
     if pool:
         layers.append(nn.AdaptiveAvgPool2d(1))
     layers.append(nn.Conv2d(8, 4, 1))  # TL304
@@ -921,6 +939,10 @@ def net(**kwargs):
 def net(c, norm_layer=nn.BatchNorm2d):
     return Block(c, norm_layer)
 
+# case: nothing is known of the callers, and checkpoints are loaded
+kinds = [Block]
+net.load_state_dict(torch.load('old.pt'))
+
 # case: a subclass takes it over
 class Wide(Block):
     pass
@@ -966,7 +988,19 @@ import torch, train
 train.Block(8, norm_layer=torch.nn.BatchNorm2d)
 train.Block(8, norm_layer=layers.ChannelNorm)
 
+# case: nothing is known of the callers, and another file passes another norm
+kinds = [Block]
+# file: other.py
+import torch, train
+build(norm_layer=torch.nn.GroupNorm)
+
 # head: none
+
+# case: a batch norm that nobody chooses, and another file that passes another norm
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # TL304
+# file: other.py
+import torch, train
+build(norm_layer=torch.nn.GroupNorm)
 
 # case: a norm that a parameter chooses, and another file that passes a batch norm
 def block(c, norm_layer=nn.BatchNorm2d):

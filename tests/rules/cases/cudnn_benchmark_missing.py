@@ -883,6 +883,11 @@ def collate(batch):
 for x in loader:
     model(x.cuda()).sum().backward()
 
+# case: another layer by function
+class Net(nn.Module):
+    def forward(self, x):
+        return nn.functional.linear(x, self.weight)
+
 # case: a filter that a metric applies
 def ssim(x, window):
     return nn.functional.conv2d(x, window, groups=3)
@@ -899,3 +904,28 @@ from net import build
 # file: net.py
 """Like models.resnet50()."""
 build = make_mlp
+
+# head: a script in which something else may stand for torch [bare]
+try:
+    import jittor
+except ImportError:
+    import torch
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: no fix: torch is imported in an `except`
+for x in loader:  # TL301 | no fix: no suitable place
+    model(x).sum().backward()
+
+# head: a script that imports torch under a condition [bare]
+import sys
+if "--train" in sys.argv:
+    import torch
+from torchvision import transforms
+crop = transforms.CenterCrop(224)
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+
+# case: no fix: torch is imported under a condition
+for x in loader:  # TL301 | no fix: no suitable place
+    model(x).sum().backward()
