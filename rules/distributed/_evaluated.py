@@ -78,6 +78,8 @@ def _given_to_evaluation(
     function = module.definitions.callee(call)
     if function is None:
         return sounds_like_evaluation(_last_name(call.func))
+    if module.loops.only_evaluates(function):
+        return True
     received = receiving_parameter(call, use, function)
     return (
         received is not None

@@ -161,6 +161,13 @@ net = nn.DataParallel(net)  # TL601 hint
 with torch.no_grad():
     show(net)
 
+# case: a network that is given to an evaluation which reads it by another name
+net = nn.DataParallel(net)  # TL601 hint
+@torch.no_grad()
+def features(generator, batches):
+    return [net(batch) for batch in batches]
+features(net, batches)
+
 # case: a network of the module that a function evaluates
 net = nn.DataParallel(net)  # TL601 hint
 def evaluate(x):
