@@ -95,23 +95,23 @@ CALLS = {
     ),
     "a method of an own object": (
         "class A:\n  def f(self): pass\na = A()\na.f(t)",
-        [(":A", ""), (":A", "f")],
+        [(":A", ""), (":A()", "f")],
     ),
     "a method of an imported object": (
         "from utils import A\na = A()\na.f(t)",
-        [("utils.A", ""), ("utils.A", "f")],
+        [("utils.A", ""), ("utils.A()", "f")],
     ),
     "a method of a moved object": (
         "from utils import A\na = A().to(d)\na.f(t)",
-        [("utils.A", "to"), ("utils.A", ""), ("utils.A", "f")],
+        [("utils.A()", "to"), ("utils.A", ""), ("utils.A()", "f")],
     ),
     "a wrapped object": (
         "from utils import A\na = torch.nn.DataParallel(A())\na(t)",
-        [("utils.A", ""), ("utils.A", "()")],
+        [("utils.A", ""), ("utils.A()", "()")],
     ),
     "a prepared object": (
         "from utils import A\na, b = accelerator.prepare(A(), o)\na(t)",
-        [("utils.A", ""), ("utils.A", "()")],
+        [("utils.A", ""), ("utils.A()", "()")],
     ),
     "nothing of torch": ("torch.exp(t)", []),
     "nothing of numpy": ("import numpy as np\nnp.exp(t)", []),
@@ -178,7 +178,11 @@ class TestCalls:
     def test_say_which_objects_they_hand_on(self, summary_of: Callable[[str], Summary]) -> None:
         summary = summary_of("from utils import f, A\ndef g(b):\n  a = A()\n  f(a, b, A())")
         site = next(each for each in function(summary, "g").calls if each.target == "utils.f")
-        assert [each.objects for each in site.arguments] == [("utils.A",), ("$b",), ("utils.A",)]
+        assert [each.objects for each in site.arguments] == [
+            (("", "utils.A()"),),
+            (("", "$b"),),
+            (("", "utils.A()"),),
+        ]
 
     @pytest.mark.parametrize(
         ("text", "quiet"),
@@ -226,9 +230,9 @@ class TestClasses:
     @pytest.mark.parametrize(
         ("value", "targets"),
         [
-            ("Meter()", ["utils.Meter"]),
-            ("Meter().to(d)", ["utils.Meter"]),
-            ("torch.nn.DataParallel(Meter())", ["utils.Meter"]),
+            ("Meter()", ["utils.Meter()"]),
+            ("Meter().to(d)", ["utils.Meter()"]),
+            ("torch.nn.DataParallel(Meter())", ["utils.Meter()"]),
             ("given", ["$given"]),
             ("3", []),
             ("torch.nn.Linear(1, 1)", []),
@@ -242,7 +246,8 @@ class TestClasses:
             "from utils import Meter, make_meter\n"
             f"class A:\n  def __init__(self, given):\n    self.held = {value}"
         ).classes
-        assert list(dict.fromkeys(dict(class_.attributes).get("held", ()))) == targets
+        held = dict(class_.attributes).get("held", ())
+        assert held == tuple(("", target) for target in targets)
 
     def test_name_their_bases(self, summary_of: Callable[[str], Summary]) -> None:
         classes = summary_of("from utils import B\nclass A(B, torch.nn.Module): pass").classes

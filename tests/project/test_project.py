@@ -683,7 +683,7 @@ MODELS = """\
         def packed(self, x, lengths):
             return pack(x, lengths.cpu())
     def build(name):
-        return {"encoder": Encoder}[name]()
+        return globals()[name]()
 """
 
 COLD = {

@@ -245,8 +245,9 @@ class TestIndex:
         own = Key("train.py", "A")
         assert index.method(own, "f") == Key("base.py", "Base.f")
         assert index.method(own, "g") is None
-        assert index.attribute(own, "meter") == ["meters.Meter"]
-        assert index.attribute(own, "other") == []
+        base = Key("base.py", "Base")
+        assert index.attribute(own, "meter") == (base, (("", "meters.Meter()"),))
+        assert index.attribute(own, "other") == (own, ())
 
     def test_an_own_method_goes_before_the_base_s(self, index_of: Callable[..., Index]) -> None:
         index = index_of(
@@ -257,7 +258,7 @@ class TestIndex:
     def test_classes_that_inherit_from_each_other_end(self, index_of: Callable[..., Index]) -> None:
         index = index_of({"a.py": "class A(B): pass\nclass B(A): pass"})
         assert index.method(Key("a.py", "A"), "f") is None
-        assert index.attribute(Key("a.py", "A"), "x") == []
+        assert index.attribute(Key("a.py", "A"), "x") == (Key("a.py", "A"), ())
 
     @pytest.mark.parametrize(
         ("methods", "called"),

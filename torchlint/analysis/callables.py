@@ -1,19 +1,36 @@
-"""Which functions an expression may hold: by name, in a dict or list, in `partial`, in `self`."""
+"""What of the project an expression holds: functions, classes and objects of classes; by name, in
+a list or dict, in `partial`, in what a function returns.
+
+A target says what it is: `models.Net` for a function or class, `models.Net()` for what a call of it
+gives, `$name` for a parameter, `self.name` for an attribute. `$name#0` is the first item of one,
+`$name#*` any item.
+"""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.layers.layer_lists import LayerLists
+from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, dotted_text, sounds_like_class
+from torchlint.analysis.torch_api import canonical
+from torchlint.analysis.values.call_values import MODULE_METHODS, WRAPPERS
+from torchlint.analysis.values.iteration import is_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from torchlint.analysis.module import Module
+    from torchlint.analysis.names import Binding
 
+Held = tuple[str, str]
+"""Where something stands in a list, tuple or dict, and its target. The place is `0` for the first
+item, a key, `*` for somewhere, or empty if it is the thing itself."""
+SOMEWHERE: Final = "*"
 OUTSIDE: Final = (
     "torch.",
     "numpy.",
@@ -39,98 +56,327 @@ OUTSIDE: Final = (
     "pandas.",
 )
 """What the dotted names begin with that never lead into the project."""
+WRAPPED: Final = frozenset({"module", "_orig_mod"})
+"""The attributes in which wrappers keep the module that they are given."""
 _MOST_FOUND = 32
 _MOST_VISITED = 200
-_LOOKUPS = frozenset({"get", "pop", "values", "items"})
-_KEEP = frozenset(
+_DEEPEST = 4
+_LOOKUPS = frozenset({"get", "pop"})
+_ALL_ITEMS = frozenset({"values", "items"})
+_SAME_ITEMS = frozenset(
     {
         "builtins.dict",
-        "builtins.enumerate",
         "builtins.list",
         "builtins.reversed",
+        "builtins.sorted",
         "builtins.tuple",
+        "builtins.enumerate",
         "builtins.zip",
-        "functools.partial",
-        "torch.compile",
-        "torch.jit.script",
-        "torch.jit.trace",
+        "collections.OrderedDict",
         "torch.nn.ModuleDict",
         "torch.nn.ModuleList",
-        "torch.nn.Sequential",
     }
 )
-"""Functions that return something which calls, or holds, the functions that they are given."""
+"""Functions that return a container with the items of what they are given."""
+_SAME = WRAPPERS | {"copy.copy", "functools.partial", "torch.jit.trace", "apex.amp.initialize"}
+"""Functions that return what calls their first argument."""
+_SEQUENTIAL = "torch.nn.Sequential"
+_DISPLAYS = (cst.Dict, cst.List, cst.Tuple, cst.Set)
 
 
-def held_functions(node: cst.BaseExpression, module: Module) -> list[str]:
-    """The functions and classes of the project that are called where the expression is.
+class _Part(NamedTuple):
+    """A part of an expression, or the expression itself, and the place of what it holds."""
 
-    Returns:
-        Dotted names as `Names.resolve` gives them; of a class where an object of it is held. No
-        more than 32, so that a table of hundreds does not make all of them hot.
-    """
-    found = dict.fromkeys(islice(_held(node, module), _MOST_FOUND + 1))
-    return list(found) if len(found) <= _MOST_FOUND else []
+    node: cst.BaseExpression
+    part: str
+    place: str
 
 
-def _held(start: cst.BaseExpression, module: Module) -> Iterator[str]:
-    seen: set[int] = set()
-    left: list[cst.BaseExpression] = [start]
-    while left and len(seen) < _MOST_VISITED:
-        node = left.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        names = [name for name in module.resolve(node) if not name.startswith(OUTSIDE)]
-        yield from names
-        own = _of_self(node, module)
-        if own is not None:
-            yield own
-        if not names:
-            left += _inside(node, module)
+class Holders:
+    """The expressions of one file that hold something of the project."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._lists = LayerLists(module)
+        self._depth = 0
+
+    def targets(self, node: cst.BaseExpression) -> list[str]:
+        """What an expression is."""
+        return [target for place, target in self.contents(node) if not place]
+
+    def contents(self, node: cst.BaseExpression, path: tuple[int, ...] = ()) -> list[Held]:
+        """What an expression is, and what it holds if it is a container; or the part of it that
+        an assignment to several targets gives to one.
+
+        No more than 32 targets, so that a table of hundreds does not make all of them hot.
+        """
+        found = dict.fromkeys(islice(self._walk(_Part(node, _part_of(path), "")), _MOST_FOUND + 1))
+        return list(found) if len(found) <= _MOST_FOUND else []
+
+    def added(self, node: cst.BaseExpression) -> list[Held]:
+        """What a list, dict or container that a name or `self.name` stands for gets later."""
+        return [held for part in self._added(node, "", "") for held in self._walk(part)]
+
+    def _walk(self, start: _Part) -> Iterator[Held]:
+        seen: set[tuple[int, str, str]] = set()
+        left = [start]
+        while left and len(seen) < _MOST_VISITED:
+            each = left.pop()
+            known = (id(each.node), each.part, each.place)
+            if known not in seen:
+                seen.add(known)
+                yield from ((each.place, target) for target in self._named(each))
+                left += self._inside(each)
+
+    # targets -----------------------------------------------------------------------------
+
+    def _named(self, each: _Part) -> Iterator[str]:
+        """The targets that a name, an attribute or a call is itself."""
+        node, suffix = each.node, f"#{each.part}" if each.part else ""
+        if isinstance(node, cst.Call):
+            yield from (f"{name}(){suffix}" for name in self._callees(node))
+            yield from self._chosen(node)
+        elif isinstance(node, cst.Name | cst.Attribute):
+            if not each.part:
+                yield from filter(is_inside, self._dotted(node))
+            if isinstance(node, cst.Name) and node.value not in ("self", "cls"):
+                bindings = self._module.flow.reaching(node)
+                if any(binding.how is How.PARAMETER for binding in bindings):
+                    yield f"${node.value}{suffix}"
+                    annotated = () if each.part else self._module.value(node).classes
+                    yield from (f"{name}()" for name in filter(is_inside, annotated))
+            elif _of_self(node):
+                yield f"{dotted_text(node)}{suffix}"
+
+    def _dotted(self, node: cst.Name | cst.Attribute) -> Iterable[str]:
+        """The dotted names of what is imported or defined under a name."""
+        bindings = self._module.flow.reaching(node) if isinstance(node, cst.Name) else None
+        if not bindings:
+            return self._module.resolve(node)
+        return [canonical(binding.dotted) for binding in bindings if binding.dotted is not None]
+
+    def _callees(self, call: cst.Call) -> Iterator[str]:
+        """The functions and classes of the project that a call may run, to give what they make."""
+        names = self._module.resolve(call.func)
+        for name in filter(is_inside, names):
+            yield name
+            owner, _, last = name.rpartition(".")
+            if last.startswith("from_") and sounds_like_class(owner):
+                yield owner  # another way to make an object
+        if names:
+            return
+        if isinstance(call.func, cst.Attribute):
+            method = self._module.definitions.method(call.func)
+            if method is not None:
+                yield f":{self._module.qualified_name(method)}"
+        elif isinstance(call.func, cst.Name | cst.Subscript) and self._depth < _DEEPEST:
+            self._depth += 1
+            yield from filter(is_dotted, self.targets(call.func))
+            self._depth -= 1
+
+    def _chosen(self, call: cst.Call) -> Iterator[str]:
+        """`getattr(losses, "dice")`; any function of the module for a name that is not known."""
+        if not self._module.calls(call, "builtins.getattr") or len(call.args) < 2:
+            return
+        name = literal(call.args[1].value)
+        last = name if isinstance(name, str) else SOMEWHERE
+        for owner in filter(is_inside, self._module.resolve(call.args[0].value)):
+            yield f"{owner}.{last}"
+
+    # what is inside ----------------------------------------------------------------------
+
+    def _inside(self, each: _Part) -> Iterable[_Part]:
+        """The expressions that an expression gets what it holds from."""
+        node, part, place = each
+        if isinstance(node, cst.Name):
+            return self._bound(node, part, place)
+        if isinstance(node, cst.Call):
+            return self._made(node, part, place)
+        if isinstance(node, _DISPLAYS):
+            return self._items(node, part, place)
+        if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
+            return _item(node.elt, SOMEWHERE, each)
+        if isinstance(node, cst.DictComp):
+            return _item(node.value, SOMEWHERE, each)
+        if isinstance(node, cst.IfExp):
+            return _Part(node.body, part, place), _Part(node.orelse, part, place)
+        if isinstance(node, cst.BooleanOperation):
+            return _Part(node.left, part, place), _Part(node.right, part, place)
+        if isinstance(node, cst.NamedExpr):
+            return (_Part(node.value, part, place),)
+        if isinstance(node, cst.Attribute) and node.attr.value in WRAPPED:
+            return () if _of_self(node) else (_Part(node.value, part, place),)
+        if isinstance(node, cst.Subscript):
+            if isinstance(node.slice[0].slice, cst.Slice):
+                return (_Part(node.value, part and SOMEWHERE, place),)
+            return (_Part(node.value, SOMEWHERE if part else _key(node), place),)
+        return ()
+
+    def _bound(self, name: cst.Name, part: str, place: str) -> Iterator[_Part]:
+        """What the bindings give to a name that a use of it sees."""
+        for binding in self._module.flow.reaching(name):
+            value = binding.value
+            if value is None or binding.dotted is not None or binding.how is How.PARAMETER:
+                continue
+            if binding.how is How.ITERATION:
+                source = _iterated(value, binding.path, self._module)
+                if source is not None:
+                    yield _Part(source, SOMEWHERE, place)
+            elif binding.how is How.UPDATE and isinstance(binding.node, cst.Assign):
+                yield from _item(value, _key_set(binding), _Part(name, part, place))
+            elif binding.path:
+                yield _Part(value, SOMEWHERE if part else _part_of(binding.path), place)
+            else:
+                yield _Part(value, part, place)
+        yield from self._added(name, part, place)
+
+    def _added(self, node: cst.BaseExpression, part: str, place: str) -> Iterator[_Part]:
+        """`parts.append(x)`, and for an attribute also `self.parts += [x]`."""
+        named = self._lists.named(node)
+        whole = _Part(node, part, place)
+        for change in self._lists.grown[named] if named else ():
+            if isinstance(change, cst.Call) and isinstance(change.func, cst.Attribute):
+                given = change.args[-1].value if change.args else None
+                if given is not None and change.func.attr.value == "extend":
+                    yield _Part(given, part and SOMEWHERE, place)
+                elif given is not None:
+                    yield from _item(given, SOMEWHERE, whole)
+            elif isinstance(node, cst.Attribute) and isinstance(change, cst.AugAssign):
+                yield _Part(change.value, part and SOMEWHERE, place)
+            elif isinstance(node, cst.Attribute) and isinstance(change, cst.Assign):
+                target = change.targets[0].target
+                assert isinstance(target, cst.Subscript)
+                yield from _item(change.value, _key(target), whole)
+
+    @staticmethod
+    def _items(
+        display: cst.Dict | cst.List | cst.Tuple | cst.Set, part: str, place: str
+    ) -> Iterator[_Part]:
+        whole = _Part(display, part, place)
+        starred = False
+        for index, element in enumerate(display.elements):
+            if isinstance(element, cst.StarredElement | cst.StarredDictElement):
+                starred = True
+                yield _Part(element.value, part and SOMEWHERE, place)
+            elif isinstance(element, cst.DictElement):
+                yield from _item(element.value, _as_key(element.key), whole)
+            else:
+                yield from _item(element.value, SOMEWHERE if starred else str(index), whole)
+
+    def _made(self, call: cst.Call, part: str, place: str) -> Iterable[_Part]:
+        """What a call gets what it gives from: `partial(f, x)`, `zip(losses, weights)`,
+        `torch.compile(step)`, `steps.get(name)`, `Net().cuda()`."""
+        names = self._module.resolve(call.func)
+        first = call.args[0].value if call.args else None
+        if not names and isinstance(call.func, cst.Attribute):
+            return self._of_method(call, call.func, part, place)
+        if not _SAME_ITEMS.isdisjoint(names):
+            whole = _Part(call, part, place)
+            named = [_item(arg.value, arg.keyword.value, whole) for arg in call.args if arg.keyword]
+            given = [_Part(arg.value, part, place) for arg in call.args if not arg.keyword]
+            return [*given, *(item for items in named for item in items)]
+        if _SEQUENTIAL in names:
+            return self._in_sequence(call, part, place)
+        if not _SAME.isdisjoint(names) and first is not None:
+            several = part.isdigit() and int(part) < len(call.args)
+            if several and "apex.amp.initialize" in names:
+                return (_Part(call.args[int(part)].value, "", place),)
+            return (_Part(first, part, place),)
+        if "builtins.getattr" in names and len(call.args) > 1:
+            wrapped = literal(call.args[1].value) in WRAPPED
+            return [_Part(arg.value, part, place) for arg in call.args[::2] if wrapped]
+        wraps = any(sounds_like_class(name) and not name.startswith(":") for name in names)
+        if wraps and first is not None and any(map(is_inside, names)):
+            return (_Part(first, part, place),)
+        return ()
+
+    def _in_sequence(self, call: cst.Call, part: str, place: str) -> Iterator[_Part]:
+        """The modules of an `nn.Sequential`: its call runs them all."""
+        for arg in call.args:
+            listed = bool(arg.star) or (
+                isinstance(arg.value, cst.Call) and self._module.calls(arg.value, *_SAME_ITEMS)
+            )
+            yield _Part(arg.value, SOMEWHERE if listed else "", place)
+            if not part and not place:
+                yield _Part(arg.value, SOMEWHERE if listed else "", SOMEWHERE)
+
+    @staticmethod
+    def _of_method(call: cst.Call, func: cst.Attribute, part: str, place: str) -> Iterable[_Part]:
+        """What a method gets it from: of its object, or of what it is given."""
+        method = func.attr.value
+        if method in _ALL_ITEMS:
+            return (_Part(func.value, part and SOMEWHERE, place),)
+        if method in _LOOKUPS:
+            key = _as_key(call.args[0].value) if call.args else SOMEWHERE
+            return (_Part(func.value, SOMEWHERE if part else key, place),)
+        if method in ANY.prepares | ANY.unwraps and call.args:
+            if not part:
+                return (_Part(call.args[0].value, "", place),)
+            several = part.isdigit() and int(part) < len(call.args)
+            return (_Part(call.args[int(part)].value, "", place),) if several else ()
+        if method in MODULE_METHODS:
+            return (_Part(func.value, part, place),)
+        return ()
 
 
-def _of_self(node: cst.BaseExpression, module: Module) -> str | None:
-    """`self.step`, a method of this file, as a dotted name."""
-    if not isinstance(node, cst.Attribute) or dotted_text(node.value) != "self":
-        return None
-    method = module.values.definitions.method(node)
-    return None if method is None else f":{module.qualified_name(method)}"
+def _item(node: cst.BaseExpression, key: str, whole: _Part) -> tuple[_Part, ...]:
+    """An item of a container, if it is in the part that is asked for."""
+    if not whole.part:
+        return (_Part(node, "", whole.place or key),)
+    if whole.part == SOMEWHERE and isinstance(node, _DISPLAYS):
+        return (_Part(node, SOMEWHERE, whole.place),)
+    wanted = SOMEWHERE in (whole.part, key) or whole.part == key
+    return (_Part(node, "", whole.place),) if wanted else ()
 
 
-def _inside(node: cst.BaseExpression, module: Module) -> Iterable[cst.BaseExpression]:
-    """The expressions that one of the functions in `node` may come from."""
-    if isinstance(node, cst.Dict | cst.List | cst.Tuple | cst.Set):
-        return [element.value for element in node.elements]
-    if isinstance(node, cst.ListComp | cst.GeneratorExp):
-        return (node.elt,)
-    if isinstance(node, cst.IfExp):
-        return node.body, node.orelse
-    if isinstance(node, cst.BooleanOperation):
-        return node.left, node.right
-    if isinstance(node, cst.Subscript):
-        return (node.value,)
-    if isinstance(node, cst.Name):
-        bindings = module.flow.reaching(node)
-        return [each.value for each in bindings if each.value and each.how is not How.PARAMETER]
-    if isinstance(node, cst.Attribute):
-        if dotted_text(node.value) != "self":
-            return ()
-        held = module.values.assigned(module.class_(node), node.attr.value)
-        return [each.value for each in held if each.value is not None]
-    if isinstance(node, cst.Call):
-        return _made(node, module)
-    return ()
+def _iterated(
+    source: cst.BaseExpression, path: tuple[int, ...], module: Module
+) -> cst.BaseExpression | None:
+    """What has the items that a loop gives to a part of its target."""
+    while isinstance(source, cst.Call) and path:
+        if module.calls(source, "builtins.enumerate") and source.args:
+            source, path = source.args[0].value, path[1:] if path[0] else ()
+        elif module.calls(source, "builtins.zip") and path[0] < len(source.args):
+            source, path = source.args[path[0]].value, path[1:]
+        elif is_items(source.func):
+            return source if path[0] else None
+        else:
+            break
+    return source
 
 
-def _made(call: cst.Call, module: Module) -> Iterable[cst.BaseExpression]:
-    """What a call returns that holds functions: `partial(f, x)`, `zip(losses, weights)`,
-    `torch.compile(step)`, `steps.get(name)`; an object of a class."""
-    if isinstance(call.func, cst.Attribute) and call.func.attr.value in _LOOKUPS:
-        return (call.func.value,)
-    names = module.resolve(call.func)
-    if not _KEEP.isdisjoint(names):
-        return [arg.value for arg in call.args]
-    if any(map(sounds_like_class, names)):
-        return (call.func,)
-    return ()
+def _part_of(path: tuple[int, ...]) -> str:
+    return str(path[0]) if len(path) == 1 else SOMEWHERE if path else ""
+
+
+def _key(node: cst.Subscript) -> str:
+    index = node.slice[0].slice
+    return _as_key(index.value) if isinstance(index, cst.Index) else SOMEWHERE
+
+
+def _key_set(binding: Binding) -> str:
+    """The key of `x["a"] = y`."""
+    targets = binding.node.targets if isinstance(binding.node, cst.Assign) else ()
+    keys = {_key(each.target) for each in targets if isinstance(each.target, cst.Subscript)}
+    return keys.pop() if len(keys) == 1 else SOMEWHERE
+
+
+def _as_key(node: cst.BaseExpression | None) -> str:
+    value = literal(node)
+    known = isinstance(value, str | int) and str(value).replace("_", "").isalnum()
+    return str(value) if known else SOMEWHERE
+
+
+def _of_self(node: cst.BaseExpression) -> bool:
+    """`self.name`."""
+    return isinstance(node, cst.Attribute) and dotted_text(node.value) == "self"
+
+
+def is_dotted(target: str) -> bool:
+    """Whether a target is a function or class by its dotted name."""
+    return not target.startswith(("$", "self.")) and "()" not in target
+
+
+def is_inside(name: str) -> bool:
+    """Whether a dotted name may lead into the project."""
+    return not name.startswith(OUTSIDE)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.callables import OUTSIDE, held_functions
-from torchlint.analysis.frameworks.frameworks import ANY
-from torchlint.analysis.names import How, dotted_text, is_super, sounds_like_class
+from torchlint.analysis.callables import WRAPPED, Held, Holders, is_dotted, is_inside
+from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.names import How, is_super
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.analysis.module import Module
+    from torchlint.analysis.names import Binding
     from torchlint.analysis.training.loops import Loop
 
 _MOST_RETURNS = 32
@@ -24,25 +25,24 @@ _MOST_RETURNS = 32
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """One argument of a call: its keyword, or `#0` for the first positional one; `objects` are the
-    classes and functions of the project that it can be called through."""
+    """One argument of a call: its keyword, or `#0` for the first positional one; `objects` are what
+    it is of the project, and what it holds."""
 
     name: str
     device: bool
     host: bool
     parameters: tuple[str, ...]
-    objects: tuple[str, ...]
+    objects: tuple[Held, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
     """A call that may lead into the project.
 
-    `target` is a dotted name as `Names.resolve` gives it, `$name` for a parameter, `self`,
-    `super`, `f()` for what a function returns or `f()#1` for a part of it; `method` is the method
-    called on it, `()` if the object itself is called. `loops` are the indices (`Loops.index`) of
-    the loops around it, innermost first; `quiet` says that within them it is guarded or evaluates,
-    `rare` that the outermost itself is guarded.
+    `target` is one as `torchlint.analysis.callables` writes them, or `self` or `super`; `method` is
+    the method called on it, `()` if it is an object that is called itself. `loops` are the indices
+    (`Loops.index`) of the loops around it, innermost first; `quiet` says that within them it is
+    guarded or evaluates, `rare` that the outermost itself is guarded.
     """
 
     target: str
@@ -62,8 +62,8 @@ class LoopSummary:
 @dataclass(frozen=True, slots=True)
 class FunctionSummary:
     """`steps`: does a backward pass or optimizer step outside its own loops; `whole_step`: does
-    both; `trains`: holds a step loop; `hook`: a framework calls it on each step; `returns`: the
-    classes of what it returns, each with its place in a tuple, or -1."""
+    both; `trains`: holds a step loop; `hook`: a framework calls it on each step; `returns`: what
+    it returns of the project."""
 
     name: str
     position: Position
@@ -74,17 +74,16 @@ class FunctionSummary:
     hook: bool
     evaluation: bool
     calls: tuple[CallSite, ...]
-    returns: tuple[tuple[int, str], ...] = ()
+    returns: tuple[Held, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ClassSummary:
-    """`attributes`: what `self.name` holds, as dotted names of classes and functions, or
-    `$parameter` of `__init__`."""
+    """`attributes`: what `self.name` is, and holds; parameters are those of `__init__`."""
 
     name: str
     bases: tuple[str, ...]
-    attributes: tuple[tuple[str, tuple[str, ...]], ...]
+    attributes: tuple[tuple[str, tuple[Held, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +115,7 @@ def call_sites(module: Module) -> _Sites:
 class _Summarizer:
     def __init__(self, module: Module) -> None:
         self._module = module
+        self._holders = Holders(module)
         self._loops: dict[int, LoopSummary] = {}
 
     def summary(self) -> Summary:
@@ -184,68 +184,36 @@ class _Summarizer:
             returns=tuple(dict.fromkeys(self._returned(node))),
         )
 
-    def _returned(self, node: cst.FunctionDef) -> Iterator[tuple[int, str]]:
-        for answer in self._module.values.definitions.returns(node)[:_MOST_RETURNS]:
-            value = answer.value
-            if isinstance(value, cst.Tuple):
-                for place, element in enumerate(value.elements):
-                    yield from ((place, name) for name in self._made(element.value))
-            elif value is not None:
-                yield from ((-1, name) for name in self._made(value))
-
-    def _made(self, node: cst.BaseExpression) -> list[str]:
-        """The classes of what an expression makes, or a name in it was made of."""
-        if isinstance(node, cst.Call):
-            return self._instantiated(node)
-        if not isinstance(node, cst.Name):
-            return []
-        bindings = self._module.flow.reaching(node)
-        assigned = (each.value for each in bindings if each.how is How.ASSIGNMENT)
-        return [name for value in assigned for name in self._instantiated(value)]
+    def _returned(self, node: cst.FunctionDef) -> Iterator[Held]:
+        for answer in self._module.definitions.returns(node)[:_MOST_RETURNS]:
+            if answer.value is not None:
+                yield from self._holders.contents(answer.value)
 
     def _class(self, node: cst.ClassDef) -> ClassSummary:
         module = self._module
         bases = [name for base in node.bases for name in module.resolve(base.value)]
-        attributes: dict[str, list[str]] = {}
+        attributes: dict[str, dict[Held, None]] = {}
         for name, bindings in module.values.attributes.get(node, {}).items():
             for binding in bindings:
-                if binding.path or binding.value is None:
-                    continue
-                value = module.value(binding.value)
-                found = [*value.classes, *self._instantiated(binding.value)]
-                found += held_functions(binding.value, module)
-                if isinstance(binding.value, cst.Name) and binding.value.value in value.parameters:
-                    found.append("$" + binding.value.value)
+                found = self._kept(binding)
                 if found:
-                    attributes.setdefault(name, []).extend(dict.fromkeys(found))
+                    attributes.setdefault(name, {}).update(dict.fromkeys(found))
         return ClassSummary(
             name=module.qualified_name(node),
             bases=tuple(bases),
             attributes=tuple((name, tuple(found)) for name, found in attributes.items()),
         )
 
-    def _instantiated(self, made: cst.BaseExpression | None) -> list[str]:
-        """Classes of the project that an expression makes an object of, through `.to(device)`,
-        `DataParallel(…)` and other objects that are given one."""
-        module = self._module
-        found: list[str] = []
-        node: cst.CSTNode | None = made
-        while isinstance(node, cst.Call):
-            names = module.resolve(node.func)
-            inside = [name for name in names if _is_inside(name)]
-            classes = [name for name in inside if sounds_like_class(name)]
-            found += classes
-            if inside and not classes:
-                found += [f"{name}()" for name in inside]
-                break
-            if names and node.args:
-                node = node.args[0].value
-            elif isinstance(node.func, cst.Attribute) and not names:
-                node = node.func.value
-            else:
-                break
-        if found and isinstance(node, cst.Name | cst.Attribute):
-            found += module.value(node).classes
+    def _kept(self, binding: Binding) -> list[Held]:
+        """What `self.name = …` puts there, and what is added to it."""
+        if binding.value is None:
+            return []
+        found = self._holders.contents(binding.value, binding.path)
+        for target in assign_targets(binding.node):
+            found += self._holders.added(target)
+        function = self._module.function(binding.node)
+        if function is None or function.name.value != "__init__":
+            found = [held for held in found if not held[1].startswith("$")]
         return found
 
     # calls -------------------------------------------------------------------------------
@@ -270,64 +238,39 @@ class _Summarizer:
         return found
 
     def _targets(self, call: cst.Call) -> list[tuple[str, str]]:
+        """What a call may run: a target, and the method that is called on it."""
         module, func = self._module, call.func
-        names = module.resolve(func)
-        inside = [(name, "") for name in names if _is_inside(name)]
         if isinstance(func, cst.Attribute):
-            method = func.attr.value
-            if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
-                held = module.values.assigned(module.class_(func), method)
-                return [("self", method), *([(f"self.{method}", "()")] if held else [])]
-            if is_super(func.value):
-                return [("super", method)]
-            if inside:
-                return inside
-            if names:
-                return []
-            return [(name, method) for name in self._classes(func.value)]
-        if inside or names:
-            return inside
+            return self._method(func)
         if isinstance(func, cst.Name) and func.value == "self":
             return [("self", "forward")]
-        return [(name, "()") for name in self._objects(func)]
+        if not isinstance(func, cst.Name | cst.Subscript | cst.Call):
+            return []
+        if isinstance(func, cst.Name) and not module.flow.reaching(func):
+            return [(name, "") for name in module.resolve(func) if is_inside(name)]
+        targets = self._holders.targets(func)
+        return [(target, "" if is_dotted(target) else "()") for target in targets]
 
-    def _classes(self, node: cst.BaseExpression) -> list[str]:
-        """What is known of the class of an object: dotted names, `$parameter`, `self.name`."""
-        module = self._module
-        if isinstance(node, cst.Attribute) and dotted_text(node) == f"self.{node.attr.value}":
-            return [f"self.{node.attr.value}"]
-        value = module.value(node)
-        found = list(value.classes)
-        if isinstance(node, cst.Name):
-            for binding in module.flow.reaching(node):
-                if binding.how is How.PARAMETER:
-                    found.append("$" + node.value)
-                elif binding.how is How.ASSIGNMENT:
-                    found += self._instantiated(binding.value)
-                elif binding.how is How.UNPACKING:
-                    found += self._unpacked_classes(binding.value, binding.path)
-        elif isinstance(node, cst.Call):
-            found += self._instantiated(node)
-        return list(dict.fromkeys(found))
+    def _method(self, func: cst.Attribute) -> list[tuple[str, str]]:
+        module, method = self._module, func.attr.value
+        if isinstance(func.value, cst.Name) and func.value.value in ("self", "cls"):
+            held = self._may_keep(module.class_(func), method)
+            return [("self", method), *([(f"self.{method}", "()")] if held else [])]
+        if is_super(func.value):
+            return [("super", method)]
+        names = module.resolve(func)
+        if names:
+            return [(name, "") for name in names if is_inside(name)]
+        called = "()" if method in WRAPPED else method
+        return [(target, called) for target in self._holders.targets(func.value)]
 
-    def _unpacked_classes(
-        self, source: cst.BaseExpression | None, path: tuple[int, ...]
-    ) -> list[str]:
-        """`model, opt = accelerator.prepare(model, opt)` keeps the classes; `build_model(args)`
-        returns them."""
-        if isinstance(source, cst.Call) and len(path) == 1:
-            inside = [name for name in self._module.resolve(source.func) if _is_inside(name)]
-            if inside:
-                return [f"{name}()#{path[0]}" for name in inside]
-        if (
-            isinstance(source, cst.Call)
-            and len(path) == 1
-            and path[0] < len(source.args)
-            and isinstance(source.func, cst.Attribute)
-            and source.func.attr.value in ANY.prepares
-        ):
-            return self._classes(source.args[path[0]].value)
-        return []
+    def _may_keep(self, class_: cst.ClassDef | None, name: str) -> bool:
+        """Whether `self.name` is assigned, by the class or perhaps a base in another file."""
+        if class_ is None or self._module.values.assigned(class_, name):
+            return class_ is not None
+        definitions = self._module.definitions
+        inherits = any(map(is_inside, definitions.bases(class_)))
+        return inherits and name not in definitions.methods(class_)
 
     def _arguments(self, call: cst.Call) -> tuple[Passed, ...]:
         passed = []
@@ -343,12 +286,6 @@ class _Summarizer:
             passed.append(self._passed(name, arg.value))
         return tuple(passed)
 
-    def _objects(self, node: cst.BaseExpression) -> list[str]:
-        """The classes and functions of the project that an expression holds."""
-        if not isinstance(node, cst.Name | cst.Call | cst.Attribute | cst.Subscript):
-            return []
-        return list(dict.fromkeys(self._classes(node) + held_functions(node, self._module)))
-
     def _passed(self, name: str, node: cst.BaseExpression) -> Passed:
         value = self._module.value(node)
         inner = value.element if value.has(Kind.CONTAINER) and value.element else value
@@ -358,10 +295,5 @@ class _Summarizer:
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
             parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
-            objects=tuple(self._objects(node)),
+            objects=tuple(self._holders.contents(node)),
         )
-
-
-def _is_inside(name: str) -> bool:
-    """Whether a dotted name may lead into the project."""
-    return not name.startswith(OUTSIDE)

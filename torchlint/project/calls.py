@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from torchlint.analysis.callables import SOMEWHERE, is_dotted
 from torchlint.project.symbols import Index, Key
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
+    from torchlint.analysis.callables import Held
     from torchlint.analysis.summary import CallSite, FunctionSummary, Passed, Summary
 
     _Resolved = dict[Key, list["tuple[Key, ...] | None"]]
 
 CALL_DEPTH = 3
+_ORIGINS_DEPTH = 6
+"""How many factories, parameters and attributes an object is followed through."""
+
+
+class _Object(NamedTuple):
+    """A function or class, or an object of the class."""
+
+    key: Key
+    made: bool
 
 
 class Calls:
@@ -25,7 +36,7 @@ class Calls:
         self._index = index
         self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
         """The callees of calls, by caller and call number: without loading files, and with."""
-        self._objects: dict[tuple[Key, str, int, bool], list[Key]] = {}
+        self._objects: dict[tuple[Key, str, int, bool], list[_Object]] = {}
         """What `_objects_of` found, until more is known about the objects that are passed."""
         self._unsure: list[tuple[Key, int]] = []
         """Calls that may resolve differently once more files are parsed."""
@@ -90,17 +101,21 @@ class Calls:
                 init = self._index.method(symbol, "__init__", load=load)
                 return [init] if init else []
             return [symbol]
-        methods = []
-        for each in self._objects_of(caller, site.target, load=load):
-            if each in self._index.functions:
-                method = each if site.method == "()" else None
-            elif site.method == "()":
-                method = self._index.callable(each, load=load)
-            else:
-                method = self._index.method(each, site.method, load=load)
-            if method is not None:
-                methods.append(method)
-        return methods
+        found = dict.fromkeys(
+            self._method_of(each, site.method, load=load)
+            for each in self._objects_of(caller, site.target, load=load)
+        )
+        return [method for method in found if method is not None]
+
+    def _method_of(self, each: _Object, method: str, *, load: bool) -> Key | None:
+        """What a call of an object, with the method `()`, or of a method of it runs."""
+        if each.key in self._index.functions:
+            return each.key if method == "()" else None
+        if method != "()":
+            return self._index.method(each.key, method, load=load)
+        if each.made:
+            return self._index.callable(each.key, load=load)
+        return self._index.method(each.key, "__init__", load=load)
 
     def _own_methods(self, caller: Key, site: CallSite, *, load: bool) -> list[Key]:
         """The method of the caller's class, and what derived classes have in its place."""
@@ -113,54 +128,81 @@ class Calls:
         return [*([found] if found else []), *others]
 
     def _owner(self, function: Key) -> Key | None:
-        """The class of a method."""
-        owner = Key(function.path, function.name.rpartition(".")[0])
-        return owner if owner in self._index.classes else None
+        """The class of a method, or of the method around a function."""
+        name = function.name
+        while name:
+            name = name.rpartition(".")[0]
+            owner = Key(function.path, name)
+            if owner in self._index.classes:
+                return owner
+        return None
 
     def _objects_of(
         self, caller: Key, target: str, depth: int = 0, *, load: bool = False
-    ) -> list[Key]:
-        """The classes and functions that `$parameter`, `self.name` or a dotted name stands for."""
-        if depth > CALL_DEPTH + 1:
+    ) -> list[_Object]:
+        """What a target stands for in a function."""
+        if depth > _ORIGINS_DEPTH:
             return []
-        if not _depends_on_objects(target):
+        if is_dotted(target):
             symbol = self._index.symbol(caller.path, target, load=load)
-            return [] if symbol is None else [symbol]
+            return [] if symbol is None else [_Object(symbol, made=False)]
         known = self._objects.get((caller, target, depth, load))
         if known is None:
-            found = {
-                each
-                for origin, name in self._origins(caller, target, load=load)
-                for each in self._objects_of(origin, name, depth + 1, load=load)
-            }
+            whole, _, part = target.partition("#")
+            found = set()
+            if whole.endswith("()"):
+                maker = self._index.symbol(caller.path, whole[:-2], load=load)
+                if maker in self._index.classes and not part:
+                    found.add(_Object(maker, made=True))
+            if whole.startswith("self.") and not part:
+                found.update(self._methods_named(caller, whole[5:], load=load))
+            for origin, held in self._origins(caller, whole, load=load):
+                for name in _parts(held, part):
+                    found.update(self._objects_of(origin, name, depth + 1, load=load))
             known = sorted(found)
             self._objects[caller, target, depth, load] = known
         return known
 
-    def _origins(self, caller: Key, target: str, *, load: bool) -> Iterable[tuple[Key, str]]:
-        """Where the object in a parameter or attribute, or that a function returns, comes from: a
-        function, and a name there."""
-        called, parentheses, part = target.partition("()")
-        if parentheses:
-            maker = self._index.symbol(caller.path, called, load=load)
+    def _methods_named(self, caller: Key, name: str, *, load: bool) -> Iterator[_Object]:
+        owner = self._owner(caller)
+        if owner is not None and (own := self._index.method(owner, name, load=load)) is not None:
+            for method in (own, *self._index.overrides(owner, name)):
+                yield _Object(method, made=False)
+
+    def _origins(self, caller: Key, target: str, *, load: bool) -> Iterable[tuple[Key, Held]]:
+        """Where a parameter or attribute, or what a function returns, comes from: a function, and
+        what is held there."""
+        if target.endswith("()"):
+            maker = self._index.symbol(caller.path, target[:-2], load=load)
             function = None if maker is None else self._index.functions.get(maker)
             if maker is None or function is None:
                 return ()
-            place = int(part[1:]) if part else -1
-            return [(maker, name) for at, name in function.returns if at == place]
+            return [(maker, held) for held in function.returns]
         if target.startswith("$"):
-            return self.passed_objects.get((caller, target[1:]), ())
+            return self.passed_objects.get(
+                (self._with_parameter(caller, target[1:]), target[1:]), ()
+            )
         owner = self._owner(caller)
         if owner is None:
             return ()
-        init = Key(owner.path, f"{owner.name}.__init__")
-        return [(init, held) for held in self._index.attribute(owner, target[5:])]
+        class_, found = self._index.attribute(owner, target[5:], load=load)
+        init = Key(class_.path, f"{class_.name}.__init__")
+        return [(init, held) for held in found]
+
+    def _with_parameter(self, function: Key, name: str) -> Key:
+        """The function, or one around it, that has a parameter."""
+        at = function
+        while at.name and (
+            at not in self._index.functions or name not in self._index.functions[at].parameters
+        ):
+            at = Key(at.path, at.name.rpartition(".")[0])
+        return at if at.name else function
 
     @cached_property
-    def passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, str]]]:
-        """For each parameter, the objects that calls pass to it: the caller, and the name of the
-        object's class there."""
-        found: dict[tuple[Key, str], list[tuple[Key, str]]] = defaultdict(list)
+    def passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, Held]]]:
+        """For each parameter, the objects that calls pass to it: the caller, and what is held
+        there."""
+        found: dict[tuple[Key, str], list[tuple[Key, Held]]] = defaultdict(list)
         self.__dict__["passed_objects"] = found
         sites: Iterable[tuple[Key, int, CallSite]] = self.sites()
         before = -1
@@ -180,7 +222,7 @@ class Calls:
                             continue
                         known = found[target, parameter]
                         known += [
-                            (key, name) for name in passed.objects if (key, name) not in known
+                            (key, held) for held in passed.objects if (key, held) not in known
                         ]
             sites = provisional
         self._reset_provisional()
@@ -198,12 +240,16 @@ class Calls:
 
 def _is_provisional(site: CallSite) -> bool:
     """Whether the callee depends on which objects are passed."""
-    return _depends_on_objects(site.target)
+    return site.target not in ("self", "super") and not is_dotted(site.target)
 
 
-def _depends_on_objects(target: str) -> bool:
-    """Whether a target is no name of the project itself: `$parameter`, `self.name`, `f()`."""
-    return target.startswith(("$", "self.")) or "()" in target
+def _parts(held: Held, part: str) -> Iterator[str]:
+    """The targets of a part of what is held; of all of it if `part` is empty."""
+    place, target = held
+    if place == part or (place and part and SOMEWHERE in (place, part)):
+        yield target
+    elif not place and not is_dotted(target):
+        yield f"{target.partition('#')[0]}#{SOMEWHERE if '#' in target else part}"
 
 
 def received(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from torchlint.analysis.callables import Held
     from torchlint.analysis.summary import ClassSummary, FunctionSummary, Summary
 
 _DEEPEST = 8
@@ -308,15 +309,16 @@ class Index:
             for base in self.classes[key].bases
         )
 
-    def attribute(self, class_: Key, name: str) -> list[str]:
-        """What `self.name` may hold, according to the class and its bases."""
-        if class_ not in self.classes:
-            return []
-        for each in self._lineage(class_):
-            for attribute, targets in self.classes[each].attributes:
-                if attribute == name and (targets or each == class_):
-                    return list(targets)
-        return []
+    def attribute(
+        self, class_: Key, name: str, *, load: bool = False
+    ) -> tuple[Key, tuple[Held, ...]]:
+        """What `self.name` may hold, and the class that says so: this one or a base."""
+        for each in self._lineage(class_, load=load):
+            summary = self.classes.get(each)
+            for attribute, held in summary.attributes if summary is not None else ():
+                if attribute == name:
+                    return each, held
+        return class_, ()
 
     def _lineage(self, class_: Key, *, load: bool = False) -> Iterator[Key]:
         """A class and its bases, nearest first, as far as they are followed."""

@@ -7,5 +7,6 @@ ACCELERATE = Framework(
     owns=frozenset({"pinned memory"}),
     packages=("accelerate.",),
     accelerator_calls=("accelerate.Accelerator",),
+    unwraps=frozenset({"unwrap_model"}),
     prepares=frozenset({"prepare", "prepare_data_loader"}),
 )

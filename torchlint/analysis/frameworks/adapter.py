@@ -74,6 +74,8 @@ class Framework(NamedTuple):
     # batches
     prepares: _Names = _NONE
     """Methods that return their arguments, ready for the device: loaders then move batches."""
+    unwraps: _Names = _NONE
+    """Methods that return the module inside the wrapped one that they are given."""
     host_parameters: _Names = _NONE
     """Parameters of a step hook that are numbers. Others get what lies on the device."""
     module_parameters: _Names = _NONE

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from torchlint.analysis.values.inference import Inference
 
 _MODULE_SOURCES = ("torchvision.models.", "torch.nn.", "timm.create_model", "torch.hub.load")
-_MODULE_METHODS = frozenset(
+MODULE_METHODS = frozenset(
     "to cuda cpu eval train half float double bfloat16 requires_grad_ apply module".split()
 )
+"""Methods of modules that return the module."""
 _MODULE_ANSWERS = frozenset(
     "parameters named_parameters modules named_modules children state_dict load_state_dict "
     "zero_grad buffers register_forward_hook add_module named_children train_dataloader".split()
@@ -62,7 +63,7 @@ _COMPUTING_METHODS = frozenset(
 _PARAMETER_MATHS = frozenset(
     "abs clamp exp log mean norm pow sigmoid softmax sqrt square sum".split()
 )
-_WRAPPERS = frozenset(
+WRAPPERS = frozenset(
     {
         "torch.nn.DataParallel",
         "torch.nn.parallel.DistributedDataParallel",
@@ -73,6 +74,7 @@ _WRAPPERS = frozenset(
         "torch.distributed.fsdp.FullyShardedDataParallel",
     }
 )
+"""Functions and classes that give a module which runs the one that they are given."""
 
 
 class CallValues:
@@ -141,7 +143,7 @@ class CallValues:
         if name in ("torch.autograd.Variable", "torch.nn.Parameter"):
             inner = values.value(node.args[0].value) if node.args else NO_VALUE
             return inner if inner.has(TENSORS) else Value(Kind.TENSOR) | inner
-        if name in _WRAPPERS:
+        if name in WRAPPERS:
             inner = values.value(node.args[0].value) if node.args else UNKNOWN_VALUE
             return Value(Kind.MODULE, classes=inner.classes)
         if name.startswith("torch.nn.functional."):
@@ -277,7 +279,7 @@ class CallValues:
             return array_values.array_method(name, node, owner)
         if name in ("astype", "to_numpy", "toarray", "todense"):
             return array_values.array_method(name, node, NO_VALUE)
-        if owner.classes and name in _MODULE_METHODS:
+        if owner.classes and name in MODULE_METHODS:
             return owner
         if name in ("cpu", "cuda", "to", "numpy"):
             return self._tensor_method(name, node, owner)
@@ -371,7 +373,7 @@ class CallValues:
         return False
 
     def _module_method(self, name: str, node: cst.Call, owner: Value) -> Value:
-        if name in _MODULE_METHODS:
+        if name in MODULE_METHODS:
             return owner
         if name in _MODULE_ANSWERS:
             if "parameters" in name or name == "buffers":
