@@ -8,6 +8,7 @@ gives, `$name` for a parameter, `self.name` for an attribute. `$name#0` is the f
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -232,7 +233,8 @@ class Holders:
 
     def _added(self, node: cst.BaseExpression, part: str, place: str) -> Iterator[_Part]:
         """`parts.append(x)`, and for an attribute also `self.parts += [x]`."""
-        named = self._lists.named(node)
+        word = node.value if isinstance(node, cst.Name) else dotted_text(node)
+        named = self._lists.named(node) if word in self._grown else None
         whole = _Part(node, part, place)
         for change in self._lists.grown[named] if named else ():
             if isinstance(change, cst.Call) and isinstance(change.func, cst.Attribute):
@@ -247,6 +249,10 @@ class Holders:
                 target = change.targets[0].target
                 assert isinstance(target, cst.Subscript)
                 yield from _item(change.value, _key(target), whole)
+
+    @cached_property
+    def _grown(self) -> frozenset[str]:
+        return frozenset(name for _, name in self._lists.grown)
 
     @staticmethod
     def _items(

@@ -32,6 +32,7 @@ class Flow:
     def __init__(self, tree: Tree, names: Names) -> None:
         self._tree = tree
         self._names = names
+        self._reaching: dict[int, list[Binding]] = {}
 
     def is_parameter(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a parameter of its function, as it was passed."""
@@ -40,6 +41,12 @@ class Flow:
 
     def reaching(self, use: cst.Name) -> list[Binding]:
         """The bindings, in source order, whose value `use` may read."""
+        known = self._reaching.get(id(use))
+        if known is None:
+            known = self._reaching[id(use)] = self._found(use)
+        return known
+
+    def _found(self, use: cst.Name) -> list[Binding]:
         scope = self._names.scope(use)
         bindings = self._names.lookup(use)
         if len(bindings) < 2 or scope.bindings.get(use.value) is not bindings:

@@ -295,5 +295,5 @@ class _Summarizer:
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
             parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
-            objects=tuple(self._holders.contents(node)),
+            objects=() if inner.only(Kind.HOST) else tuple(self._holders.contents(node)),
         )

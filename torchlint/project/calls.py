@@ -10,7 +10,7 @@ from torchlint.analysis.callables import SOMEWHERE, is_dotted
 from torchlint.project.symbols import Index, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from torchlint.analysis.callables import Held
     from torchlint.analysis.summary import CallSite, FunctionSummary, Passed, Summary
@@ -29,6 +29,15 @@ class _Object(NamedTuple):
     made: bool
 
 
+class _Objects(NamedTuple):
+    """What a target stands for, and whether that depends on the objects that are passed, and on
+    files that are not parsed."""
+
+    found: list[_Object]
+    passed: bool
+    unparsed: bool
+
+
 class Calls:
     """The calls of all parsed files, resolved on demand."""
 
@@ -36,10 +45,14 @@ class Calls:
         self._index = index
         self._resolved: tuple[_Resolved, _Resolved] = ({}, {})
         """The callees of calls, by caller and call number: without loading files, and with."""
-        self._objects: dict[tuple[Key, str, int, bool], list[_Object]] = {}
-        """What `_objects_of` found, until more is known about the objects that are passed."""
+        self._objects: dict[tuple[Key, str, int, bool], _Objects] = {}
+        """What `_objects_of` found, until more files are parsed."""
         self._unsure: list[tuple[Key, int]] = []
         """Calls that may resolve differently once more files are parsed."""
+        self._provisional: set[tuple[Key, int]] = set()
+        """Calls that may resolve differently once more is known of the objects that are passed."""
+        self._asked_for_passed = 0
+        """How often an answer depended on the objects that are passed."""
 
     def add(self, summaries: Mapping[str, Summary]) -> None:
         """Add the summaries of more files. Calls that were resolved for certain stay resolved."""
@@ -49,6 +62,7 @@ class Calls:
                 if caller in resolved:
                     resolved[caller][number] = None
         self._unsure.clear()
+        self._objects.clear()
         self._reset_provisional()
         self.__dict__.pop("passed_objects", None)
 
@@ -58,10 +72,13 @@ class Calls:
             for number, site in enumerate(function.calls):
                 yield key, number, site
 
-    def callers(self, functions: Container[Key]) -> dict[Key, list[tuple[Key, CallSite]]]:
+    def callers(self, functions: Collection[Key]) -> dict[Key, list[tuple[Key, CallSite]]]:
         """The calls that can run each of these functions."""
         found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
+        names = {each.name.rpartition(".")[2] for each in functions}
         for key, _, site in self.sites():
+            if site.method and site.method not in names and site.method != "()":
+                continue  # a method of an object has its own name
             # Not cached as in `callees`: most calls are resolved only here.
             for target in self._resolve_site(key, site):
                 if target in functions:
@@ -82,12 +99,14 @@ class Calls:
             resolved = self._resolved[load][caller] = [None] * len(calls)
         known = resolved[number]
         if known is None:
-            met = self._index.met_unparsed
+            met, asked = self._index.met_unparsed, self._asked_for_passed
             found = self._resolve_site(caller, calls[number], load=load)
             known = tuple(key for key in found if key in self._index.functions)
             resolved[number] = known
             if self._index.met_unparsed != met or calls[number].target == "self":
                 self._unsure.append((caller, number))
+            if self._asked_for_passed != asked:
+                self._provisional.add((caller, number))
         return known
 
     def _resolve_site(self, caller: Key, site: CallSite, *, load: bool = False) -> list[Key]:
@@ -148,20 +167,31 @@ class Calls:
             return [] if symbol is None else [_Object(symbol, made=False)]
         known = self._objects.get((caller, target, depth, load))
         if known is None:
-            whole, _, part = target.partition("#")
-            found = set()
-            if whole.endswith("()"):
-                maker = self._index.symbol(caller.path, whole[:-2], load=load)
-                if maker in self._index.classes and not part:
-                    found.add(_Object(maker, made=True))
-            if whole.startswith("self.") and not part:
-                found.update(self._methods_named(caller, whole[5:], load=load))
-            for origin, held in self._origins(caller, whole, load=load):
-                for name in _parts(held, part):
-                    found.update(self._objects_of(origin, name, depth + 1, load=load))
-            known = sorted(found)
+            met, asked = self._index.met_unparsed, self._asked_for_passed
+            found = sorted(set(self._found_objects(caller, target, depth, load=load)))
+            passed = self._asked_for_passed != asked
+            known = _Objects(found, passed, self._index.met_unparsed != met)
             self._objects[caller, target, depth, load] = known
-        return known
+        else:
+            self._asked_for_passed += known.passed
+            self._index.met_unparsed += known.unparsed
+        return known.found
+
+    def _found_objects(
+        self, caller: Key, target: str, depth: int, *, load: bool
+    ) -> Iterator[_Object]:
+        whole, _, part = target.partition("#")
+        if whole.endswith("()"):
+            maker = self._index.symbol(caller.path, whole[:-2], load=load)
+            if maker is None:
+                return
+            if maker in self._index.classes and not part:
+                yield _Object(maker, made=True)
+        elif whole.startswith("self.") and not part:
+            yield from self._methods_named(caller, whole[5:], load=load)
+        for origin, held in self._origins(caller, whole, load=load):
+            for name in _parts(held, part):
+                yield from self._objects_of(origin, name, depth + 1, load=load)
 
     def _methods_named(self, caller: Key, name: str, *, load: bool) -> Iterator[_Object]:
         owner = self._owner(caller)
@@ -179,9 +209,9 @@ class Calls:
                 return ()
             return [(maker, held) for held in function.returns]
         if target.startswith("$"):
-            return self.passed_objects.get(
-                (self._with_parameter(caller, target[1:]), target[1:]), ()
-            )
+            self._asked_for_passed += 1
+            parameter = target[1:]
+            return self.passed_objects.get((self._with_parameter(caller, parameter), parameter), ())
         owner = self._owner(caller)
         if owner is None:
             return ()
@@ -199,48 +229,37 @@ class Calls:
         return at if at.name else function
 
     @cached_property
-    def passed_objects(self) -> dict[tuple[Key, str], list[tuple[Key, Held]]]:
+    def passed_objects(self) -> dict[tuple[Key, str], dict[tuple[Key, Held], None]]:
         """For each parameter, the objects that calls pass to it: the caller, and what is held
         there."""
-        found: dict[tuple[Key, str], list[tuple[Key, Held]]] = defaultdict(list)
+        found: dict[tuple[Key, str], dict[tuple[Key, Held], None]] = defaultdict(dict)
         self.__dict__["passed_objects"] = found
-        sites: Iterable[tuple[Key, int, CallSite]] = self.sites()
+        sites = [
+            (key, number, site)
+            for key, number, site in self.sites()
+            if any(passed.objects for passed in site.arguments)
+        ]
         before = -1
         while sum(map(len, found.values())) != before:
             before = sum(map(len, found.values()))
             self._reset_provisional()
-            provisional = []
             for key, number, site in sites:
-                if not any(passed.objects for passed in site.arguments):
-                    continue
-                if _is_provisional(site):
-                    provisional.append((key, number, site))
                 for target in self.callees(key, number):
                     function = self._index.functions[target]
                     for parameter, passed in received(function, site.arguments):
-                        if not passed.objects:
-                            continue
-                        known = found[target, parameter]
-                        known += [
-                            (key, held) for held in passed.objects if (key, held) not in known
-                        ]
-            sites = provisional
+                        given = found[target, parameter] if passed.objects else {}
+                        given.update(dict.fromkeys((key, held) for held in passed.objects))
+            sites = [each for each in sites if each[:2] in self._provisional]
         self._reset_provisional()
         return found
 
     def _reset_provisional(self) -> None:
-        """Forget the callees of calls that depend on which objects are passed."""
-        self._objects.clear()
-        for resolved in self._resolved:
-            for caller, known in resolved.items():
-                for number, site in enumerate(self._index.functions[caller].calls):
-                    if known[number] is not None and _is_provisional(site):
-                        known[number] = None
-
-
-def _is_provisional(site: CallSite) -> bool:
-    """Whether the callee depends on which objects are passed."""
-    return site.target not in ("self", "super") and not is_dotted(site.target)
+        """Forget what depends on which objects are passed."""
+        self._objects = {asked: each for asked, each in self._objects.items() if not each.passed}
+        for caller, number in self._provisional:
+            for resolved in self._resolved:
+                if caller in resolved:
+                    resolved[caller][number] = None
 
 
 def _parts(held: Held, part: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from torchlint.analysis.callables import is_dotted
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, received
@@ -359,7 +360,7 @@ class Project:
             for key, function in self.index.functions.items()
             if key.name
             for site in function.calls
-            if site.target not in ("self", "super") and not site.target.startswith(("$", "self."))
+            if site.target not in ("self", "super") and is_dotted(site.target)
         )
         bases = ((key, base) for key, class_ in self.index.classes.items() for base in class_.bases)
         for key, dotted in chain(calls, bases):
