@@ -882,6 +882,19 @@ class TestRelated:
         assert related.position == Position(4, 5)
         assert "framework" in related.message
 
+    def test_a_whole_step_that_no_loop_is_seen_to_call_says_so(
+        self, check_text: Callable[..., Any]
+    ) -> None:
+        text = (
+            "import torch\nclass Agent:\n    def update(self, x):\n"
+            "        loss = self.net(x.cuda()).sum()\n        loss.backward()\n"
+            "        self.optimizer.step()\n        return loss.item()\n"
+        )
+        (finding,) = check_text({"agent.py": text}).findings
+        (related,) = finding.related
+        assert related.position == Position(3, 5)
+        assert "no loop was found that calls it" in related.message
+
     def test_a_whole_step_in_a_function_is_hot_by_the_loop_that_calls_it(
         self, check_text: Callable[..., Any]
     ) -> None:
@@ -924,6 +937,43 @@ class TestRelated:
         (finding,) = check_text(files).findings
         assert (finding.path, finding.start.row, finding.tier) == ("models.py", 8, Tier.HINT)
         assert "if a training step calls the model" in finding.related[0].message
+
+
+TESTED = {
+    "tests/test_train.py": train("accuracy(output, labels)", "from utils import accuracy"),
+    "utils.py": ACCURACY,
+}
+
+
+class TestTests:
+    """The few steps of a test are not worth being fast."""
+
+    def test_a_loop_of_a_test_heats_nothing_outside_of_tests(
+        self, found_in: Callable[..., list[str]]
+    ) -> None:
+        assert found_in(TESTED) == []
+
+    def test_a_step_of_a_test_heats_nothing_outside_of_tests(
+        self, found_in: Callable[..., list[str]]
+    ) -> None:
+        step = (
+            "import torch\nfrom utils import accuracy\ndef test_step():\n"
+            "    output = net(images.cuda())\n    output.sum().backward()\n"
+            "    optimizer.step()\n    accuracy(output, labels)\n"
+        )
+        assert found_in(TESTED | {"tests/test_train.py": step}) == []
+
+    def test_a_module_that_only_a_test_trains_is_not_even_a_hint(
+        self, check_text: Callable[..., Any]
+    ) -> None:
+        models = dedent(MODELS)
+        test = train("net(images)", "import models\nnet = models.build('encoder')")
+        files = {"models.py": models, "tests/test_models.py": test}
+        assert not check_text(files).findings
+
+    def test_a_script_heats_what_a_test_calls_too(self, found_in: Callable[..., list[str]]) -> None:
+        script = {"main.py": TESTED["tests/test_train.py"]}
+        assert found_in(TESTED | script) == ["utils.py:2 TL201"]
 
 
 class TestPrograms:

@@ -96,6 +96,7 @@ class Summary:
     loops: dict[int, LoopSummary]
     uses_cuda: bool
     is_entry: bool
+    is_test: bool = False
 
 
 _Sites = dict["cst.FunctionDef | None", list[tuple[cst.Call, CallSite]]]
@@ -141,6 +142,7 @@ class _Summarizer:
             loops=self._loops,
             uses_cuda=module.uses_cuda,
             is_entry=module.is_entry,
+            is_test=module.test_like,
         )
 
     def _loop(self, loop: Loop) -> int:

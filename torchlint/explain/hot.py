@@ -174,15 +174,11 @@ class _Builder:
             begins = heat.depth == 0 and heat.by is not By.LOOP
             if not begins or heat.certain is not certain or key in self._shown or function is None:
                 continue
-            hook = self.project.index.functions[key].hook
-            why = "does a training step, and no loop was found that calls it"
-            if hook or not certain:
-                why = heat.by.value
             self._shown.add(key)
             inside = tuple(self._calls(self._sites(key), heat))
             state = State.HOT if certain else State.LIKELY
             code = f"def {key.name}"
-            yield Node(code, key.path, function.position, state, why, inside=inside)
+            yield Node(code, key.path, function.position, state, heat.by.value, inside=inside)
 
     def _sites(self, key: Key) -> list[_Site]:
         calls = self.project.index.functions[key].calls

@@ -36,6 +36,7 @@ class By(str, Enum):
 
     LOOP = "this loop runs it on each step"
     FRAMEWORK = "a framework calls this on each step"
+    ITSELF = "this does a training step, and no loop was found that calls it"
     MODEL = "this runs on each step if a training step calls the model"
 
 
@@ -267,7 +268,8 @@ class Project:
         training = {
             key.path
             for key, function in self.index.functions.items()
-            if function.steps or function.trains or function.hook
+            if (function.steps or function.trains or function.hook)
+            and not self.summaries[key.path].is_test
         }
         return self._imports.from_(self._imports.to(training))
 
@@ -276,7 +278,8 @@ class Project:
 
         Only what certainly runs makes files be parsed.
         """
-        targets = self.calls.callees(key, number, load=heat.certain)
+        callees = self.calls.callees(key, number, load=heat.certain)
+        targets = [target for target in callees if not self._only_tested(key, target)]
         if len(targets) < 2:
             return targets
         return [target for target in targets if self.does_step(target)] or targets
@@ -288,10 +291,16 @@ class Project:
             self._passed_heat(site, key, loop, None, 0)
             for caller, site in callers
             if (loop := self.step_loop(caller.path, site.loops[:1])) is not None
+            and not self._only_tested(caller, key)
         ]
         if heats:
             return min(heats, key=lambda heat: (heat.path, heat.position))
-        return Heat(key.path, function.position, 0, frozenset(), frozenset(), By.FRAMEWORK)
+        by = By.FRAMEWORK if function.hook else By.ITSELF
+        return Heat(key.path, function.position, 0, frozenset(), frozenset(), by)
+
+    def _only_tested(self, caller: Key, target: Key) -> bool:
+        """Whether a test calls what is none: its few steps are not worth being fast."""
+        return self.summaries[caller.path].is_test and not self.summaries[target.path].is_test
 
     def _warm(self, heats: dict[Key, Heat], queue: deque[Key], key: Key, heat: Heat) -> None:
         function = self.index.functions.get(key)
