@@ -177,6 +177,19 @@ STARS = {
     ),
     "a name that the module lacks": ("from torch.nn import *\nprobe(DataLoader)", []),
     "a module of the project, perhaps": ("from models import *\nprobe(Conv2d)", [":Conv2d"]),
+    "a package that a module of the project imports": (
+        "from models import *\nprobe(torch.nn.Linear)",
+        ["torch.nn.Linear"],
+    ),
+    "what such a package is often called": (
+        "from models import *\nprobe(nn.Linear)",
+        ["torch.nn.Linear"],
+    ),
+    "such a word that the file binds itself": (
+        "from models import *\nimport net as nn\nprobe(nn.Linear)",
+        ["net.Linear"],
+    ),
+    "such a word without a star": ("import models\nprobe(nn.Linear)", []),
     "a name that the file binds itself": (
         "from torch.nn import *\nfrom mine import Conv2d\nprobe(Conv2d)",
         ["mine.Conv2d"],

@@ -46,6 +46,30 @@ HOT = {
         {"train.py": train("accuracy(output, labels)") + ACCURACY},
         ["train.py:13 TL201"],
     ),
+    "the branch of a helper for tensors": (
+        {
+            "train.py": train("note(loss)")
+            + "def note(x):\n    if isinstance(x, torch.Tensor):\n        return float(x)\n"
+            + "    return x\n"
+        },
+        ["train.py:14 TL201"],
+    ),
+    "a helper that has asked for a tensor and goes on": (
+        {
+            "train.py": train("note(loss)")
+            + "def note(x):\n    if isinstance(x, torch.Tensor):\n        x.mean()\n"
+            + "    return float(x)\n"
+        },
+        ["train.py:15 TL201"],
+    ),
+    "a helper that lets only tensors pass": (
+        {
+            "train.py": train("note(loss)")
+            + "def note(x):\n    if not isinstance(x, torch.Tensor):\n        return x\n"
+            + "    return float(x)\n"
+        },
+        ["train.py:15 TL201"],
+    ),
     "a function of another file": (
         {
             "train.py": train("accuracy(output, labels)", "from utils import accuracy"),
@@ -785,6 +809,21 @@ COLD = {
     "a helper that gets numbers": {
         "train.py": train("note(3, len(images))")
         + "def note(value, n):\n    return float(value) + value.item()\n",
+    },
+    "a helper that returns tensors as they are": {
+        "train.py": train("note(loss)")
+        + "def note(x):\n    if isinstance(x, torch.Tensor):\n        return x\n"
+        + "    return float(x)\n",
+    },
+    "the branch of a helper for what is no tensor": {
+        "train.py": train("note(loss)")
+        + "def note(x):\n    if torch.is_tensor(x):\n        return x\n"
+        + "    else:\n        return float(x)\n",
+    },
+    "the branch of a helper that asks for what is no tensor": {
+        "train.py": train("note(loss)")
+        + "def note(x):\n    if not isinstance(x, torch.Tensor):\n        x = float(x)\n"
+        + "    return x\n",
     },
     "a helper that gets a batch on the CPU": {
         "train.py": train("note(lengths)", "lengths = torch.zeros(3)")

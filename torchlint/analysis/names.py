@@ -25,6 +25,16 @@ _MOST_CANDIDATES = 8
 _MOST_BINDINGS = 200
 """A name that a scope binds more often can be anything: to ask each use which of them it sees would
 take the square of their number, and only generated code does that."""
+_BROUGHT_BY_STARS = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "optim": "torch.optim",
+    "np": "numpy",
+    "numpy": "numpy",
+}
+"""What these words mean wherever people import them. A file that uses one and imports it nowhere
+has it from a star import of a module that does."""
 SCOPES = (
     cst.Module,
     cst.FunctionDef,
@@ -237,7 +247,8 @@ class Names:
             if node.value in _BUILTINS:
                 yield f"builtins.{node.value}"
             elif any(not star_exports(module) for module in self.module.stars):
-                yield f":{node.value}"  # as if it were defined here: the project follows the star
+                # As if it were defined here: the project follows the star.
+                yield _BROUGHT_BY_STARS.get(node.value, f":{node.value}")
             return
         for binding in bindings[:_MOST_CANDIDATES]:
             if binding.dotted is not None:

@@ -60,6 +60,34 @@ class Evidence:
         function = self._tree.enclosing(node, cst.FunctionDef)
         return self._tensor_names.get(function, frozenset())
 
+    def is_no_tensor(self, use: cst.Name) -> bool:
+        """Whether a check of a parameter lets only what is no tensor come to a use of it:
+        `if isinstance(x, torch.Tensor): return x`."""
+        checks = self._tensor_checks.get(use.value)
+        if not checks:
+            return False
+        above = set(self._tree.ancestors(use))
+        return any(self._leaves_out_tensors(check, above, use) for check in checks)
+
+    def _leaves_out_tensors(self, check: cst.If, above: set[cst.CSTNode], use: cst.CSTNode) -> bool:
+        negated = isinstance(check.test, cst.UnaryOperation)
+        if check in above:
+            return (check.body if negated else check.orelse) in above
+        after = self._tree.order(check) < self._tree.order(use)
+        return after and not negated and self._tree.parent(check) in above and _leaves(check.body)
+
+    @cached_property
+    def _tensor_checks(self) -> dict[str, list[cst.If]]:
+        """The conditions that ask whether a name is a tensor, or is none."""
+        found: dict[str, list[cst.If]] = {}
+        for condition in self._tree.nodes(cst.If):
+            test = condition.test
+            if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+                test = test.expression
+            if isinstance(test, cst.Call) and test.args and _asks_for_tensor(test):
+                found.setdefault(dotted_text(test.args[0].value), []).append(condition)
+        return found
+
     @cached_property
     def _tensor_names(self) -> dict[cst.FunctionDef | None, frozenset[str]]:
         found: dict[cst.FunctionDef | None, set[str]] = {}
@@ -73,3 +101,19 @@ class Evidence:
                 function = self._tree.enclosing(call, cst.FunctionDef)
                 found.setdefault(function, set()).add(func.value.value)
         return {function: frozenset(names) for function, names in found.items()}
+
+
+def _asks_for_tensor(test: cst.Call) -> bool:
+    """`isinstance(x, torch.Tensor)`, `torch.is_tensor(x)`."""
+    asked = dotted_text(test.func).rpartition(".")[2]
+    if asked != "isinstance" or len(test.args) != 2:
+        return asked == "is_tensor"
+    return dotted_text(test.args[1].value).rpartition(".")[2] == "Tensor"
+
+
+def _leaves(body: cst.BaseSuite) -> bool:
+    """Whether nothing that follows a block runs after it."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Return | cst.Raise | cst.Continue | cst.Break)

@@ -143,6 +143,9 @@ class Values:
             return UNKNOWN_VALUE
         found = NO_VALUE
         for binding in bindings:
+            if binding.how is How.PARAMETER and self._evidence.is_no_tensor(node):
+                found |= UNKNOWN_VALUE
+                continue
             if (
                 binding.how is How.UPDATE
                 and found.is_array
