@@ -89,6 +89,53 @@ def test_calls_are_followed_from_the_loop_and_shown_once(tree: Callable[..., Hot
     ]
 
 
+def test_calls_that_lead_nowhere_are_shown(tree: Callable[..., HotTree]) -> None:
+    train = """\
+        import torch
+        from models import make
+        class Trainer:
+            def __init__(self, metrics):
+                self.metrics = metrics
+                self.head = torch.nn.Linear(3, 3)
+            def train(self, nets, loader):
+                net_g, net_d = nets
+                criterion = torch.nn.MSELoss().cuda()
+                ema = make(3)
+                teacher = hub[3]
+                for x in loader:
+                    loss = criterion(self.head(net_g(x)), teacher(x))
+                    loss.backward()
+                    ema(x)
+                    nets[1](x)
+                    for metric in self.metrics:
+                        metric(loss)
+    """
+    assert lines(tree(train=train)) == [
+        "train.py:12 for x in loader hot",
+        "  train.py:13 net_g(…) unknown",
+        "  train.py:13 teacher(…) unknown",
+        "  train.py:15 ema(…) unknown",
+        "  train.py:16 nets[1](…) unknown",
+        "  train.py:18 metric(…) unknown",
+    ]
+
+
+def test_a_function_of_a_computed_name_is_likely(tree: Callable[..., HotTree]) -> None:
+    train = """\
+        import losses
+        loss_of = getattr(losses, config.loss)
+        for x in loader:
+            loss = loss_of(x)
+            loss.backward()
+    """
+    helpers = "def dice(x):\n    return x.sum()\ndef validate(x):\n    return x.sum()\n"
+    assert lines(tree(train=train, losses=helpers)) == [
+        "train.py:3 for x in loader hot",
+        "  train.py:4 loss_of(…) likely",
+        "  train.py:4 loss_of(…) evaluation",
+    ]
+
+
 def test_a_loop_says_what_trains_in_it(tree: Callable[..., HotTree]) -> None:
     (root,) = tree(train=TRAIN, helpers=HELPERS).roots
     assert root.node.why == "`loss.backward()` in line 5"

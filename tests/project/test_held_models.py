@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -304,3 +304,58 @@ def test_functions_that_an_object_calls_one_by_one(found_in: Callable[..., list[
         ),
     }
     assert found_in(files) == ["metric.py:3 TL201"]
+
+
+CHOSEN = {
+    "metric.py": (
+        "import torch\ndef accuracy(output):\n    return output.sum().item()\n"
+        "def evaluate(output):\n    return output.sum().item()\n"
+    ),
+    "base.py": "class Base:\n    def __init__(self, metrics):\n        self.metrics = metrics\n",
+    "trainer/__init__.py": "from .trainer import *",
+    "trainer/trainer.py": (
+        "import torch\nfrom base import Base\nclass Trainer(Base):\n"
+        "    def __init__(self, model, metrics):\n        super().__init__(metrics)\n"
+        "        self.model = model\n"
+        "    def epoch(self, loader):\n        for images in loader:\n"
+        "            output = self.model(images.to('cuda'))\n            output.sum().backward()\n"
+        "            for metric in self.metrics:\n                metric(output)\n"
+    ),
+    "main.py": (
+        "import metric as functions\nfrom trainer import Trainer\ndef main(names):\n"
+        "    Trainer(model, {metrics}).epoch(loader)\n"
+    ),
+}
+
+
+def tiers(report: Any) -> list[str]:
+    return [f"{each.path}:{each.start.row} {each.tier.value}" for each in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "found"),
+    [
+        ("[getattr(functions, name) for name in names]", ["metric.py:3 hint"]),
+        ("[getattr(functions, 'accuracy')]", ["metric.py:3 default"]),
+        ("[getattr(functions, 'other')]", []),
+    ],
+)
+def test_a_function_that_is_got_by_its_name(
+    check_text: Callable[..., Any], metrics: str, found: list[str]
+) -> None:
+    main = CHOSEN["main.py"].format(metrics=metrics)
+    assert tiers(check_text(CHOSEN | {"main.py": main})) == found
+
+
+def test_a_loop_is_no_training_loop_for_what_a_computed_name_may_call(
+    found_in: Callable[..., list[str]],
+) -> None:
+    steps = (
+        "import torch\ndef first(x):\n    x.cuda().sum().backward()\n"
+        "def other(x):\n    return x.cuda().sum()\n"
+    )
+    main = (
+        "import torch\nimport steps\nfor name in names:\n"
+        "    loss = getattr(steps, name)(x.cuda())\n    print(loss.cuda().item())\n"
+    )
+    assert found_in({"steps.py": steps, "main.py": main}) == []

@@ -32,6 +32,8 @@ Held = tuple[str, str]
 """Where something stands in a list, tuple or dict, and its target. The place is `0` for the first
 item, a key, `*` for somewhere, or empty if it is the thing itself."""
 SOMEWHERE: Final = "*"
+UNKNOWN: Final = "?"
+"""The target of a call of something that the file got from elsewhere."""
 OUTSIDE: Final = (
     "torch.",
     "numpy.",
@@ -113,6 +115,20 @@ class Holders:
         """
         found = dict.fromkeys(islice(self._walk(_Part(node, _part_of(path), "")), _MOST_FOUND + 1))
         return list(found) if len(found) <= _MOST_FOUND else []
+
+    def is_known(self, name: cst.Name) -> bool:
+        """Whether all that a name may stand for is of no part of the project: `nn.MSELoss()`."""
+        for binding in self._module.flow.reaching(name):
+            value: cst.CSTNode | None = binding.value
+            while (
+                isinstance(value, cst.Call)
+                and isinstance(value.func, cst.Attribute)
+                and value.func.attr.value in MODULE_METHODS
+            ):
+                value = value.func.value
+            if not isinstance(value, cst.Call) or not self._module.resolve(value.func):
+                return False
+        return True
 
     def added(self, node: cst.BaseExpression) -> list[Held]:
         """What a list, dict or container that a name or `self.name` stands for gets later."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.callables import WRAPPED, Held, Holders, is_dotted, is_inside
+from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import How, is_super
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
@@ -251,6 +251,8 @@ class _Summarizer:
         if isinstance(func, cst.Name) and not module.flow.reaching(func):
             return [(name, "") for name in module.resolve(func) if is_inside(name)]
         targets = self._holders.targets(func)
+        if not targets and isinstance(func, cst.Name) and not self._holders.is_known(func):
+            return [(UNKNOWN, "()")]
         return [(target, "" if is_dotted(target) else "()") for target in targets]
 
     def _method(self, func: cst.Attribute) -> list[tuple[str, str]]:

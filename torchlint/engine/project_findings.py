@@ -108,7 +108,7 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
     found |= {
         caller
         for caller in words.keys() - found - set(project.summaries)
-        if any(mapper.word_search.mentions(caller, word) for word in words[caller])
+        if any(mapper.word_search.mentions(caller, word) for word in (*words[caller], "import *"))
     }
     found |= {
         path for path in project.training_programs if mapper.word_search.matches(path, _MODELS)

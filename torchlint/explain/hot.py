@@ -192,13 +192,14 @@ class _Builder:
             if function is None or number >= len(function.calls):
                 continue  # the file has changed since it was checked
             call = function.calls[number]
-            targets = self.project.calls.callees(key, number)
-            if not targets and _may_lead_into_the_project(site):
-                unknown = f"nothing shows what `{site.target[1:]}` is"
+            calls = self.project.calls
+            targets = [*self.project.run_by(key, number, heat), *calls.guesses(key, number)]
+            if not targets and calls.may_lead_somewhere(key, site):
+                unknown = f"nothing shows what `{call.code.partition('(…)')[0]}` is"
                 if call.silence is None and (call.position, None) not in seen:
                     seen.add((call.position, None))
                     yield Node(call.code, key.path, call.position, State.UNKNOWN, unknown)
-            for target in self.project.run_by(key, number, heat) if targets else ():
+            for target in targets:
                 if target != key and (call.position, target) not in seen:
                     seen.add((call.position, target))
                     yield self._call(key.path, call, target, depth)
@@ -228,8 +229,3 @@ class _Builder:
     def _sketch(self, key: Key) -> FunctionSketch | None:
         sketch = self.sketches.get(key.path)
         return None if sketch is None else sketch.functions.get(key.name)
-
-
-def _may_lead_into_the_project(site: CallSite) -> bool:
-    """A parameter that is called, as in `model(x)`."""
-    return site.target.startswith("$") and site.method == "()"

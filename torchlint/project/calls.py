@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.analysis.callables import SOMEWHERE, is_dotted
+from torchlint.analysis.callables import SOMEWHERE, UNKNOWN, is_dotted
 from torchlint.project.symbols import Index, Key
 
 if TYPE_CHECKING:
@@ -23,10 +23,12 @@ _ORIGINS_DEPTH = 6
 
 
 class _Object(NamedTuple):
-    """A function or class, or an object of the class."""
+    """A function or class, or an object of the class; `guessed` if it is one of several whose name
+    is computed."""
 
     key: Key
     made: bool
+    guessed: bool = False
 
 
 class _Objects(NamedTuple):
@@ -51,6 +53,8 @@ class Calls:
         """Calls that may resolve differently once more files are parsed."""
         self._provisional: set[tuple[Key, int]] = set()
         """Calls that may resolve differently once more is known of the objects that are passed."""
+        self._guesses: dict[tuple[Key, int], tuple[Key, ...]] = {}
+        """What a call may run besides, if a computed name is its name."""
         self._asked_for_passed = 0
         """How often an answer depended on the objects that are passed."""
 
@@ -81,8 +85,8 @@ class Calls:
                 continue  # a method of an object has its own name
             # Not cached as in `callees`: most calls are resolved only here.
             for target in self._resolve_site(key, site):
-                if target in functions:
-                    found[target].append((key, site))
+                if target.key in functions and not target.guessed:
+                    found[target.key].append((key, site))
         return found
 
     def callees(self, caller: Key, number: int, *, load: bool = False) -> tuple[Key, ...]:
@@ -101,7 +105,10 @@ class Calls:
         if known is None:
             met, asked = self._index.met_unparsed, self._asked_for_passed
             found = self._resolve_site(caller, calls[number], load=load)
-            known = tuple(key for key in found if key in self._index.functions)
+            present = [each for each in found if each.key in self._index.functions]
+            known = tuple(dict.fromkeys(each.key for each in present if not each.guessed))
+            guesses = dict.fromkeys(each.key for each in present if each.guessed)
+            self._guesses[caller, number] = tuple(key for key in guesses if key not in known)
             resolved[number] = known
             if self._index.met_unparsed != met or calls[number].target == "self":
                 self._unsure.append((caller, number))
@@ -109,22 +116,35 @@ class Calls:
                 self._provisional.add((caller, number))
         return known
 
-    def _resolve_site(self, caller: Key, site: CallSite, *, load: bool = False) -> list[Key]:
+    def guesses(self, caller: Key, number: int) -> tuple[Key, ...]:
+        """The functions that a call runs if a computed name is theirs: `getattr(metrics, name)`."""
+        self.callees(caller, number)
+        return self._guesses[caller, number]
+
+    def may_lead_somewhere(self, caller: Key, site: CallSite) -> bool:
+        """Whether a call that no function was found for may yet run one of the project: a call of
+        a parameter, of what a function gave, or of an attribute that holds one of these."""
+        if site.method != "()" or is_dotted(site.target):
+            return site.target == UNKNOWN
+        if not site.target.startswith("self."):
+            return True
+        owner = self._owner(caller)
+        name = site.target[5:].partition("#")[0]
+        return owner is not None and bool(self._index.attribute(owner, name)[1])
+
+    def _resolve_site(self, caller: Key, site: CallSite, *, load: bool = False) -> list[_Object]:
+        """The functions that a call can run."""
+        if site.target == UNKNOWN:
+            return []
         if site.target in ("self", "super"):
-            return self._own_methods(caller, site, load=load)
-        if not site.method:
-            symbol = self._index.symbol(caller.path, site.target, load=load)
-            if symbol is None:
-                return []
-            if symbol in self._index.classes:
-                init = self._index.method(symbol, "__init__", load=load)
-                return [init] if init else []
-            return [symbol]
-        found = dict.fromkeys(
-            self._method_of(each, site.method, load=load)
-            for each in self._objects_of(caller, site.target, load=load)
-        )
-        return [method for method in found if method is not None]
+            own = self._own_methods(caller, site, load=load)
+            return [_Object(method, made=False) for method in own]
+        found = []
+        for each in self._objects_of(caller, site.target, load=load):
+            method = self._method_of(each, site.method or "()", load=load)
+            if method is not None:
+                found.append(each._replace(key=method))
+        return found
 
     def _method_of(self, each: _Object, method: str, *, load: bool) -> Key | None:
         """What a call of an object, with the method `()`, or of a method of it runs."""
@@ -163,6 +183,10 @@ class Calls:
         if depth > _ORIGINS_DEPTH:
             return []
         if is_dotted(target):
+            owner, _, name = target.rpartition(".")
+            if name == SOMEWHERE:
+                members = self._index.members(caller.path, owner, load=load)
+                return [_Object(key, made=False, guessed=True) for key in members]
             symbol = self._index.symbol(caller.path, target, load=load)
             return [] if symbol is None else [_Object(symbol, made=False)]
         known = self._objects.get((caller, target, depth, load))
@@ -182,11 +206,9 @@ class Calls:
     ) -> Iterator[_Object]:
         whole, _, part = target.partition("#")
         if whole.endswith("()"):
-            maker = self._index.symbol(caller.path, whole[:-2], load=load)
-            if maker is None:
-                return
-            if maker in self._index.classes and not part:
-                yield _Object(maker, made=True)
+            for maker in self._objects_of(caller, whole[:-2], depth, load=load):
+                if maker.key in self._index.classes and not part:
+                    yield maker._replace(made=True)
         elif whole.startswith("self.") and not part:
             yield from self._methods_named(caller, whole[5:], load=load)
         for origin, held in self._origins(caller, whole, load=load):

@@ -37,6 +37,7 @@ class By(str, Enum):
     LOOP = "this loop runs it on each step"
     FRAMEWORK = "a framework calls this on each step"
     ITSELF = "this does a training step, and no loop was found that calls it"
+    CHOSEN = "this runs it on each step if it is the one whose name is chosen"
     MODEL = "this runs on each step if a training step calls the model"
 
 
@@ -55,7 +56,7 @@ class Heat:
     @property
     def certain(self) -> bool:
         """Whether the calls from a training step to the function are known."""
-        return self.by is not By.MODEL
+        return self.by not in (By.MODEL, By.CHOSEN)
 
     def related(self) -> Related:
         return Related(self.path, self.position, self.by.value)
@@ -235,6 +236,9 @@ class Project:
             if loop is not None:
                 for target in self.run_by(key, number, loop):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
+                for target in self.calls.guesses(key, number):
+                    passed = self._passed_heat(site, target, loop, None)
+                    self._warm(heats, queue, target, replace(passed, by=By.CHOSEN))
         while queue:
             key = queue.popleft()
             heat = heats[key]
@@ -247,6 +251,11 @@ class Project:
                     if target != key:
                         passed = self._passed_heat(site, target, heat, heat)
                         self._warm(heats, queue, target, passed)
+                for target in self.calls.guesses(key, number):
+                    passed = self._passed_heat(site, target, heat, heat)
+                    by = By.CHOSEN if heat.certain else heat.by
+                    if target != key:
+                        self._warm(heats, queue, target, replace(passed, by=by))
         return heats
 
     def _models(self) -> Iterator[Key]:

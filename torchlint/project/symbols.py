@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _DEEPEST = 8
 _MOST_BASES = 200
 _MOST_DERIVED = 64
+_MOST_MEMBERS = 32
 _LEVELS_UP = 3
 _CUT_OUT = 2
 """Where leading packages of a dotted name are missing, at least so many names must match."""
@@ -211,6 +212,29 @@ class Index:
                 self.missing.add(found.path)
             return None
         return found
+
+    def members(self, path: str, dotted: str, depth: int = 0, *, load: bool = False) -> list[Key]:
+        """The functions and classes of a module, also those that it imports from others of the
+        project; none if there are so many that one of them says little about the others."""
+        located = self.locate(path, dotted)
+        if located is None or located[1] or depth > _DEEPEST:
+            return []
+        file = located[0]
+        summary = self.summaries.get(file)
+        if summary is None:
+            self.met_unparsed += 1
+            if load:
+                self.missing.add(file)
+            return []
+        names = [each.name for each in summary.functions]
+        names += [each.name for each in summary.classes]
+        found = {Key(file, name) for name in names if name and "." not in name}
+        found.update(
+            key for name, _ in summary.exports if (key := self.symbol(file, f":{name}")) is not None
+        )
+        for star in summary.stars:
+            found.update(self.members(file, star, depth + 1, load=load))
+        return sorted(found) if len(found) <= _MOST_MEMBERS else []
 
     def _symbol(self, path: str, dotted: str, depth: int) -> Key | _Unparsed | None:
         located = self.locate(path, dotted)
