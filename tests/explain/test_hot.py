@@ -110,7 +110,8 @@ def test_calls_that_lead_nowhere_are_shown(tree: Callable[..., HotTree]) -> None
                     for metric in self.metrics:
                         metric(loss)
     """
-    assert lines(tree(train=train)) == [
+    models = "def make(width):\n    return models[width]\n"
+    assert lines(tree(train=train, models=models)) == [
         "train.py:12 for x in loader hot",
         "  train.py:13 net_g(…) unknown",
         "  train.py:13 teacher(…) unknown",

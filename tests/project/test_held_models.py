@@ -78,6 +78,7 @@ MADE = {
     "a class with a method that loads it": "net = Net.from_pretrained('a')",
     "an item of a dict that was set later": 'nets = {}\nnets["a"] = make(3)\nnet = nets["a"]',
     "a copy": "import copy\nnet = copy.deepcopy(make(3))",
+    "a class that is passed": "def of(kind):\n    return kind(3)\nnet = of(Net)",
     "an expression that chooses": "net = make(3) if big else build(4)",
 }
 
@@ -165,6 +166,34 @@ def test_the_items_of_a_container_run_however_they_are_called(
     found_in: Callable[..., list[str]], run: str
 ) -> None:
     assert found_in(container(CONTAINERS["a list"], run)) == ["parts.py:5 TL201"]
+
+
+LAYERS = """\
+import torch
+from torch import nn
+from parts import Part
+class Base(nn.Module):
+    def __init__(self, block, blocks):
+        super().__init__()
+        self.layer = self._make_layer(block, blocks)
+    def _make_layer(self, block, blocks):
+        layers = []
+        layers.append(block(3, 3))
+        for _ in range(1, blocks):
+            layers.append(block(3, 3))
+        return nn.Sequential(*layers)
+    def forward(self, x):
+        return self.layer(x)
+def Net():
+    return Base(Part, 3)
+"""
+
+
+def test_a_class_that_is_passed_runs_where_its_objects_are_called(
+    found_in: Callable[..., list[str]],
+) -> None:
+    files = container("pass", "pass") | {"net.py": LAYERS}
+    assert found_in(files) == ["parts.py:5 TL201"]
 
 
 def test_a_sequence_runs_its_items(found_in: Callable[..., list[str]]) -> None:

@@ -21,6 +21,7 @@ from torchlint.analysis.names import How, dotted_text, sounds_like_class
 from torchlint.analysis.torch_api import canonical
 from torchlint.analysis.values.call_values import MODULE_METHODS, WRAPPERS
 from torchlint.analysis.values.iteration import is_items
+from torchlint.analysis.values.kinds import TENSORS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,6 +119,8 @@ class Holders:
 
     def is_known(self, name: cst.Name) -> bool:
         """Whether all that a name may stand for is of no part of the project: `nn.MSELoss()`."""
+        if self._module.resolve(name):
+            return True
         for binding in self._module.flow.reaching(name):
             value: cst.CSTNode | None = binding.value
             while (
@@ -188,8 +191,15 @@ class Holders:
                 yield f":{self._module.qualified_name(method)}"
         elif isinstance(call.func, cst.Name | cst.Subscript) and self._depth < _DEEPEST:
             self._depth += 1
-            yield from filter(is_dotted, self.targets(call.func))
+            for target in self.targets(call.func):
+                if is_dotted(target) or (target.startswith("$") and self._may_make(call)):
+                    yield target
             self._depth -= 1
+
+    def _may_make(self, call: cst.Call) -> bool:
+        """Whether a call of a parameter may make a module: `block(planes, stride)`."""
+        value = self._module.value(call)
+        return not value.has(TENSORS | Kind.LIKELY | Kind.HOST)
 
     def _chosen(self, call: cst.Call) -> Iterator[str]:
         """`getattr(losses, "dice")`; any function of the module for a name that is not known."""
@@ -221,6 +231,10 @@ class Holders:
             return _Part(node.left, part, place), _Part(node.right, part, place)
         if isinstance(node, cst.NamedExpr):
             return (_Part(node.value, part, place),)
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+            sides = (node.left, node.right)
+            joins = any(isinstance(side, cst.List) for side in sides)
+            return [_Part(side, part and SOMEWHERE, place) for side in sides if joins]
         if isinstance(node, cst.Attribute) and node.attr.value in WRAPPED:
             return () if _of_self(node) else (_Part(node.value, part, place),)
         if isinstance(node, cst.Subscript):
@@ -307,10 +321,12 @@ class Holders:
         if "builtins.getattr" in names and len(call.args) > 1:
             wrapped = literal(call.args[1].value) in WRAPPED
             return [_Part(arg.value, part, place) for arg in call.args[::2] if wrapped]
-        wraps = any(sounds_like_class(name) and not name.startswith(":") for name in names)
-        if wraps and first is not None and any(map(is_inside, names)):
+        if first is not None and any(map(_may_wrap, names)) and self._is_module(first):
             return (_Part(first, part, place),)
         return ()
+
+    def _is_module(self, node: cst.BaseExpression) -> bool:
+        return isinstance(node, cst.Call) or self._module.value(node).has(Kind.MODULE)
 
     def _in_sequence(self, call: cst.Call, part: str, place: str) -> Iterator[_Part]:
         """The modules of an `nn.Sequential`: its call runs them all."""
@@ -392,6 +408,11 @@ def _as_key(node: cst.BaseExpression | None) -> str:
 def _of_self(node: cst.BaseExpression) -> bool:
     """`self.name`."""
     return isinstance(node, cst.Attribute) and dotted_text(node.value) == "self"
+
+
+def _may_wrap(name: str) -> bool:
+    """Whether a dotted name may be of a class whose objects run the module that they are given."""
+    return sounds_like_class(name) and is_inside(name) and not name.startswith(":")
 
 
 def is_dotted(target: str) -> bool:

@@ -153,7 +153,7 @@ class _Builder:
             heat = self.project.step_loop(path, [index])
             assert heat is not None
             sites = self._in_loops[path, index]
-            inside = tuple(self._calls(sites, heat))
+            inside = self._inside(sites, heat)
             anchor = loop.anchor or self._training_call(sites)
             yield Node(loop.code, path, loop.position, State.HOT, anchor, inside=inside)
 
@@ -175,7 +175,7 @@ class _Builder:
             if not begins or heat.certain is not certain or key in self._shown or function is None:
                 continue
             self._shown.add(key)
-            inside = tuple(self._calls(self._sites(key), heat))
+            inside = self._inside(self._sites(key), heat)
             state = State.HOT if certain else State.LIKELY
             code = f"def {key.name}"
             yield Node(code, key.path, function.position, state, heat.by.value, inside=inside)
@@ -184,25 +184,32 @@ class _Builder:
         calls = self.project.index.functions[key].calls
         return [(key, number, site) for number, site in enumerate(calls)]
 
-    def _calls(self, sites: Iterable[_Site], heat: Heat, depth: int = 0) -> Iterator[Node]:
-        """The calls into the project, and those of parameters that may lead there."""
+    def _inside(self, sites: Iterable[_Site], heat: Heat, depth: int = 0) -> tuple[Node, ...]:
+        return tuple(sorted(self._calls(sites, heat, depth), key=lambda node: node.position))
+
+    def _calls(self, sites: Iterable[_Site], heat: Heat, depth: int) -> Iterator[Node]:
+        """The calls into the project, and those that may lead there, in no order."""
         seen: set[tuple[Position, Key | None]] = set()
+        followed: set[Position] = set()
+        unknown: dict[Position, Node] = {}
         for key, number, site in sites:
             function = self._sketch(key)
             if function is None or number >= len(function.calls):
                 continue  # the file has changed since it was checked
-            call = function.calls[number]
-            calls = self.project.calls
+            call, calls = function.calls[number], self.project.calls
             targets = [*self.project.run_by(key, number, heat), *calls.guesses(key, number)]
-            if not targets and calls.may_lead_somewhere(key, site):
-                unknown = f"nothing shows what `{call.code.partition('(…)')[0]}` is"
-                if call.silence is None and (call.position, None) not in seen:
-                    seen.add((call.position, None))
-                    yield Node(call.code, key.path, call.position, State.UNKNOWN, unknown)
+            if targets:
+                followed.add(call.position)
+            elif call.silence is None and calls.may_lead_somewhere(key, site):
+                why = f"nothing shows what `{call.code.removesuffix('(…)').removesuffix('()')}` is"
+                unknown[call.position] = Node(
+                    call.code, key.path, call.position, State.UNKNOWN, why
+                )
             for target in targets:
                 if target != key and (call.position, target) not in seen:
                     seen.add((call.position, target))
                     yield self._call(key.path, call, target, depth)
+        yield from (node for position, node in unknown.items() if position not in followed)
 
     def _call(self, path: str, call: CallSketch, target: Key, depth: int) -> Node:
         """A call of a function of the project, with the calls in that function."""
@@ -223,7 +230,7 @@ class _Builder:
         if target in self._shown or depth > CALL_DEPTH:
             return Node(call.code, path, call.position, state, "", place, seen=True)
         self._shown.add(target)
-        inside = tuple(self._calls(self._sites(target), heat, depth + 1))
+        inside = self._inside(self._sites(target), heat, depth + 1)
         return Node(call.code, path, call.position, state, "", place, inside=inside)
 
     def _sketch(self, key: Key) -> FunctionSketch | None:

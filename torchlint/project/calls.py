@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.analysis.callables import SOMEWHERE, UNKNOWN, is_dotted
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.project.symbols import Index, Key
 
 if TYPE_CHECKING:
@@ -123,14 +124,25 @@ class Calls:
 
     def may_lead_somewhere(self, caller: Key, site: CallSite) -> bool:
         """Whether a call that no function was found for may yet run one of the project: a call of
-        a parameter, of what a function gave, or of an attribute that holds one of these."""
-        if site.method != "()" or is_dotted(site.target):
-            return site.target == UNKNOWN
-        if not site.target.startswith("self."):
+        a parameter, of what a function of the project gave, or of an attribute that holds one.
+
+        Most attributes of a module are layers of torch's own, also where its class does not say so.
+        """
+        if site.method != "()":
+            return False
+        targets = [site.target]
+        if site.target.startswith("self."):
+            owner = self._owner(caller)
+            if owner is None or self._index.derives(owner, ANY.module_classes):
+                return False
+            held = self._index.attribute(owner, site.target[5:].partition("#")[0])[1]
+            targets = [target for _, target in held]
+        return any(self._may_be_of_the_project(caller.path, target) for target in targets)
+
+    def _may_be_of_the_project(self, path: str, target: str) -> bool:
+        if target == UNKNOWN or target.startswith("$"):
             return True
-        owner = self._owner(caller)
-        name = site.target[5:].partition("#")[0]
-        return owner is not None and bool(self._index.attribute(owner, name)[1])
+        return self._index.locate(path, target.partition("()")[0]) is not None
 
     def _resolve_site(self, caller: Key, site: CallSite, *, load: bool = False) -> list[_Object]:
         """The functions that a call can run."""
@@ -206,12 +218,12 @@ class Calls:
     ) -> Iterator[_Object]:
         whole, _, part = target.partition("#")
         if whole.endswith("()"):
-            for maker in self._objects_of(caller, whole[:-2], depth, load=load):
+            for maker in self._objects_of(caller, whole[:-2], depth + 1, load=load):
                 if maker.key in self._index.classes and not part:
                     yield maker._replace(made=True)
         elif whole.startswith("self.") and not part:
             yield from self._methods_named(caller, whole[5:], load=load)
-        for origin, held in self._origins(caller, whole, load=load):
+        for origin, held in self._origins(caller, whole, depth, load=load):
             for name in _parts(held, part):
                 yield from self._objects_of(origin, name, depth + 1, load=load)
 
@@ -221,15 +233,15 @@ class Calls:
             for method in (own, *self._index.overrides(owner, name)):
                 yield _Object(method, made=False)
 
-    def _origins(self, caller: Key, target: str, *, load: bool) -> Iterable[tuple[Key, Held]]:
+    def _origins(
+        self, caller: Key, target: str, depth: int, *, load: bool
+    ) -> Iterable[tuple[Key, Held]]:
         """Where a parameter or attribute, or what a function returns, comes from: a function, and
         what is held there."""
         if target.endswith("()"):
-            maker = self._index.symbol(caller.path, target[:-2], load=load)
-            function = None if maker is None else self._index.functions.get(maker)
-            if maker is None or function is None:
-                return ()
-            return [(maker, held) for held in function.returns]
+            makers = self._objects_of(caller, target[:-2], depth + 1, load=load)
+            functions = ((each.key, self._index.functions.get(each.key)) for each in makers)
+            return [(key, held) for key, maker in functions if maker for held in maker.returns]
         if target.startswith("$"):
             self._asked_for_passed += 1
             parameter = target[1:]
