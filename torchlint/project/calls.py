@@ -111,6 +111,9 @@ class Calls:
             guesses = dict.fromkeys(each.key for each in present if each.guessed)
             self._guesses[caller, number] = tuple(key for key in guesses if key not in known)
             resolved[number] = known
+            if self._index.met_unparsed == met:  # there was nothing to load
+                both = self._resolved[not load].setdefault(caller, [None] * len(calls))
+                both[number] = known
             if self._index.met_unparsed != met or calls[number].target == "self":
                 self._unsure.append((caller, number))
             if self._asked_for_passed != asked:
@@ -208,6 +211,8 @@ class Calls:
             passed = self._asked_for_passed != asked
             known = _Objects(found, passed, self._index.met_unparsed != met)
             self._objects[caller, target, depth, load] = known
+            if not known.unparsed:
+                self._objects[caller, target, depth, not load] = known
         else:
             self._asked_for_passed += known.passed
             self._index.met_unparsed += known.unparsed

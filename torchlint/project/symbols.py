@@ -179,6 +179,8 @@ class Index:
         self.classes: dict[Key, ClassSummary] = {}
         self._symbols: dict[Key, Key | _Unparsed | None] = {}
         """What names resolve to that their file does not define, such as re-exports."""
+        self._methods: dict[tuple[Key, str, bool], Key | None] = {}
+        """What methods were found, where all bases are parsed."""
         self._unsure: set[Key] = set()
         """The names among them that may resolve differently once more files are parsed."""
         self.met_unparsed = 0
@@ -194,6 +196,7 @@ class Index:
             for class_ in summary.classes:
                 self.classes.setdefault(Key(path, class_.name), class_)
         self.__dict__.pop("_derived", None)
+        self._methods.clear()
         for known in self._unsure:
             del self._symbols[known]
         self._unsure.clear()
@@ -290,11 +293,16 @@ class Index:
     ) -> Key | None:
         """The function that a method call on an instance runs, through the bases of its class;
         with `inherited`, the one that `super()` leads to."""
-        for each in islice(self._lineage(class_, load=load), inherited, None):
-            own = Key(each.path, f"{each.name}.{name}")
-            if own in self.functions:
-                return own
-        return None
+        asked = (class_, name, inherited)
+        if asked in self._methods:
+            return self._methods[asked]
+        met = self.met_unparsed
+        lineage = islice(self._lineage(class_, load=load), inherited, None)
+        owns = (Key(each.path, f"{each.name}.{name}") for each in lineage)
+        found = next((own for own in owns if own in self.functions), None)
+        if self.met_unparsed == met:
+            self._methods[asked] = found
+        return found
 
     def overrides(self, class_: Key, name: str) -> list[Key]:
         """The functions that classes derived from this one have in place of its method; none if
