@@ -33,7 +33,9 @@ class Choice(str, Enum):
     ON = "on"
     OFF = "off"
     OFF_SOMETIMES = "off sometimes"
-    """Off only in some runs, such as those with `--seed`."""
+    """Off only in some runs, perhaps in most."""
+    OFF_ON_REQUEST = "off on request"
+    """Off only in runs with an option that is off by default, such as `--seed`."""
 
 
 def choices(module: Module) -> Iterator[Choice]:
@@ -90,7 +92,9 @@ def _decided(
         slows = bool(known) if flag == "deterministic" else known is False
         if slows and _only_on_request(node, module):
             return
-        if slows and not _sometimes(node, module):
+        if slows and _under_option(node, module):
+            yield Choice.OFF_ON_REQUEST
+        elif slows and not _sometimes(node, module):
             yield Choice.OFF
         elif slows or known is UNKNOWN:
             yield Choice.OFF_SOMETIMES
@@ -107,6 +111,27 @@ def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
         isinstance(above, cst.If) and not unasked.isdisjoint(words(above.test))
         for above in module.ancestors(node)
     )
+
+
+def _under_option(node: cst.CSTNode, module: Module) -> bool:
+    """Whether an `if` tests an option of the command line that is off by default."""
+    unasked = module.once(_unasked_options)
+    return any(
+        isinstance(above, cst.If) and not unasked.isdisjoint(words(above.test))
+        for above in module.ancestors(node)
+    )
+
+
+def _unasked_options(module: Module) -> frozenset[str]:
+    """The names of the options that argparse leaves None or False where nobody gives them."""
+    found = set()
+    for call in module.calls_by_method.get("add_argument", ()):
+        flags = [module.literal(arg.value) for arg in call.args if arg.keyword is None]
+        given = module.argument(call, "default")
+        action = module.literal(module.argument(call, "action"))
+        if action == "store_true" or (given is not None and module.literal(given) in (None, False)):
+            found |= {each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)}
+    return frozenset(found)
 
 
 def _sometimes(node: cst.CSTNode, module: Module) -> bool:

@@ -38,7 +38,8 @@ def main():
 - Lightning, fastai, mmcv and detectron2, which have their own setting.
 
 It is a hint if nothing shows that inputs have one size, if padded sequences stand beside cropped
-images, as in captioning, or if only a run with `--seed` asks for determinism.
+images, as in captioning, or if only some runs ask for determinism. If these are runs with an option
+that is off by default, such as `--seed`, it is a finding for the others, without a fix.
 
 ## Fix safety
 **Unsafe**: another run may choose another algorithm, so results can differ in the last bits
@@ -203,6 +204,8 @@ def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
         return _hint(finding, "sequences of many lengths are padded; only images have one size")
     if not project.has_clue("one size", files):
         return _hint(finding, "nothing shows that all inputs have the same size")
+    if Choice.OFF_ON_REQUEST.value in decided:
+        return without_fix(finding, "some runs request determinism; set it only for the others")
     return finding
 
 

@@ -40,10 +40,10 @@ torch.distributed.destroy_process_group()
 ## When it is silent
 For `isinstance(model, nn.DataParallel)` and `model.module`; for your own classes that inherit from
 it; in evaluation; for one device (`device_ids=[0]`), where the wrapper only calls the model. It is
-a hint if the same file also offers `DistributedDataParallel`, if the devices are a name for one
-device, such as a parameter with that default, if all that the file does with the wrapped model
-evaluates (a sampler, a metric), for the function `data_parallel`, and if nothing in the program
-trains.
+a hint if the devices are a name for one device, such as a parameter with that default, if all that
+the file does with the wrapped model evaluates (a sampler, a metric), for the function
+`data_parallel`, and if nothing in the program trains. If the same file also offers
+`DistributedDataParallel`, the message says to start it that way.
 
 ## Fix safety
 There is no fix: besides the wrapper, the change needs a launcher, a process group, a sampler, a
@@ -69,7 +69,7 @@ _COPIES = "DataParallel copies the model to every GPU on each forward pass, from
 
 
 def _offers_ddp(match: Match) -> bool:
-    """Whether the file also wraps models for one process per GPU: then this is a fallback."""
+    """Whether the file also wraps models for one process per GPU, if it is started that way."""
     names = match.module.calls_by_name
     return any(name.rpartition(".")[2] == "DistributedDataParallel" for name in names)
 
@@ -104,6 +104,8 @@ def _is_only_evaluated(match: Match) -> bool:
 def _message(match: Match) -> str:
     if _is_only_evaluated(match):
         return f"{_COPIES}; for an evaluation, run one process per GPU on a part of the data."
+    if _offers_ddp(match):
+        return f"{_COPIES}; start the program with one process per GPU, as it also can be."
     return f"{_COPIES}; use DistributedDataParallel with one process per GPU."
 
 
@@ -115,7 +117,7 @@ rule = Rule(
     finds=(
         calls(
             "torch.nn.DataParallel",
-            hint_if=(_offers_ddp, _shows_one_device, _is_only_evaluated),
+            hint_if=(_shows_one_device, _is_only_evaluated),
         ),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
         configures("strategy", "dp"),

@@ -140,7 +140,7 @@ def test_a_helper_is_found_slow_when_another_buffer_makes_it_hot(
     client: Client, tmp_path: Path
 ) -> None:
     (tmp_path / "metrics.py").write_text(HELPER)
-    (tmp_path / "train.py").write_text(USES_HELPER.replace("        accuracy(", "        print("))
+    (tmp_path / "train.py").write_text(USES_HELPER.replace("        accuracy(", "        zip("))
     client.begin(tmp_path)
     helper = client.open(tmp_path / "metrics.py", HELPER)
     assert client.found(helper) == []

@@ -12,6 +12,19 @@ model = nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:  # TL301
     model(x).sum().backward()
 
+# case: determinism only with an option that is off by default
+parser = argparse.ArgumentParser()
+parser.add_argument("--fixed-seed", "-s", type=int, default=None)
+args = parser.parse_args()
+if args.fixed_seed is not None:
+    torch.backends.cudnn.deterministic = True
+
+# case: determinism only with a flag
+parser = argparse.ArgumentParser()
+parser.add_argument("--strict", action="store_true")
+if parser.parse_args().strict:
+    torch.use_deterministic_algorithms(True)
+
 # case: an action is drawn without chance
 act(x, deterministic=True)
 
@@ -36,12 +49,32 @@ def seed(value, deterministic=False):
     if deterministic:
         torch.use_deterministic_algorithms(True)
 
+# head: a script that trains, and turns determinism on for an option
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=None)
+args = parser.parse_args()
+if args.seed is not None:
+    torch.backends.cudnn.deterministic = True
+
+# case: no fix
+model = nn.Conv2d(3, 8, 3).to("cuda")
+if __name__ == "__main__":  # TL301 | no fix: some runs request determinism
+    for x in loader:
+        model(x).sum().backward()
+
 # head: a script that trains, and something that makes it less sure
 model = nn.Conv2d(3, 8, 3).to("cuda")
 for x in loader:  # TL301 hint | no fix
     model(x).sum().backward()
 
 # case: determinism only with a seed
+if args.seed is not None:
+    torch.backends.cudnn.deterministic = True
+
+# case: determinism only with an option that is on by default
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=42)
+args = parser.parse_args()
 if args.seed is not None:
     torch.backends.cudnn.deterministic = True
 

@@ -43,7 +43,7 @@ Fabric(devices=2, strategy='dp')  # TL601
 if args.distributed:
     model = nn.parallel.DistributedDataParallel(model)
 else:
-    model = nn.DataParallel(model)  # TL601 hint
+    model = nn.DataParallel(model)  # TL601 | says: start the program with one process per GPU
 
 # case: the function
 y = nn.parallel.data_parallel(model, x, [0, 1])  # TL601 hint
