@@ -24,6 +24,12 @@ for step, (images, labels) in enumerate(loader):
     if loss > 10:  # TL204 | says: the host waits for the GPU on every step | marks: loss > 10
         count += 1
 
+    # case: a loss of a function that nobody knows
+    other = loss_of(output)
+    other.backward()
+    if other > 10:  # TL204
+        count += 1
+
     # case: a reduction
     if (output > 0).any():  # TL204
         count += 1

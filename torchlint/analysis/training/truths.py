@@ -73,9 +73,10 @@ def _is_computed(node: cst.BaseExpression, module: Module) -> bool:
     for _ in range(_MOST_PARTS):
         if not left:
             break
-        made = _made(left.pop(), module)
+        part = left.pop()
+        made = _made(part, module)
         if isinstance(made, cst.Call):
-            return module.value(made).has(_TENSOR_OR_ASKED)
+            return any(module.value(each).has(_TENSOR_OR_ASKED) for each in (made, part))
         if isinstance(made, cst.BinaryOperation):
             left += [made.left, made.right]
         elif isinstance(made, cst.Subscript):

@@ -153,6 +153,8 @@ class Values:
             ):
                 continue  # `array[0] = x` leaves it an array, whatever x is
             found |= self._binding(binding)
+        if found.only(Kind.LIKELY) and node.value in self._evidence.backward_names:
+            return DEVICE_VALUE
         if found.kind and not found.has(Kind.UNKNOWN | Kind.PARAMETER):
             return found
         return self._with_evidence(found, node.value, node)
