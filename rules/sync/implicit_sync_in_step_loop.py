@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a decision that Python takes by a tensor on the device, on each training step:
-`if mask.any():`, `if loss > 10:`, `assert (x > 0).all()`, `bool(tensor)`.
+`if mask.any():`, `if loss > 10:`, `assert (x > 0).all()`, `bool(tensor)`, `max(mask.sum(), 1)`.
 
 ## Why it is slow
 `if` needs a Python bool, so the host waits until the GPU has computed the condition, as for
@@ -70,7 +70,8 @@ rule = Rule(
     summary="Python decides by a tensor of the device on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers_on_demand=(
-        r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all)\()|\bbool\(",
+        r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all)\()|\bbool\("
+        r"|(?<![.\w])(?:max|min)\(",
         r"\.(?:any|all|sum|max|min|mean)\(",
     ),
     off_in_tests=True,
@@ -79,7 +80,7 @@ rule = Rule(
 
 _MESSAGE = (
     "Python needs this decision, so the host waits for the GPU on every step; let torch decide "
-    "(`torch.where`, a mask), or decide every few steps."
+    "(`torch.where`, `.clamp()`, a mask), or decide every few steps."
 )
 _FINITE = (
     "This check makes the host wait for the GPU on every step; check every few steps, or let the "

@@ -105,14 +105,15 @@ rule = Rule(
 )
 
 _INSTEAD = {
-    Purpose.SIZE: "if the size is known before the data is moved to the device, take it there",
+    Purpose.SIZE: "take it before the data is moved to the device, if it is known there, or read "
+    "all such numbers at once by `.tolist()`",
     Purpose.CONDITION: "check it every few steps, or let torch decide on the device",
     Purpose.COEFFICIENT: "torch can compute with the tensor itself: `.detach()` takes its place",
     Purpose.SUM: "add it up on the device and read the sum every few steps or after the loop",
     Purpose.LIST: "append `.detach()`ed tensors, and `torch.stack` and read them after the loop",
     Purpose.RETURNED: "return it `.detach()`ed, so that the caller reads it when it is shown",
     Purpose.STORED: "store it `.detach()`ed, and read it every few steps, where it is shown",
-    Purpose.LOGGED: "log it every few steps, or hand it over `.detach()`ed to be read later",
+    Purpose.LOGGED: "log it every few steps, or keep `.detach()`ed tensors and read them then",
     Purpose.TEXT: "print it every few steps",
     Purpose.SHOWN_RARELY: "it is only used now and then: read it there",
     Purpose.UNKNOWN: "keep the value on the device and read it every few steps or after the loop",

@@ -75,7 +75,8 @@ def _summary(tree: HotTree) -> str:
     if not tree.roots:
         return (
             f"No training step in {plural(tree.files, 'file')}: no loop calls `.backward()` or "
-            "`optimizer.step()`, and no framework runs a step."
+            "`optimizer.step()`, and no framework runs a step. Only files that are given are read: "
+            "give the folder of the whole project."
         )
     counts: Counter[State] = Counter()
     functions = set()

@@ -86,6 +86,12 @@ for step, (images, labels) in enumerate(loader):
     if share:  # TL204
         count += 1
 
+    # case: Python's `max` of a tensor and a number
+    count = max((labels >= 0).sum().float(), 1)  # TL204 | says: `.clamp()`
+
+    # case: Python's `max` of numbers, and of one tensor
+    count = max(len(images), 1) + max(output)
+
     # case: by a name for the decision
     none_valid = (labels >= 0).sum() == 0
     if none_valid:  # TL204

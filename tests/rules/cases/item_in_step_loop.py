@@ -743,7 +743,7 @@ def train():
         print(f"{accelerator.num_processes}")
 
         # case: a size
-        first = images[: int(labels.max().item())]  # TL201 | says: before the data is moved
+        first = images[: int(labels.max().item())]  # TL201 | says: at once by `.tolist()`
 
         # case: a decision
         if not math.isfinite(loss.item()):  # TL201 | says: let torch decide
@@ -1291,3 +1291,21 @@ for images in loader:
     loss = model(images.to(device)).mean()
     loss.backward()
     print(loss.item())
+
+# case: a function that draws something for a step
+def sample_scale(value):
+    return value * value.abs().max().item()  # TL201
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    noise = sample_scale(loss)
+
+# case: a function that makes something of the model, without gradients
+def sample(value):
+    with torch.no_grad():
+        shown = model(value)
+    return shown.abs().max().item()
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    noise = sample(loss)

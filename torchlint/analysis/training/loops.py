@@ -39,9 +39,10 @@ _UNDER_CONDITIONS = (cst.If, *_BLOCKS)
 
 _EVALUATION_NAME = re.compile(
     r"(?:^|_)(?:eval|evaluate|evaluation|valid|validate|validation|val|test|testing|infer|"
-    r"inference|predict|prediction|sample|sampling|generate|visuali[sz]e|visuali[sz]ation|"
-    r"translate|benchmark_inference)(?:_|\d|$)"
+    r"inference|predict|prediction|visuali[sz]e|visuali[sz]ation|benchmark_inference)(?:_|\d|$)"
 )
+_DRAWING_NAME = re.compile(r"(?:^|_)(?:sample|sampling|generate|translate)(?:_|\d|$)")
+"""Functions that make something of a model, or draw numbers for a training step."""
 _TRAINING_NAME = re.compile(r"train|fit|learn", re.IGNORECASE)
 _GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
@@ -339,7 +340,10 @@ class Loops:
             return True
         if function.name.value in ANY.evaluation_hooks:
             return True
-        if _EVALUATION_NAME.search(snake(function.name.value)):
+        name = snake(function.name.value)
+        if _EVALUATION_NAME.search(name):
+            return True
+        if _DRAWING_NAME.search(name) and (grad_off or function in self._functions_without_grad):
             return True
         modes = [
             self._mode_calls[statement]
@@ -365,6 +369,15 @@ class Loops:
             self.function(loop)
             for loop in self._tree.nodes(cst.For)
             if is_over_loader(loop.iter, self._values)
+        )
+
+    @cached_property
+    def _functions_without_grad(self) -> frozenset[cst.FunctionDef | None]:
+        """The functions that turn gradients off for a part of what they do."""
+        return frozenset(
+            self.function(each)
+            for each in self._tree.nodes(cst.With)
+            if any(self.turns_grad_off(item.item) for item in each.items)
         )
 
     # guards ------------------------------------------------------------------------------

@@ -20,15 +20,17 @@ _MOST_PARTS = 8
 _ONE_NUMBER = frozenset({"all", "amax", "amin", "any", "max", "mean", "median", "min", "sum"})
 _TENSOR_OR_ASKED = Kind.DEVICE | Kind.TENSOR | Kind.PARAMETER
 """What may be a tensor on the device, perhaps by what the callers pass."""
+_COMPARING = frozenset({"builtins.max", "builtins.min"})
 _FUNCTIONS = frozenset(f"torch.{name}" for name in _ONE_NUMBER)
 
 
 def truths(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
     """The parts of a condition that Python asks for their truth, if `node` has a condition."""
     if isinstance(node, cst.Call):
-        if len(node.args) != 1 or "builtins.bool" not in module.resolve(node.func):
-            return []
-        return asked_for(node.args[0].value)
+        if _compares_arguments(node, module):
+            return [node]
+        named = len(node.args) == 1 and "builtins.bool" in module.resolve(node.func)
+        return asked_for(node.args[0].value) if named else []
     if isinstance(node, cst.If | cst.IfExp | cst.Assert):
         return asked_for(node.test)
     return []
@@ -45,6 +47,9 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
     if isinstance(made, cst.Comparison):
         sides = [made.left, *(each.comparator for each in made.comparisons)]
         asks = _compares_numbers(made) and any(_is_computed(each, module) for each in sides)
+    elif isinstance(made, cst.Call) and _compares_arguments(made, module):
+        given = [arg.value for arg in made.args if _is_computed(arg.value, module)]
+        return operand_of_value(module.value(given[0])) if given else None
     else:
         asks = isinstance(made, cst.Call) and _is_reduction(made, module)
     return operand_of_value(module.value(made)) if asks else None
@@ -83,6 +88,13 @@ def _is_computed(node: cst.BaseExpression, module: Module) -> bool:
             item = made.value
             left.append(item.value if isinstance(item, cst.Attribute) else item)
     return False
+
+
+def _compares_arguments(call: cst.Call, module: Module) -> bool:
+    """`max(valid.sum(), 1)`, which asks whether `1 > valid.sum()`."""
+    plain = not any(arg.star or arg.keyword for arg in call.args)
+    named = not _COMPARING.isdisjoint(module.resolve(call.func))
+    return named and plain and len(call.args) > 1
 
 
 def _is_reduction(call: cst.Call, module: Module) -> bool:
