@@ -388,3 +388,47 @@ def test_a_loop_is_no_training_loop_for_what_a_computed_name_may_call(
         "    loss = getattr(steps, name)(x.cuda())\n    print(loss.cuda().item())\n"
     )
     assert found_in({"steps.py": steps, "main.py": main}) == []
+
+
+PARTS = """\
+from torch import nn
+class Encoder(nn.Module):
+    def forward(self, x):
+        return x * x.abs().max().item()
+class Base(nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder
+class Net(Base):
+    def __init__(self):
+        super().__init__(Encoder())
+        self.head = Encoder()
+class Other(nn.Module):
+    def forward(self, x):
+        return x * x.abs().max().item()
+"""
+PART = ["parts.py:4 TL201"]
+
+
+@pytest.mark.parametrize("call", ["net.head(images)", "net.encoder(images)"])
+def test_a_call_of_a_part_of_a_model_leads_to_its_forward(
+    found_in: Callable[..., list[str]], call: str
+) -> None:
+    train = LOOP.format(before="from parts import Net\nnet = Net().cuda()", call=call)
+    assert found_in({"models.py": MODELS, "parts.py": PARTS, "train.py": train}) == PART
+
+
+def test_a_part_of_a_model_that_an_object_keeps_leads_to_its_forward(
+    found_in: Callable[..., list[str]],
+) -> None:
+    before = """
+    from parts import Net
+    class Trainer:
+        def __init__(self, net):
+            self.net = net
+        def loss(self, x):
+            return self.net.head(x)
+    trainer = Trainer(Net().cuda())
+    """
+    train = LOOP.format(before=dedent(before), call="trainer.loss(images)")
+    assert found_in({"models.py": MODELS, "parts.py": PARTS, "train.py": train}) == PART

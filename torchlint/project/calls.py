@@ -80,10 +80,10 @@ class Calls:
     def callers(self, functions: Collection[Key]) -> dict[Key, list[tuple[Key, CallSite]]]:
         """The calls that can run each of these functions."""
         found: dict[Key, list[tuple[Key, CallSite]]] = defaultdict(list)
-        names = {each.name.rpartition(".")[2] for each in functions}
+        names = {each.name.rpartition(".")[2] for each in functions} | self._index.held_names
         for key, _, site in self.sites():
             if site.method and site.method not in names and site.method != "()":
-                continue  # a method of an object has its own name
+                continue  # a method of an object has its own name, or that of an attribute
             # Not cached as in `callees`: most calls are resolved only here.
             for target in self._resolve_site(key, site):
                 if target.key in functions and not target.guessed:
@@ -159,7 +159,19 @@ class Calls:
             method = self._method_of(each, site.method or "()", load=load)
             if method is not None:
                 found.append(each._replace(key=method))
+            elif each.made and site.method not in ("", "()"):
+                found += self._run_by_attribute(each.key, site.method, load=load)
         return found
+
+    def _run_by_attribute(self, class_: Key, name: str, *, load: bool) -> Iterator[_Object]:
+        """What a call of an attribute of an object runs: `model.encoder(x)`."""
+        holder, held = self._index.attribute(class_, name, load=load)
+        init = Key(holder.path, f"{holder.name}.__init__")
+        for target in (target for place, target in held if not place):
+            for each in self._objects_of(init, target, 1, load=load):
+                method = self._method_of(each, "()", load=load)
+                if method is not None:
+                    yield each._replace(key=method)
 
     def _method_of(self, each: _Object, method: str, *, load: bool) -> Key | None:
         """What a call of an object, with the method `()`, or of a method of it runs."""

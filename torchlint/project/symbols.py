@@ -352,6 +352,11 @@ class Index:
                     return each, held
         return class_, ()
 
+    @property
+    def held_names(self) -> set[str]:
+        """The names of the attributes that hold something of the project in any class."""
+        return {name for each in self.classes.values() for name, _ in each.attributes}
+
     def _lineage(self, class_: Key, *, load: bool = False) -> Iterator[Key]:
         """A class and its bases, nearest first, as far as they are followed."""
         return islice(self._ancestry(class_, {class_}, load=load), _MOST_BASES)
