@@ -81,7 +81,7 @@ FAILING = {
         "cases.py:15: not expected: TL201",
     ),
     "a comment without a finding": (
-        "# case: a\n    print(loss)  # TL201\n",
+        "# case: a\n    note(loss)  # TL201\n",
         "cases.py:10: expected TL201 default, found nothing",
     ),
     "one finding for two comments": (
@@ -100,7 +100,7 @@ FAILING = {
     "a fix where none is expected": (f"{SUM}  # TL201 | no fix\n", "cases.py:10: there is a fix"),
     "another reason to withhold the fix": (
         "# case: a\n    print(loss.item())  # TL201 | no fix: it rains\n",
-        "cases.py:10: no fix: `the number is not only added",
+        "cases.py:10: no fix: `how often it is needed",
     ),
     "another message": (
         "# case: a\n    print(loss.item())  # TL201 | says: a word\n",
@@ -120,7 +120,7 @@ FAILING = {
         "cases.py:9: the fix makes\n# train.py\n",
     ),
     "no fix at all": (
-        "# case: a\n    print(loss)\n    # becomes: pass\n",
+        "# case: a\n    note(loss)\n    # becomes: pass\n",
         "cases.py:9: there is nothing to fix",
     ),
     "a program that is parsed": ("# case: a [unread]\n    f()\n", "cases.py:9: train.py is parsed"),

@@ -53,9 +53,9 @@ def test_text_that_is_not_python_is_a_diagnostic() -> None:
 
 
 def test_hints_are_counted_until_they_are_asked_for() -> None:
-    text = TRAINS.replace("print(loss", "if rank == 0:\n            print(loss")
-    hidden = torchlint.check_source(text, "a.py", isolated=True, select=["TL201"])
-    shown = torchlint.check_source(text, "a.py", isolated=True, select=["TL201"], hints=True)
+    text = TRAINS.replace("print(loss.item())", "score(loss.cpu())")
+    hidden = torchlint.check_source(text, "a.py", isolated=True, select=["TL202"])
+    shown = torchlint.check_source(text, "a.py", isolated=True, select=["TL202"], hints=True)
     assert (hidden.findings, hidden.hidden_hints) == ((), (("a.py", 1),))
     assert [each.tier for each in shown.findings] == [torchlint.Tier.HINT]
 

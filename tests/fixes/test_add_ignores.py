@@ -211,7 +211,7 @@ def test_all_other_bytes_stay(change: Callable[[bytes], bytes], line: str) -> No
 
 
 def test_hints_are_silenced_if_they_are_shown() -> None:
-    data = f"{LOOP}    if rank == 0:\n        print(loss.item())\n".encode()
+    data = f"{LOOP}    score(loss.cpu())\n".encode()
     assert add_ignores([target(data)], wanted=Wanted()) == nothing()
     assert add_ignores([target(data)], wanted=EVERYTHING).findings == 1
 
