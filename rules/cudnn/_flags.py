@@ -107,19 +107,20 @@ def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
         return False
     params = (*function.params.params, *function.params.kwonly_params)
     unasked = {each.name.value for each in params if module.literal(each.default) is False}
+    return _is_asked_for(unasked, node, module)
+
+
+def _is_asked_for(names: frozenset[str] | set[str], node: cst.CSTNode, module: Module) -> bool:
+    """Whether an `if` around a node tests one of these names."""
     return any(
-        isinstance(above, cst.If) and not unasked.isdisjoint(words(above.test))
+        isinstance(above, cst.If) and not names.isdisjoint(words(above.test))
         for above in module.ancestors(node)
     )
 
 
 def _under_option(node: cst.CSTNode, module: Module) -> bool:
     """Whether an `if` tests an option of the command line that is off by default."""
-    unasked = module.once(_unasked_options)
-    return any(
-        isinstance(above, cst.If) and not unasked.isdisjoint(words(above.test))
-        for above in module.ancestors(node)
-    )
+    return _is_asked_for(module.once(_unasked_options), node, module)
 
 
 def _unasked_options(module: Module) -> frozenset[str]:

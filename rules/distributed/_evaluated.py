@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.training.loops import sounds_like_evaluation
-from torchlint.analysis.uses import method_name, reads_of_targets, receiving_parameter
+from torchlint.analysis.uses import method_name, reads_after, receiving_parameter
 from torchlint.project.calls import CALL_DEPTH
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ def only_evaluated(call: cst.Call, module: Module) -> bool:
     """Whether a file uses the model that a call wraps, and each use evaluates: it is called under
     `torch.no_grad()` or in a function that evaluates, or given to such a function."""
     made = _moved(call, module)
-    assign = module.parent(made)
-    reads = reads_of_targets(assign, module)
-    uses = [each for each in reads if not any(above is assign for above in module.ancestors(each))]
-    return _all_evaluate(uses or [made], module)
+    return _all_evaluate(reads_after(module.parent(made), module) or [made], module)
 
 
 def _moved(call: cst.Call, module: Module) -> cst.Call:

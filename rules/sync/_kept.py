@@ -15,7 +15,6 @@ import libcst as cst
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.training.purposes import (
     Purpose,
-    is_arithmetic,
     is_on_device,
     is_shown_rarely,
     uses_of,
@@ -46,6 +45,7 @@ _WITHHELD = {
     Purpose.SHOWN_RARELY: "move the read to where the number is used",
     Purpose.UNKNOWN: "what the number is for is not known",
 }
+_ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 _NOT_KEPT = "the number is not only added to a sum or a list"
 _ELSEWHERE = "is no variable of this function, so other code may need numbers in it"
 _COUNTS = frozenset({"eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "bool"})
@@ -198,7 +198,7 @@ def _update_of(use: cst.BaseExpression, module: Module) -> cst.AugAssign | None:
 def _fits_as_tensor(use: cst.BaseExpression, module: Module) -> bool:
     """Whether a coefficient is multiplied with a tensor, or printed now and then."""
     child, parent = use, module.parent(use)
-    while isinstance(parent, cst.BinaryOperation) and is_arithmetic(parent):
+    while isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, _ARITHMETIC):
         other = parent.right if parent.left is child else parent.left
         if is_on_device(other, module):
             return True

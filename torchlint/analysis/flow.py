@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import Binding, How, Names
+from torchlint.source.tree import last_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,5 +151,4 @@ class Flow:
 
 def _ends_with(block: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:
     """Whether the last statement of a block is of one of these kinds."""
-    last = block.body[-1] if isinstance(block, cst.IndentedBlock) and block.body else None
-    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], kinds)
+    return isinstance(block, cst.IndentedBlock) and isinstance(last_statement(block), kinds)

@@ -100,6 +100,12 @@ def receiving_parameter(
     return None
 
 
+def reads_after(statement: cst.CSTNode | None, module: Module) -> list[cst.Name]:
+    """The same without those in the assignment itself, as in `model = wrap(model)` in a loop."""
+    reads = reads_of_targets(statement, module)
+    return [each for each in reads if all(up is not statement for up in module.ancestors(each))]
+
+
 def with_items(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     """`x[0][1]` for the `x` in it."""
     parent = module.parent(node)

@@ -96,6 +96,12 @@ def within(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             stack += _children(current, names)
 
 
+def last_statement(block: cst.BaseSuite) -> cst.CSTNode | None:
+    """What a block ends with: a compound statement, or the last part of its last line."""
+    last = block.body[-1] if block.body else None
+    return last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+
+
 @cache
 def _concrete(kind: type[cst.CSTNode]) -> tuple[type[cst.CSTNode], ...]:
     """The type and all its subclasses: `BaseStatement` stands for every statement."""

@@ -12,9 +12,11 @@ from torchlint.analysis.training.loops import sounds_like_evaluation
 from torchlint.analysis.uses import (
     calls_of,
     method_name,
+    reads_after,
     reads_of_targets,
     receiving_parameter,
 )
+from torchlint.source.tree import last_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,11 +50,7 @@ def reads_of(call: cst.Call, module: Module) -> Reads:
 
 def _reads_of(module: Module, call: cst.Call) -> Reads:
     assign = module.parent(call)
-    uses = [
-        each
-        for each in reads_of_targets(assign, module)
-        if not any(above is assign for above in module.ancestors(each))
-    ]
+    uses = reads_after(assign, module)
     if not uses:
         return _read(call, module, 0) or Reads.OTHER
     found = _joined(uses, module, 0)
@@ -177,16 +175,10 @@ def _stops_early(loop: cst.For, module: Module) -> bool:
     for line in loop.body.body:
         if isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[-1], cst.Break):
             return True
-        if isinstance(line, cst.If) and _breaks(line) and _counts_to_few(line.test, loop, module):
+        ends = isinstance(line, cst.If) and isinstance(last_statement(line.body), cst.Break)
+        if isinstance(line, cst.If) and ends and _counts_to_few(line.test, loop, module):
             return True
     return False
-
-
-def _breaks(statement: cst.If) -> bool:
-    last = statement.body.body[-1]
-    return isinstance(
-        last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last, cst.Break
-    )
 
 
 def _counts_to_few(test: cst.BaseExpression, loop: cst.For, module: Module) -> bool:

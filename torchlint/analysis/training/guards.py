@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
-from torchlint.source.tree import within
+from torchlint.source.tree import last_statement, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,10 +120,7 @@ def skips_most(test: cst.BaseExpression) -> bool:
 
 def leaves_round(body: cst.BaseSuite) -> bool:
     """Whether a block ends the round of its loop, or the call of its function."""
-    last = body.body[-1] if body.body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
-    return isinstance(last, cst.Continue | cst.Return)
+    return isinstance(last_statement(body), cst.Continue | cst.Return)
 
 
 def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 
@@ -80,12 +81,6 @@ def purpose_of(sync: Sync, module: Module) -> Purpose:
 def is_shown_rarely(use: cst.BaseExpression, module: Module) -> bool:
     """Whether a use lies under `if step % 100 == 0` or the like."""
     return module.loops.guard(use, module.loops.judged_within(use)) is not None
-
-
-def is_arithmetic(node: cst.CSTNode | None) -> bool:
-    return isinstance(node, cst.BinaryOperation) and isinstance(
-        node.operator, (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
-    )
 
 
 def is_on_device(node: cst.BaseExpression, module: Module) -> bool:
@@ -166,11 +161,7 @@ def _of_statement(
         adds = isinstance(statement.operator, cst.AddAssign | cst.SubtractAssign)
         return Purpose.SUM if adds else Purpose.UNKNOWN
     if isinstance(statement, cst.Assign | cst.AnnAssign) and child is statement.value:
-        targets = (
-            [each.target for each in statement.targets]
-            if isinstance(statement, cst.Assign)
-            else [statement.target]
-        )
+        targets = assign_targets(statement)
         if any(isinstance(each, cst.Attribute | cst.Subscript) for each in targets):
             return Purpose.STORED
         uses = _named(child, module) if names else []

@@ -60,7 +60,9 @@ def _made(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     expression itself."""
     for _ in range(_MOST_NAMES):
         reaching = module.flow.reaching(node) if isinstance(node, cst.Name) else []
-        bindings = [each for each in reaching if each.value is None or not _is_none(each.value)]
+        bindings = [
+            each for each in reaching if each.value is None or literal(each.value) is not None
+        ]
         if len(bindings) != 1 or not isinstance(bindings[0].node, cst.Assign):
             break
         value, path = bindings[0].node.value, bindings[0].path
@@ -111,7 +113,3 @@ def _compares_numbers(made: cst.Comparison) -> bool:
         or isinstance(literal(each.comparator), str | None)
         for each in made.comparisons
     )
-
-
-def _is_none(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Name) and node.value == "None"

@@ -11,6 +11,7 @@ from torchlint.analysis import torch_api
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.kinds import sounds_like_optimizer
+from torchlint.source.tree import last_statement
 
 if TYPE_CHECKING:
     from torchlint.source.tree import Tree
@@ -113,7 +114,5 @@ def _asks_for_tensor(test: cst.Call) -> bool:
 
 def _leaves(body: cst.BaseSuite) -> bool:
     """Whether nothing that follows a block runs after it."""
-    last = body.body[-1] if body.body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
+    last = last_statement(body)
     return isinstance(last, cst.Return | cst.Raise | cst.Continue | cst.Break)

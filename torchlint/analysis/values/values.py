@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.frameworks.registered_hooks import registered_hooks
-from torchlint.analysis.literals import UNKNOWN, literal
+from torchlint.analysis.literals import UNKNOWN, Literal, literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
 from torchlint.analysis.values.call_values import CallValues
@@ -301,7 +301,7 @@ class Values:
             part = observed(node.value, index.value.evaluated_value, self)
             if part is not None:
                 return part
-        key = literal(index.value) if isinstance(index, cst.Index) else UNKNOWN
+        key = _key(node)
         if isinstance(key, str) and isinstance(node.value, cst.Name):
             kept = self._kept_under(node.value, key)
             if kept.kind:
@@ -329,8 +329,7 @@ class Values:
                 target = _target(binding.node)
                 if target is None:
                     return NO_VALUE
-                index = target.slice[0].slice
-                other = literal(index.value) if isinstance(index, cst.Index) else UNKNOWN
+                other = _key(target)
                 if other is UNKNOWN:
                     return NO_VALUE
                 if other == key and binding.value is not None:
@@ -410,6 +409,12 @@ class Values:
             self._known[id(call)] = DEVICE_VALUE
             binding = Binding(text, How.ASSIGNMENT, call, call)
             found.setdefault(class_, {}).setdefault(text, []).append(binding)
+
+
+def _key(item: cst.Subscript) -> Literal:
+    """The key or index of an item, if it is written out."""
+    index = item.slice[0].slice
+    return literal(index.value) if isinstance(index, cst.Index) else UNKNOWN
 
 
 def _target(update: cst.CSTNode) -> cst.Subscript | None:
