@@ -31,9 +31,11 @@ ROOT = Path(__file__).parents[1]
 COPIED = ("fixtures", "pyproject.toml", "rules", "tests/*.py", "tests/rules", "torchlint")
 PRELOADED = ("tests.case_judge", "torchlint.engine.map_project", "libcst.metadata")
 """Imported once and not in the process of each guard; none of them imports a rule."""
-DECLARE = {"Rule", "calls", "method", "sets", "configures"}
-LISTS = {"contexts", "else_hint", "unless", "hint_if"}
-OPTIONS = {"since": "None", "until": "None", "off_in_tests": "False"}
+DECLARE = {"Rule", "assigns", "calls", "configures", "exports", "first_step", "method", "passes"}
+DECLARE |= {"sets"}
+LISTS = {"contexts", "else_hint", "unless", "hint_if", "where"}
+TEXTS = {"program_has", "program_lacks"}
+OPTIONS = {"since": "None", "until": "None", "off_in_tests": "False", "operand": "None"}
 LONGEST_S = 120
 """A guard whose removal makes a loop endless is caught."""
 
@@ -85,8 +87,9 @@ def guards_of(path: str) -> Iterator[Guard]:
 
 def _declared(path: str, call: ast.Call) -> Iterator[Guard]:
     """The parts of a declaration that can be left out."""
-    for name in call.args:
-        if isinstance(name, ast.Constant) and isinstance(name.value, str) and len(call.args) > 1:
+    names = [each for arg in call.args for each in getattr(arg, "elts", [arg])]
+    for name in names:
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and len(names) > 1:
             yield Guard(path, name, "'no.such_name'")
     for keyword in call.keywords:
         value = keyword.value
@@ -96,6 +99,16 @@ def _declared(path: str, call: ast.Call) -> Iterator[Guard]:
                 instead = f"({', '.join(rest)}{',' if rest else ''})"
                 words = f"{keyword.arg}: {ast.unparse(left_out)}"
                 yield Guard(path, value, instead, words)
+        elif keyword.arg in TEXTS and isinstance(value, ast.Dict):
+            for name in value.keys:
+                pairs = zip(value.keys, value.values, strict=True)
+                rest = [
+                    f"{ast.unparse(key)}: {ast.unparse(clue)}"
+                    for key, clue in pairs
+                    if key is not None and key is not name
+                ]
+                words = f"{keyword.arg}: {ast.unparse(name) if name else '**'}"
+                yield Guard(path, value, f"{{{', '.join(rest)}}}", words)
         elif keyword.arg in OPTIONS:
             words = f"{keyword.arg}={ast.unparse(value)}"
             yield Guard(path, value, OPTIONS[keyword.arg], words)

@@ -23,8 +23,11 @@ FAMILIES: Final = {
     "cudnn": "cuDNN",
     "model": "Models",
     "optimizer": "Optimizers and gradients",
+    "precision": "Precision and compilation",
     "distributed": "Several GPUs",
     "evaluation": "Evaluation and debugging",
+    "measurement": "Measuring",
+    "advice": "Advice and old APIs",
     "suppressions": "Suppression comments",
 }
 """Headings of the families of rules; the default is the name of the family."""

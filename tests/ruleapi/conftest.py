@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> Found:
-    """What a declared rule finds in files, as `train.py:3`, hints with a `?` behind."""
+    """What a declared rule finds in files, as `train.py:3`, hints with a `?` behind, or who may
+    apply its fixes."""
 
     def finds(
-        files: str | dict[str, str], torch: tuple[int, int] = (2, 13), **declared: object
+        files: str | dict[str, str],
+        torch: tuple[int, int] = (2, 13),
+        show: str = "place",
+        **declared: object,
     ) -> list[str]:
         rule = Rule("TL999", "a-rule", "test", "it finds", message="Bad.", **declared)  # type: ignore[arg-type]
         rules = MappingProxyType({"TL999": rule})
@@ -37,6 +41,8 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
         ]
         report = check(targets)
         assert report.diagnostics == ()
+        if show == "fix":
+            return [each.fix.applicability.value for each in report.findings if each.fix]
         return [
             f"{each.path}:{each.start.row}{'?' * (each.tier is Tier.HINT)}"
             for each in report.findings

@@ -119,3 +119,32 @@ def test_a_program_is_all_files_that_import_each_other(
     }
     assert found(files, finds=FINDS, contexts=(context,)) == ["part.py:2"]
     assert found(files, finds=FINDS, else_hint=(context,)) == ["other.py:2?", "part.py:2"]
+
+
+def test_loading_is_what_a_dataset_and_a_collate_function_do(found: Found) -> None:
+    text = STEP + (
+        "    torch.f()\n"
+        "class Data:\n"
+        "    def __getitem__(self, i):\n"
+        "        torch.f()\n"
+        "    def __len__(self):\n"
+        "        torch.f()\n"
+        "def gather(samples):\n"
+        "    torch.f()\n"
+        "DataLoader(data, collate_fn=gather)\n"
+    )
+    rows = ["train.py:8", "train.py:12"]
+    assert found(text, finds=FINDS, contexts=(Context.LOADING,)) == rows
+
+
+@pytest.mark.parametrize(
+    ("helper", "found_there"), [("amp()", False), ("conv()", True), ("other()", False)]
+)
+def test_a_rule_may_ask_for_words_of_the_whole_program(
+    found: Found, helper: str, found_there: bool
+) -> None:
+    files = {"train.py": f"import helper\n{STEP}    torch.f()\n", "helper.py": helper}
+    rows = found(
+        files, finds=FINDS, program_has={"convolutions": r"conv\("}, program_lacks={"amp": r"amp\("}
+    )
+    assert bool(rows) is found_there

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
 import pytest
 
+from torchlint.analysis.training.syncs import Operand, operand_of_value
 from torchlint.files.words import Words
-from torchlint.rule import Argument, Match, calls, configures, method, sets
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Context,
+    Fix,
+    Match,
+    assigns,
+    calls,
+    configures,
+    exports,
+    first_step,
+    method,
+    passes,
+    remove,
+    sets,
+)
 
 if TYPE_CHECKING:
     from tests.ruleapi.conftest import Found
@@ -131,3 +148,125 @@ def test_an_argument_that_may_be_missing_or_positional_narrows_no_file() -> None
     words = Words(b"DataLoader(d)")
     pattern = calls(LOADER, Argument("pin_memory", 7, bad=False, missing=True))
     assert all(map(words.match, pattern.words))
+
+
+def test_a_keyword_is_found_in_the_call_of_whatever_function(found: Found) -> None:
+    text = """\
+    import torch
+    tokenizer(texts, padding="max_length")
+    make()(padding="longest")
+    padding = "max_length"
+    def pad(padding="max_length"): ...
+    """
+    assert found(text, finds=(passes("padding", "max_length"),)) == ["train.py:2"]
+
+
+def test_a_setting_may_have_several_names_and_be_bad_whatever_it_gets(found: Found) -> None:
+    pattern = sets(("torch.backends.cudnn.Benchmark", "torch.cuda.benchmark"))
+    text = """\
+    import torch
+    torch.backends.cudnn.Benchmark = True
+    torch.cuda.benchmark = flag
+    torch.backends.cudnn.benchmark = True
+    torch.Benchmark = True
+    """
+    assert found(text, finds=(pattern,)) == ["train.py:2", "train.py:3"]
+
+
+def test_an_attribute_is_found_on_whatever_object_gets_a_bad_literal(found: Found) -> None:
+    text = """\
+    import torch
+    model.fc.requires_grad = False
+    model.fc.requires_grad = True
+    requires_grad = False
+    a = b.requires_grad = False
+    model.fc.other = False
+    """
+    pattern = assigns("requires_grad", False)
+    assert found(text, finds=(pattern,)) == ["train.py:2", "train.py:5"]
+
+
+def test_an_environment_variable_is_found_however_code_sets_it(found: Found) -> None:
+    text = """\
+    import os, torch
+    from os import environ
+    os.environ["BLOCKING"] = "1"
+    environ["BLOCKING"] = "1"
+    os.environ.setdefault("BLOCKING", "1")
+    os.putenv("BLOCKING", "1")
+    os.environ["BLOCKING"] = "0"
+    os.environ.setdefault("BLOCKING", "0")
+    os.environ["OTHER"] = "1"
+    os.environ[name] = "1"
+    os.environ.setdefault("OTHER", "1")
+    settings["BLOCKING"] = "1"
+    """
+    rows = [f"train.py:{row}" for row in (3, 4, 5, 6)]
+    assert found(text, finds=(exports("BLOCKING", "1"),)) == rows
+
+
+LOOP = """\
+for x, y in loader:
+    loss(model(x), y).backward()
+    optimizer.step()
+"""
+STEP = """\
+def step(x, y):
+    loss(model(x), y).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        (f"import torch\n{LOOP}{LOOP}", 2),
+        (f"import torch\n{STEP}{LOOP}", 2),
+        (f"import torch\n{LOOP}{STEP}", 2),
+        ("import torch\nwhile True:\n    loss.backward()\n    optimizer.step()\n", 2),
+        ("import torch\ndef half(loss):\n    loss.backward()\n", None),
+    ],
+)
+def test_the_first_step_of_a_file_stands_for_what_its_program_never_does(
+    found: Found, text: str, row: int | None
+) -> None:
+    expected = [] if row is None else [f"train.py:{row}"]
+    assert found(text, finds=(first_step(),)) == expected
+
+
+def test_a_match_must_satisfy_all_conditions_of_its_pattern(found: Found) -> None:
+    def has_one(match: Match) -> bool:
+        return len(match.call.args) == 1
+
+    def has_a_name(match: Match) -> bool:
+        return isinstance(match.call.args[0].value, cst.Name)
+
+    text = "import torch\ntorch.f(x)\ntorch.f(1)\ntorch.f(x, y)\ny.f(x)\n"
+    assert found(text, finds=(calls("torch.f", where=(has_one, has_a_name)),)) == ["train.py:2"]
+
+
+def test_a_rule_about_a_tensor_is_silent_where_there_is_none(found: Found) -> None:
+    def read(match: Match) -> Operand | None:
+        return operand_of_value(match.module.value(match.receiver))
+
+    text = f"""\
+import torch
+{LOOP}    loss.nonzero()
+    x.shape.nonzero()
+    help(x.cuda(), x.shape)
+def help(a, b):
+    a.nonzero()
+    b.nonzero()
+"""
+    declared = {"finds": (method("nonzero"),), "operand": read, "contexts": (Context.HOT,)}
+    assert found(text, **declared) == ["train.py:9"]
+
+
+def test_a_fix_of_its_own_may_be_safer_than_that_of_the_rule(found: Found) -> None:
+    def change(match: Match) -> Fix:
+        text, edit = remove(match)
+        return Fix(Applicability.SAFE, text, (edit,))
+
+    text = "import torch\ntorch.f()\n"
+    declared = {"finds": (calls("torch.f"),), "fix": Applicability.UNSAFE, "change": change}
+    assert found(text, show="fix", **declared) == ["safe"]

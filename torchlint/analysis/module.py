@@ -352,6 +352,18 @@ class Module:
         return bool(self.training_calls)
 
     @cached_property
+    def first_step(self) -> cst.CSTNode | None:
+        """The head of the first step loop, or the name of a function before it that takes a whole
+        step; None in a file that takes none."""
+        loops = self.loops.step_loops
+        heads: list[cst.CSTNode] = [
+            each.iter if isinstance(each, cst.For) else each.test for each in loops
+        ]
+        steps = self.loops.stepping_functions.items()
+        heads += [function.name for function, whole in steps if whole]
+        return min(heads, key=self.order, default=None)
+
+    @cached_property
     def training_calls(self) -> list[cst.Call]:
         """The calls at the top level of functions of this file that train: `train(model)`,
         `history = train(model)`."""

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.training.batches import runs_per_batch
+from torchlint.analysis.training.batches import loads, runs_per_batch
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace
 
@@ -33,6 +33,8 @@ class Context(str, Enum):
     """The code runs on each training step: in a step loop, or in a function called from one in any
     file.
     Code in evaluation, or under `if step % 100 == 0` and the like, is not hot."""
+    LOADING = "loading"
+    """The code loads samples or batches: in a dataset's `__getitem__`, in a collate function."""
     PER_BATCH = "per batch"
     """The code runs for each batch or sample: in a step loop of its own function, in a dataset's
     `__getitem__`, in a collate function."""
@@ -47,6 +49,10 @@ class Context(str, Enum):
     TRAINS = "trains"
     """A program that uses this file trains a model."""
 
+
+HAS: Final = "has {}"
+LACKS: Final = "lacks {}"
+"""For `Waiting.contexts`: a file of the program matches a clue, or none does."""
 
 HOT_WORDS: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
 """Words that show training steps in a file, so that its code can be hot."""
@@ -115,6 +121,9 @@ def settled(waiting: Waiting, project: Project) -> Finding | None:
 def holds_in_project(name: str, waiting: Waiting, project: Project) -> bool:
     """Whether a context that the project decides holds."""
     path, place = waiting.finding.path, waiting.place
+    verb, _, clue = name.partition(" ")
+    if verb in ("has", "lacks"):
+        return project.has_clue(clue, project.programs(path)) is (verb == "has")
     if name == Context.ACCELERATOR:
         return project.uses_cuda(path)
     if name == Context.TRAINS:
@@ -166,6 +175,7 @@ def holds_here(context: Context, node: cst.CSTNode, module: Module) -> bool:
 
 
 _LOCAL: Final[dict[Context, Callable[[cst.CSTNode, Module], bool]]] = {
+    Context.LOADING: loads,
     Context.PER_BATCH: runs_per_batch,
     Context.OUTSIDE_EVALUATION: _outside_evaluation,
     Context.UNCONDITIONAL: _unconditional,

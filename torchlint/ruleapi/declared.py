@@ -1,7 +1,7 @@
 """Declared rules: a call or a setting, an argument, and its bad values.
 
-`calls`, `method`, `sets` and `configures` declare what to look for; `pass_argument` and `remove`
-are the usual fixes.
+`calls`, `method`, `passes`, `sets`, `assigns`, `exports`, `configures` and `first_step` declare
+what to look for; `pass_argument` and `remove` are the usual fixes.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
 from torchlint.analysis import edits
 from torchlint.analysis.frameworks import frameworks
-from torchlint.finding import Edit, Tier
+from torchlint.analysis.literals import literal
+from torchlint.analysis.names import dotted_text
+from torchlint.finding import Edit, Fix, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,15 +29,19 @@ if TYPE_CHECKING:
     Version = tuple[int, int]
 
 
-Change = tuple[str, Edit]
-"""The message of a fix and its edit."""
+Change = tuple[str, Edit] | Fix
+"""The message of a fix and its edit; or the fix, if it has several or is not as safe as others."""
 
 
 class _Kind(Enum):
     CALL = "call"
     METHOD = "method"
+    KEYWORD = "keyword"
     SETTING = "setting"
+    ATTRIBUTE = "attribute"
+    ENVIRONMENT = "environment"
     FRAMEWORK = "framework"
+    FIRST_STEP = "first step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +70,31 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a declared rule looks for; created by `calls`, `method`, `sets` and `configures`."""
+    """What a declared rule looks for; created by `calls`, `method`, `sets` and their like."""
 
     kind: _Kind
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     arguments: tuple[Argument, ...] = ()
     bad: tuple[object, ...] = ()
     tier: Tier | None = None
+    where: tuple[Predicate, ...] = ()
     hint_if: tuple[Predicate, ...] = ()
+    since: Version | None = None
     until: Version | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
         """Regular expressions that all match the text of every file with this pattern."""
+        if self.kind is _Kind.FIRST_STEP:
+            return (frameworks.STEP_WORDS,)
         if self.kind is _Kind.FRAMEWORK:
             return (_any_word(frameworks.keywords(self.names[0])), *_any_text(self.bad))
-        found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         if self.kind is _Kind.METHOD:
             found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
+        else:
+            found = [_any_word(name.rpartition(".")[2] for name in self.names)]
+        if self.kind in (_Kind.KEYWORD, _Kind.ENVIRONMENT):
+            found += _any_text(self.bad)
         if self.arguments and all(
             each.position is None and not each.missing for each in self.arguments
         ):
@@ -91,14 +104,13 @@ class Pattern:
 
     def matches(self, module: Module) -> Iterator[Match]:
         """Every match of the pattern in a file."""
+        if self.since is not None and module.torch < self.since:
+            return
         if self.until is not None and module.torch >= self.until:
             return
-        if self.kind is _Kind.SETTING:
-            yield from self._settings(module)
-        elif self.kind is _Kind.FRAMEWORK:
-            yield from self._framework_settings(module)
-        else:
-            yield from self._calls(module)
+        for match in _FIND[self.kind](self, module):
+            if all(holds(match) for holds in self.where):
+                yield match
 
     def tier_of(self, match: Match, usual: Tier) -> Tier:
         """The tier of the finding for a match; `usual` is the tier of the rule."""
@@ -118,13 +130,50 @@ class Pattern:
                 if bad is not None:
                     yield bad
 
+    def _keywords(self, module: Module) -> Iterator[Match]:
+        for name in self.names:
+            for word in module.spelled(name):
+                argument = module.parent(word)
+                if not isinstance(argument, cst.Arg) or argument.keyword is not word:
+                    continue
+                call = module.parent(argument)
+                if isinstance(call, cst.Call) and self._is_bad(argument.value):
+                    yield Match(call, module, argument)
+
     def _settings(self, module: Module) -> Iterator[Match]:
-        for assign in module.nodes(cst.Assign):
-            targets = {name for each in assign.targets for name in module.resolve(each.target)}
-            if not targets.isdisjoint(self.names) and _is_one_of(
-                module.literal(assign.value), self.bad
+        last = {name.rpartition(".")[2] for name in self.names}
+        for assign, target in _targets(module):
+            if dotted_text(target).rpartition(".")[2] not in last:
+                continue
+            if not set(self.names).isdisjoint(module.resolve(target)) and self._is_bad(
+                assign.value
             ):
                 yield Match(assign, module)
+
+    def _attributes(self, module: Module) -> Iterator[Match]:
+        for assign, target in _targets(module):
+            if (
+                isinstance(target, cst.Attribute)
+                and target.attr.value in self.names
+                and self._is_bad(assign.value)
+            ):
+                yield Match(assign, module)
+
+    def _environment(self, module: Module) -> Iterator[Match]:
+        for assign, target in _targets(module):
+            if (
+                isinstance(target, cst.Subscript)
+                and "os.environ" in module.resolve(target.value)
+                and isinstance(target.slice[0].slice, cst.Index)
+                and literal(target.slice[0].slice.value) in self.names
+                and self._is_bad(assign.value)
+            ):
+                yield Match(assign, module)
+        for name in ("os.environ.setdefault", "os.putenv"):
+            for call in module.calls_by_name.get(name, ()):
+                named, value = module.argument(call, "key", 0), module.argument(call, "value", 1)
+                if literal(named) in self.names and value is not None and self._is_bad(value):
+                    yield Match(call, module)
 
     def _framework_settings(self, module: Module) -> Iterator[Match]:
         (setting,) = self.names
@@ -134,18 +183,38 @@ class Pattern:
                     yield Match(call, module, argument)
                     break
 
+    def _first_step(self, module: Module) -> Iterator[Match]:
+        first = module.first_step
+        if first is not None:
+            yield Match(first, module)
+
+    def _is_bad(self, value: cst.BaseExpression) -> bool:
+        return not self.bad or _is_one_of(literal(value), self.bad)
+
+
+_FIND: Final[dict[_Kind, Callable[[Pattern, Module], Iterator[Match]]]] = {
+    _Kind.CALL: Pattern._calls,
+    _Kind.METHOD: Pattern._calls,
+    _Kind.KEYWORD: Pattern._keywords,
+    _Kind.SETTING: Pattern._settings,
+    _Kind.ATTRIBUTE: Pattern._attributes,
+    _Kind.ENVIRONMENT: Pattern._environment,
+    _Kind.FRAMEWORK: Pattern._framework_settings,
+    _Kind.FIRST_STEP: Pattern._first_step,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """A match of a pattern.
 
     Args:
-        node: the call or the assignment.
+        node: the call, the assignment, or what the pattern says that it finds.
         argument: the bad argument, if it is passed.
         required: the call fails without it.
     """
 
-    node: cst.Call | cst.Assign
+    node: cst.CSTNode
     module: Module
     argument: cst.Arg | None = None
     required: bool = False
@@ -154,6 +223,18 @@ class Match:
     def call(self) -> cst.Call:
         assert isinstance(self.node, cst.Call)
         return self.node
+
+    @property
+    def receiver(self) -> cst.BaseExpression:
+        """`x` of a match `x.method(…)`."""
+        assert isinstance(self.call.func, cst.Attribute)
+        return self.call.func.value
+
+
+def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
+    for assign in module.nodes(cst.Assign):
+        for each in assign.targets:
+            yield assign, each.target
 
 
 def _any_word(words: Iterable[str]) -> str:
@@ -183,7 +264,9 @@ def _is_one_of(value: Literal, bad: tuple[object, ...]) -> bool:
 def calls(
     *what: str | Argument,
     tier: Tier | None = None,
+    where: tuple[Predicate, ...] = (),
     hint_if: tuple[Predicate, ...] = (),
+    since: Version | None = None,
     until: Version | None = None,
 ) -> Pattern:
     """Calls of functions or classes by their dotted names, resolved through imports and aliases.
@@ -193,22 +276,27 @@ def calls(
             arguments. With arguments, a call is bad if one of them is; calls with `*` or `**` are
             then not reported.
         tier: the tier of its findings, if not that of the rule.
+        where: conditions that must all hold.
         hint_if: conditions that make the finding a hint.
+        since: the first torch version in which the call is bad.
         until: the first torch version in which the call is no longer bad.
     """
     names, arguments = _split(what)
-    return Pattern(_Kind.CALL, names, arguments, (), tier, hint_if, until)
+    return Pattern(_Kind.CALL, names, arguments, (), tier, where, hint_if, since, until)
 
 
 def method(
     *what: str | Argument,
+    tier: Tier | None = None,
+    where: tuple[Predicate, ...] = (),
     hint_if: tuple[Predicate, ...] = (),
+    since: Version | None = None,
     until: Version | None = None,
 ) -> Pattern:
-    """Calls of a method by its name, on any object; exclude objects with the rule's `unless`. For
-    the other arguments see `calls`."""
+    """Calls of a method by its name, on any object; choose objects with `where`. For the other
+    arguments see `calls`."""
     names, arguments = _split(what)
-    return Pattern(_Kind.METHOD, names, arguments, hint_if=hint_if, until=until)
+    return Pattern(_Kind.METHOD, names, arguments, (), tier, where, hint_if, since, until)
 
 
 def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Argument, ...]]:
@@ -216,15 +304,60 @@ def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Arg
     return names, tuple(each for each in what if isinstance(each, Argument))
 
 
-def sets(name: str, *bad: object, tier: Tier | None = None) -> Pattern:
-    """Assignments of a bad literal to a setting, such as `torch.backends.cudnn.enabled = False`."""
-    return Pattern(_Kind.SETTING, (name,), (), bad, tier)
+def passes(
+    keyword: str, *bad: object, tier: Tier | None = None, where: tuple[Predicate, ...] = ()
+) -> Pattern:
+    """A keyword with a bad literal in the call of whatever function, such as
+    `padding="max_length"`."""
+    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, tier, where)
 
 
-def configures(setting: str, *bad: object) -> Pattern:
+def sets(
+    names: str | tuple[str, ...],
+    *bad: object,
+    tier: Tier | None = None,
+    where: tuple[Predicate, ...] = (),
+    hint_if: tuple[Predicate, ...] = (),
+) -> Pattern:
+    """Assignments of a bad literal, or of anything if there is none, to a setting such as
+    `torch.backends.cudnn.enabled`, by its dotted names."""
+    names = (names,) if isinstance(names, str) else names
+    return Pattern(_Kind.SETTING, names, (), bad, tier, where, hint_if)
+
+
+def assigns(
+    names: str | tuple[str, ...],
+    *bad: object,
+    tier: Tier | None = None,
+    where: tuple[Predicate, ...] = (),
+    hint_if: tuple[Predicate, ...] = (),
+) -> Pattern:
+    """The same for attributes of any object, by their plain names: `x.requires_grad = False`."""
+    names = (names,) if isinstance(names, str) else names
+    return Pattern(_Kind.ATTRIBUTE, names, (), bad, tier, where, hint_if)
+
+
+def exports(variable: str, *bad: object, tier: Tier | None = None) -> Pattern:
+    """Code that gives an environment variable a bad value:
+    `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
+    return Pattern(_Kind.ENVIRONMENT, (variable,), (), bad, tier)
+
+
+def configures(
+    setting: str,
+    *bad: object,
+    tier: Tier | None = None,
+    where: tuple[Predicate, ...] = (),
+) -> Pattern:
     """Bad literals for a setting of any training framework, such as `"strategy"`. The adapters in
     `torchlint.analysis.frameworks` have the classes and keywords."""
-    return Pattern(_Kind.FRAMEWORK, (setting,), bad=bad)
+    return Pattern(_Kind.FRAMEWORK, (setting,), bad=bad, tier=tier, where=where)
+
+
+def first_step(*, where: tuple[Predicate, ...] = ()) -> Pattern:
+    """The first training step of a file, for rules about what a program never does: the head of
+    its first step loop, or the name of a function that takes a step."""
+    return Pattern(_Kind.FIRST_STEP, where=where)
 
 
 # fixes -------------------------------------------------------------------------------------

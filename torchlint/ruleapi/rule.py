@@ -12,7 +12,7 @@ import libcst as cst
 from torchlint.files.digests import blake2b
 from torchlint.finding import Applicability, Finding, Fix, Related, Tier, rule_url
 from torchlint.reported import Reported, Waiting
-from torchlint.ruleapi.contexts import Context, placed
+from torchlint.ruleapi.contexts import HAS, LACKS, Context, placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,12 @@ class Rule:
         message: of a declared rule: one sentence of fact and one of action, or a function that
             says it of a match.
         change: of a declared rule: the fix, or the reason why there is none.
+        operand: of a declared rule about hot code: the tensor that a match reads; a match without
+            one is not reported.
         contexts: where it may report; see `Context`.
+        program_has: name → regular expression: it reports only in a program with a file that
+            matches each of them.
+        program_lacks: the same for what no file of the program may match.
         else_hint: contexts without which its findings are hints; `Context.HOT` is not possible.
         since, until: the torch versions that it applies to, as (major, minor): it reports only if
             the project's oldest torch is at least `since` and below `until`.
@@ -84,7 +89,10 @@ class Rule:
     unless: tuple[Callable[[Match], bool], ...] = ()
     message: Callable[[Match], str] | str = ""
     change: Callable[[Match], Change | str] | str | None = None
+    operand: Callable[[Match], Operand | None] | None = None
     contexts: tuple[Context, ...] = ()
+    program_has: dict[str, str] = field(default_factory=dict)
+    program_lacks: dict[str, str] = field(default_factory=dict)
     else_hint: tuple[Context, ...] = ()
     since: Version | None = None
     until: Version | None = None
@@ -106,6 +114,14 @@ class Rule:
     def __post_init__(self) -> None:
         self.gates = tuple(each.words for each in self.finds)
         """For each pattern, regular expressions that all match every file with a match."""
+        texts = ((HAS, self.program_has), (LACKS, self.program_lacks))
+        self.clues |= {
+            f"{self.code} {name}": word for _, has in texts for name, word in has.items()
+        }
+        self.texts = tuple(
+            verb.format(f"{self.code} {name}") for verb, has in texts for name in has
+        )
+        """What the text of the program must show, for `Waiting.contexts`."""
         if self.finds:
             self.module_checks.append(self._report_matches)
         if Context.HOT in self.else_hint:
@@ -200,20 +216,25 @@ class Rule:
             related=related,
             group=place.group,
         )
-        if needs is None and not place.waits and not place.hints:
+        if needs is None and not (place.waits or place.hints or self.texts):
             yield finding
             return
         values = {} if needs is None else needs._asdict()
-        yield Waiting(finding, place.waits, place.hints, place.hot, values)
+        yield Waiting(finding, place.waits + self.texts, place.hints, place.hot, values)
 
     def _report_matches(self, module: Module) -> Iterator[Finding | Waiting]:
         for pattern in self.finds:
             for match in pattern.matches(module):
                 if any(excuse(match) for excuse in self.unless):
                     continue
+                operand = self.operand(match) if self.operand else None
+                if self.operand and operand is None:
+                    continue
                 change = self.change(match) if callable(self.change) else self.change
                 fix = None
-                if self.fix is not None and isinstance(change, tuple):
+                if isinstance(change, Fix):
+                    fix = change
+                elif self.fix is not None and isinstance(change, tuple):
                     fix = Fix(self.fix, change[0], (change[1],))
                 yield from self.report(
                     module,
@@ -222,6 +243,7 @@ class Rule:
                     tier=pattern.tier_of(match, self.tier),
                     fix=fix,
                     withheld=change if isinstance(change, str) else None,
+                    operand=operand,
                 )
 
     def finding(

@@ -19,9 +19,9 @@ _COLLATE = re.compile(r"collat", re.IGNORECASE)
 def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
     """Whether code runs on each training step, for each sample or batch of a dataset, or on
     each step of an environment; not in evaluation, and not now and then."""
-    function = module.function(node)
-    if function is not None and (function.name.value in _PER_SAMPLE or collates(function, module)):
+    if loads(node, module):
         return True
+    function = module.function(node)
     if module.guard(node) or module.in_evaluation(node):
         return False
     if module.step_loop(node) is not None:
@@ -31,6 +31,15 @@ def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
         if whole_step or module.loops.is_step_hook(function):
             return True
     return any(_plays(loop, module) for loop in module.loops.loops_around(node))
+
+
+def loads(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code runs where batches are loaded, perhaps in a worker process: in a dataset's
+    `__getitem__` or in a collate function."""
+    function = module.function(node)
+    return function is not None and (
+        function.name.value in _PER_SAMPLE or collates(function, module)
+    )
 
 
 def collates(function: cst.FunctionDef, module: Module) -> bool:
