@@ -14,7 +14,7 @@ changes, so measure.
 ## Example
 ```python
 def main():
-    model = resnet50().cuda()
+    model = torchvision.models.resnet50().cuda()
     loader = DataLoader(ImageFolder("train", RandomResizedCrop(224)), batch_size=64, num_workers=8)
     train(model, loader)
 ```
@@ -23,7 +23,7 @@ def main():
 ```python
 def main():
     torch.backends.cudnn.benchmark = True
-    model = resnet50().cuda()
+    model = torchvision.models.resnet50().cuda()
     loader = DataLoader(ImageFolder("train", RandomResizedCrop(224)), batch_size=64, num_workers=8)
     train(model, loader)
 ```
@@ -47,6 +47,11 @@ between runs, even with equal seeds. The first step of each input shape takes lo
 
 The line stands where the script starts or below its imports. There is no fix where torch may not be
 imported there, as after `try: import torch` with an `except` that goes on.
+
+## How verify confirms it
+It measures the line that `fix --unsafe` inserts, and needs a GPU: without one the finding is NOT
+MEASURABLE HERE. The search at the first batch is warm-up and does not count. Numbers are equal to
+rounding or bitwise equal, as cuDNN's choice falls.
 
 ## References
 - PyTorch performance tuning guide, "Enable cuDNN auto-tuner"

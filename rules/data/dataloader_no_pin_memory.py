@@ -32,6 +32,10 @@ It is a hint: where a batch is small beside the step, the gain is within the noi
 **Unsafe**: page-locked memory cannot be swapped out, so a machine with little memory may run short
 of it. Batches of a class of your own stay as they are unless it has a `pin_memory` method.
 
+## How verify confirms it
+It measures `pin_memory=True`, which needs a GPU. A batch that is small beside the step leaves the
+ratio UNRESOLVED around 1. The numbers are bitwise equal.
+
 ## References
 - PyTorch documentation, `torch.utils.data`, "Memory pinning"
 - PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"

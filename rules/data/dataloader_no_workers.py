@@ -41,6 +41,11 @@ break something: there is no `__main__` guard around a loop that runs on import,
 (only forked workers can take these over), the dataset keeps an open file or a random
 generator, or its `__getitem__` writes to `self`.
 
+## How verify confirms it
+It measures `num_workers=4` with the steps that wait for data. The first batch, which starts the
+workers, is warm-up. Where random numbers in the dataset come from another stream, it says that it
+compares the losses after realigning them, or that they cannot be compared.
+
 ## References
 - `torch.utils.data`, "Single- and Multi-process Data Loading"
 - PyTorch performance tuning guide, "Enable asynchronous data loading and augmentation"

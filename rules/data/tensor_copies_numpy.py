@@ -21,14 +21,14 @@ crosses the bus.
 ## Example
 ```python
 def __getitem__(self, index):
-    image = cv2.imread(self.files[index])
+    image = np.load(self.files[index])
     return torch.tensor(image)
 ```
 
 ## Use instead
 ```python
 def __getitem__(self, index):
-    image = cv2.imread(self.files[index])
+    image = np.load(self.files[index])
     return torch.as_tensor(image)
 ```
 
@@ -48,6 +48,10 @@ def __getitem__(self, index):
 the same. For a named array it is **unsafe**, since the array and the tensor then share memory.
 There is no fix for a tensor that is later resized, since the memory of an array cannot grow. A
 typed constructor becomes `torch.from_numpy(...).float()`, which does the same, including sharing.
+
+## How verify confirms it
+It measures each fix on the CPU as well as on a GPU. The numbers are bitwise equal, unless something
+writes to the array that the tensor now shares.
 
 ## References
 - `torch.as_tensor`, `torch.from_numpy` in the PyTorch documentation

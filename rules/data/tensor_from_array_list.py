@@ -34,6 +34,10 @@ documentation.
 - A list of `.item()` becomes `torch.stack` of the detached tensors, which keeps their type and
   device: **unsafe**.
 
+## How verify confirms it
+It measures each fix on the CPU as well as on a GPU. The numbers are bitwise equal, except where
+arrays of several types meet in one list.
+
 ## References
 - pytorch/pytorch#13918, "Creating a tensor from a list of numpy.ndarrays is extremely slow"
 """

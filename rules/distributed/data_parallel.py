@@ -49,6 +49,10 @@ the file does with the wrapped model evaluates (a sampler, a metric), for the fu
 There is no fix: besides the wrapper, the change needs a launcher, a process group, a sampler, a
 batch size per process, and a checkpoint that only one process writes.
 
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against train_ddp.py --nproc-per-node 2`
+compares with your own version; its steps are smaller by the number of processes.
+
 ## References
 - `torch.nn.parallel.DistributedDataParallel`
 - PyTorch tutorial, "Getting Started with Distributed Data Parallel"

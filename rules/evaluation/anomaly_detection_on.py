@@ -34,6 +34,9 @@ in tests; in programs that do not train.
 ## Fix safety
 **Unsafe**: a NaN no longer raises an error. There is no fix for a `with` block.
 
+## How verify confirms it
+It measures the removed line, on the CPU as well as on a GPU. The numbers are bitwise equal.
+
 ## References
 - PyTorch documentation, "Automatic differentiation package: anomaly detection"
 - PyTorch performance tuning guide, "Disable debugging APIs"

@@ -33,6 +33,10 @@ gradient is zero, which matters with momentum or weight decay. There is no fix i
 over all parameters of one module or optimizer, if it contains comments, or if the file reads
 gradients without checking for `None`.
 
+## How verify confirms it
+It measures `zero_grad()` in place of the loop, on the CPU as well as on a GPU. The numbers are
+bitwise equal where every parameter gets a gradient on every step.
+
 ## References
 - `torch.nn.Module.zero_grad`, `torch.optim.Optimizer.zero_grad`
 - PyTorch performance tuning guide, "Use parameter.grad = None"

@@ -41,6 +41,10 @@ without a fix.
 gradient is zero. So with momentum or weight decay, a parameter that the loss does not depend on
 gets other values. Code that reads `.grad` after `zero_grad` finds `None`.
 
+## How verify confirms it
+It measures `zero_grad()` without the argument, on the CPU as well as on a GPU. The numbers are
+bitwise equal where every parameter gets a gradient on every step.
+
 ## References
 - `torch.optim.Optimizer.zero_grad`
 - PyTorch performance tuning guide, "Use parameter.grad = None"

@@ -43,6 +43,10 @@ need it on the host; so are the priorities of a replay buffer, and the lengths t
 ## Fix safety
 There is no fix: what to do depends on what uses the copy, and the message names it.
 
+## How verify confirms it
+There is no fix to measure. Give it your own change, on a GPU: `torchlint verify train.py --with
+change.patch`.
+
 ## References
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
 - `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time

@@ -41,6 +41,10 @@ but somebody wants it on every step.
 ## Fix safety
 There is no fix: whether `torch.where`, a mask or a rarer check fits depends on the branches.
 
+## How verify confirms it
+There is no fix to measure. Give it your own change, on a GPU: `torchlint verify train.py --with
+change.patch`.
+
 ## References
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization", which lists "python
   control flow which depends on results of CUDA tensors"
