@@ -3,8 +3,9 @@
 Usage: evidence.py [--device D] [--budget TIME] [--pairs N,…] [--only NAME]… [--out FOLDER]
        evidence.py --again [--out FOLDER]
 
-Writes `<machine>.json`, `<machine>.md` and `<machine>.svg` into `docs/evidence`. `--again` measures
-nothing and makes the pages anew from the JSON files that are there.
+Writes `<machine>.json`, `<machine>.md` and `<machine>.svg` into `docs/evidence`, and what the pages
+of rules say of it. `--again` measures nothing and makes all that anew from the JSON files that are
+there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from typing import Any
 from evidence_page import page, plot
 from verified_fixtures import Outcome, names, verify
 
-OUT = Path(__file__).resolve().parents[1] / "docs" / "evidence"
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "docs" / "evidence"
+MEASURED = ROOT / "torchlint" / "report" / "measured.json"
 _LIMIT_S = 1800.0
 _NUMBERS = re.compile(r"\[\s+((?:(?:-?\d[\d.e+-]*|null)(?:,\s+)?)+)\s+\]")
 
@@ -55,6 +58,30 @@ def write(evidence: dict[str, Any], folder: Path) -> None:
     base.with_suffix(".json").write_text(laid_out(evidence), encoding="utf-8")
     base.with_suffix(".svg").write_text(plot(evidence), encoding="utf-8")
     base.with_suffix(".md").write_text(page(evidence), encoding="utf-8")
+
+
+def on_pages(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """By the names of the scripts: what each machine measured, for the pages of rules."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(folder.glob("*.json")):
+        evidence = json.loads(path.read_text(encoding="utf-8"))
+        for name, script in evidence["scripts"].items():
+            total = script["document"].get("total")
+            if total:
+                environment = script["document"]["environment"]
+                found.setdefault(name, []).append(
+                    {
+                        "machine": evidence["machine"],
+                        "torch": environment["torch"],
+                        "verdict": total["verdict"],
+                        "ratio": total["ratio"],
+                        "ci": total["ci"],
+                        "ms": total["ms"],
+                        "numbers": (total["numerics"] or {}).get("agreement", "not compared"),
+                        "why": " ".join((total["why"] or "").split()),
+                    }
+                )
+    return found
 
 
 def laid_out(evidence: dict[str, Any]) -> str:
@@ -97,9 +124,13 @@ def main() -> int:
     if arguments.again:
         for path in sorted(arguments.out.glob("*.json")):
             write(json.loads(path.read_text(encoding="utf-8")), arguments.out)
+    else:
+        outcomes = measured(arguments)
+        write(collected(outcomes, options_of(arguments)), arguments.out)
+    if arguments.out == OUT:
+        MEASURED.write_text(laid_out(on_pages(OUT)), encoding="utf-8")
+    if arguments.again:
         return 0
-    outcomes = measured(arguments)
-    write(collected(outcomes, options_of(arguments)), arguments.out)
     return int(any(each.status != "ok" for each in outcomes))
 
 

@@ -10,6 +10,7 @@ import click
 from torchlint.cli import torchlint
 from torchlint.config.keys import KEYS
 from torchlint.config.settings import Settings
+from torchlint.report.measured import page_of
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _rule_index() -> str:
 
 def _rule_page(rule: Rule) -> str:
     file = f"rules/{rule.family}/{rule.name.replace('-', '_')}.py"
-    title, _, text = rule.page.strip().partition("\n")
+    title, _, text = page_of(rule).strip().partition("\n")
     shown = {"default": "always", "hint": "with `--hints`"}.get(rule.tier.value, rule.tier.value)
     facts = (
         "| code | shown | best fix | added in |\n|---|---|---|---|\n"

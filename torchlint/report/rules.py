@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchlint.report.measured import page_of
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
@@ -60,10 +61,11 @@ def _version(torch: tuple[int, int] | None) -> str | None:
 
 
 def page(rule: Rule) -> str:
-    """The rule's page as Markdown: a heading, its facts, then its module's docstring."""
+    """The rule's page as Markdown: a heading, its facts, then its
+    module's docstring with what was measured."""
     fix = "no fix" if rule.fix is None else f"{rule.fix.value} fix"
     facts = f"{rule.family} · {rule.tier.value} · {fix} · added in {rule.added}"
-    text = f"# {rule.name} ({rule.code})\n\n{facts}\n\n{rule.page.strip()}\n\n{rule.url}"
+    text = f"# {rule.name} ({rule.code})\n\n{facts}\n\n{page_of(rule).strip()}\n\n{rule.url}"
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
