@@ -126,8 +126,10 @@ def test_reasons_keep_a_match_from_being_reported_or_make_it_a_hint(found: Found
 @pytest.mark.parametrize(
     ("text", "parsed"),
     [
-        (b"x = DataParallel(m)", True),
-        (b"x = DistributedDataParallel(m)", False),
+        (b"from torch import nn\nx = nn.DataParallel(m)", True),
+        (b"from torch.nn.parallel import DataParallel as D\nx = D(m)", True),
+        (b"from torch import nn\nx = nn.DistributedDataParallel(m)", False),
+        (b"from helpers import DataParallel\nx = DataParallel(m)", False),
         (b"Trainer(strategy='dp')", True),
         (b"Trainer(strategy='ddp')", False),
         (b"Trainer(devices='dp')", False),
@@ -139,13 +141,28 @@ def test_the_words_of_a_file_follow_from_the_names(text: bytes, parsed: bool) ->
     assert any(all(map(words.match, each.words)) for each in patterns) is parsed
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "parsed"),
+    [
+        ("torch.utils.checkpoint.checkpoint", b"import torch.utils.checkpoint as c", True),
+        ("torch.utils.checkpoint.checkpoint", b"from .blocks import checkpoint", False),
+        ("torch.zeros", b"zeros(3)", True),
+        ("pandas.read_csv", b"read_csv(path)", True),
+    ],
+)
+def test_the_words_of_a_name_include_its_package_in_torch(
+    name: str, text: bytes, parsed: bool
+) -> None:
+    assert all(map(Words(text).match, calls(name).words)) is parsed
+
+
 @pytest.mark.parametrize(("text", "parsed"), [(b"o.step_()", True), (b"def step_(self)", False)])
 def test_a_method_is_looked_for_where_it_is_called(text: bytes, parsed: bool) -> None:
     assert all(map(Words(text).match, method("step_").words)) is parsed
 
 
 def test_an_argument_that_may_be_missing_or_positional_narrows_no_file() -> None:
-    words = Words(b"DataLoader(d)")
+    words = Words(b"from torch.utils.data import *\nDataLoader(d)")
     pattern = calls(LOADER, Argument("pin_memory", 7, bad=False, missing=True))
     assert all(map(words.match, pattern.words))
 

@@ -93,6 +93,9 @@ class Pattern:
             found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
         else:
             found = [_any_word(name.rpartition(".")[2] for name in self.names)]
+        packages = {_package(name) for name in self.names}
+        if self.kind in (_Kind.CALL, _Kind.SETTING) and "" not in packages:
+            found.append(_any_word(packages))
         if self.kind in (_Kind.KEYWORD, _Kind.ENVIRONMENT):
             found += _any_text(self.bad)
         if self.arguments and all(
@@ -235,6 +238,15 @@ def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
     for assign in module.nodes(cst.Assign):
         for each in assign.targets:
             yield assign, each.target
+
+
+def _package(name: str) -> str:
+    """`utils` for `torch.utils.checkpoint.checkpoint`: a word that a file with this name of torch
+    also has, however it imports it; an empty string if there is none."""
+    parts = name.split(".")[:-1]
+    if parts[:1] != ["torch"] or len(parts) < 2:
+        return ""
+    return parts[-2] if name.endswith(f"{parts[-1]}.{parts[-1]}") else parts[-1]
 
 
 def _any_word(words: Iterable[str]) -> str:
