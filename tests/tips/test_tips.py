@@ -1,0 +1,49 @@
+"""The page of tips from the web says what torchlint does, and torchlint gives no wrong advice."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.case_files import read_cases
+from tests.case_judge import problems_of
+from torchlint.ruleapi.registry import all_rules
+
+if TYPE_CHECKING:
+    from tests.case_files import Case
+
+HERE = Path(__file__).parent
+PAGE = (HERE.parents[1] / "docs/tips.md").read_text(encoding="utf-8")
+RULES = all_rules()
+
+
+def cases(name: str) -> list[object]:
+    return [pytest.param(case, id=case.title) for case in read_cases(HERE / f"cases/{name}.py")]
+
+
+@pytest.mark.parametrize("case", cases("wrong_advice"))
+def test_wrong_advice_is_not_given(case: Case) -> None:
+    judge(case)
+
+
+@pytest.mark.parametrize("case", cases("reviewed"))
+def test_what_a_reviewer_named_is_found_or_said_not_to_be(case: Case) -> None:
+    judge(case)
+
+
+def judge(case: Case) -> None:
+    problems = problems_of(case, RULES["TL201"])
+    if problems:
+        pytest.fail("\n".join(problems), pytrace=False)
+
+
+def test_every_rule_on_the_page_has_the_code_and_the_name_that_it_says() -> None:
+    linked = re.findall(r"\[(TL\d{3})\]\(rules/([\w-]+)\.md\)", PAGE)
+    assert dict(linked) == {code: RULES[code].name for code, _ in linked if code in RULES}
+
+
+def test_every_code_on_the_page_is_a_rule() -> None:
+    assert set(re.findall(r"TL\d{3}", PAGE)) <= RULES.keys()
