@@ -1,0 +1,130 @@
+"""Freeze a module with `requires_grad_(False)`: an assignment to `requires_grad` freezes nothing.
+
+## What it does
+Reports `module.requires_grad = False`. Modules have no such attribute, so Python creates one that
+nothing reads, and the parameters go on as before. It also reports `p.require_grad = False` and
+other misspellings on a parameter or module, which do the same.
+
+## Why it is slow
+The module was meant to be frozen, and is not. The backward pass still computes the gradient of each
+of its weights, keeps the activations that this needs, and stores the gradients; with
+`DistributedDataParallel` they are also sent to the other processes. And if the optimizer has these
+parameters, they are trained.
+
+## Example
+```python
+backbone = torchvision.models.resnet50(weights="DEFAULT")
+backbone.requires_grad = False
+model = nn.Sequential(backbone, nn.Linear(1000, 10)).to(device)
+```
+
+## Use instead
+```python
+backbone = torchvision.models.resnet50(weights="DEFAULT")
+backbone.requires_grad_(False)
+model = nn.Sequential(backbone, nn.Linear(1000, 10)).to(device)
+```
+
+## When it is silent
+For tensors and parameters, where the assignment works; for objects that nothing shows to be
+modules; for classes that define `requires_grad` themselves; where the module is frozen in another
+way as well; for `= True`, which costs nothing.
+
+## Fix safety
+**Unsafe**: it does what the line says, so the module stops learning. A program that only trained
+well because the module was never frozen gets worse.
+
+## How verify confirms it
+It measures the frozen module, on the CPU as well as on a GPU. Other numbers are expected: the
+parameters of the module keep their values from now on.
+
+## References
+- PyTorch documentation, "Autograd mechanics: locally disabling gradient computation"
+- `torch.nn.Module.requires_grad_`
+"""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import words
+from torchlint.analysis.values.kinds import TENSORS, Kind
+from torchlint.rule import Applicability, Change, Match, Rule, assigns, edits
+
+_MISSPELLED = ("require_grad", "require_grads", "requires_grads", "requires_grad_")
+_LAYERS = re.compile(r"^(?:bn|blocks|conv|embeddings|fc|features|layer|linear|norm|stem)\d*$")
+"""What people and libraries call the parts of a model, and never a parameter."""
+
+
+def _stands_alone(match: Match) -> bool:
+    assert isinstance(match.node, cst.Assign)
+    return len(match.node.targets) == 1
+
+
+def _owner(match: Match) -> cst.BaseExpression:
+    """The module or tensor whose attribute is assigned to."""
+    assert isinstance(match.node, cst.Assign)
+    target = match.node.targets[0].target
+    assert isinstance(target, cst.Attribute)
+    return target.value
+
+
+def _is_module(match: Match) -> bool:
+    owner, module = _owner(match), match.module
+    value = module.value(owner)
+    if isinstance(owner, cst.Attribute) and _LAYERS.search(owner.attr.value):
+        return module.value(owner.value).has(Kind.MODULE)
+    classes = filter(None, map(module.definitions.class_named, value.classes))
+    return value.only(Kind.MODULE | Kind.PARAMETER) and not any(
+        "requires_grad" in module.definitions.methods(each) for each in classes
+    )
+
+
+def _is_tensor(match: Match) -> bool:
+    return match.module.value(_owner(match)).only(TENSORS)
+
+
+def _is_frozen_elsewhere(match: Match) -> bool:
+    """Whether the file also freezes the module as it should: by the method, or in a loop."""
+    owner, calls = dotted_text(_owner(match)), match.module.calls_by_method
+    return any(
+        dotted_text(call.func) == f"{owner}.{name}"
+        and (name == "requires_grad_" or _loop_freezes(call, match))
+        for name in ("requires_grad_", "parameters", "named_parameters")
+        for call in calls.get(name, ())
+    )
+
+
+def _loop_freezes(call: cst.Call, match: Match) -> bool:
+    loop = match.module.parent(call)
+    return isinstance(loop, cst.For) and any(
+        word.startswith("requires_grad") for word in words(loop.body)
+    )
+
+
+def _freeze(match: Match) -> Change:
+    text = f"{match.module.source(_owner(match))}.requires_grad_(False)"
+    return "Call `requires_grad_(False)`", edits.replace(match.module, match.node, text)
+
+
+rule = Rule(
+    code="TL405",
+    name="inert-requires-grad",
+    family="optimizer",
+    summary="an assignment that should freeze a module freezes nothing",
+    fix=Applicability.UNSAFE,
+    finds=(
+        assigns("requires_grad", False, where=(_stands_alone, _is_module)),
+        assigns(_MISSPELLED, False, where=(_stands_alone, _is_module)),
+        assigns(_MISSPELLED, False, where=(_stands_alone, _is_tensor)),
+    ),
+    unless=(_is_frozen_elsewhere,),
+    message="This assignment freezes nothing, and the gradients are computed as before; call "
+    "`requires_grad_(False)`.",
+    change=_freeze,
+    off_in_tests=True,
+    may_change="the module keeps its values instead of being trained",
+)
