@@ -1,6 +1,6 @@
 """Accelerate: https://huggingface.co/docs/accelerate/package_reference/accelerator"""
 
-from torchlint.analysis.frameworks.adapter import Framework
+from torchlint.analysis.frameworks.adapter import Framework, Setting
 
 ACCELERATE = Framework(
     accelerator_words=(r"Accelerator\(",),
@@ -9,4 +9,9 @@ ACCELERATE = Framework(
     accelerator_calls=("accelerate.Accelerator",),
     unwraps=frozenset({"unwrap_model"}),
     prepares=frozenset({"prepare", "prepare_data_loader"}),
+    settings=(
+        Setting(
+            "unused parameters", r"DistributedDataParallelKwargs$", ("find_unused_parameters",)
+        ),
+    ),
 )

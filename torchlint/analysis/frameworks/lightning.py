@@ -35,6 +35,7 @@ LIGHTNING = Framework(
             r"^lightning\.pytorch\.Trainer$",
             ("strategy", "accelerator", "distributed_backend"),
         ),
+        Setting("unused parameters", r"^lightning\..*\.DDPStrategy$", ("find_unused_parameters",)),
         Setting("anomaly detection", r"^lightning\.pytorch\.Trainer$", ("detect_anomaly",)),
     ),
 )

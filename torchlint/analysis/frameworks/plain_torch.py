@@ -1,6 +1,6 @@
 """Plain torch, and the conventions of hand-written training loops."""
 
-from torchlint.analysis.frameworks.adapter import Framework
+from torchlint.analysis.frameworks.adapter import Framework, Setting
 
 PLAIN_TORCH = Framework(
     step_words=(r"backward\(", r"(?:opt|scaler|solver)\w{0,80}\.step\(", "loss_scaler"),
@@ -19,5 +19,8 @@ PLAIN_TORCH = Framework(
             "torch.cuda.manual_seed_all",
             "torch.cuda.device_count",
         }
+    ),
+    settings=(
+        Setting("unused parameters", r"\.DistributedDataParallel$", ("find_unused_parameters",)),
     ),
 )
