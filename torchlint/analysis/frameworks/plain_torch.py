@@ -6,7 +6,7 @@ PLAIN_TORCH = Framework(
     step_words=(r"backward\(", r"(?:opt|scaler|solver)\w{0,80}\.step\(", "loss_scaler"),
     backward_methods=frozenset({"backward"}),
     accelerator_words=(
-        r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.[A-Z]",
+        r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.(?:[A-Z]|set_device\()",
         r"\.to\((?:self\.|args\.|cfg\.|config\.)?device",
     ),
     packages=("torch.", "torchvision.", "timm."),
