@@ -16,6 +16,10 @@ _MOVED = {
     "torch.nn.parallel.distributed.DistributedDataParallel": (
         "torch.nn.parallel.DistributedDataParallel"
     ),
+    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": (
+        "torch.distributed.fsdp.FullyShardedDataParallel"
+    ),
+    "torch.distributed._composable.fsdp.fully_shard": "torch.distributed.fsdp.fully_shard",
     "torch.autograd.variable.Variable": "torch.autograd.Variable",
     "torch.autograd.grad_mode.no_grad": "torch.no_grad",
     "torch.autograd.no_grad": "torch.no_grad",
