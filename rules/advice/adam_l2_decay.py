@@ -1,0 +1,85 @@
+"""Choose between weight decay and an L2 penalty on purpose: `AdamW` decays, `Adam` does not.
+
+## What it does
+Reports `torch.optim.Adam` with a `weight_decay` that is not zero. This is advice on training, not
+on speed, so it is pedantic.
+
+## Why it is slow
+No step takes longer. `Adam` adds the decay to the gradient, and then divides both by the size of
+past gradients. So weights with large gradients are hardly decayed, and the best `weight_decay`
+changes with the learning rate, which takes more training runs to find. `AdamW` subtracts the decay
+from the weights, apart from the gradient.
+
+## Example
+```python
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, weight_decay=1e-2)
+```
+
+## Use instead
+```python
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2)
+```
+
+## When it is silent
+For a decay of zero or one that is no literal; with `decoupled_weight_decay`, which makes `Adam` do
+the same as `AdamW`; in tests. If a paper is reproduced that trained with `Adam` and an L2 penalty,
+keep it, and silence the rule there.
+
+## Fix safety
+**Unsafe**: this is another optimizer. Other weights come out, and the decay has to be chosen anew;
+usually it is larger than the L2 penalty was. There is no fix where the file does not import `AdamW`
+and calls `Adam` without its module.
+
+## How verify confirms it
+It measures no difference: both take the same time. The losses differ, as they should.
+
+## References
+- `torch.optim.AdamW`
+- Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
+
+
+def _decays(match: Match) -> bool:
+    decay = match.module.literal(match.module.argument(match.call, "weight_decay", 4))
+    return isinstance(decay, int | float) and decay != 0
+
+
+def _may_be_another(match: Match) -> bool:
+    return len(match.module.resolve(match.call.func)) > 1
+
+
+def _is_decoupled(match: Match) -> bool:
+    return match.module.argument(match.call, "decoupled_weight_decay") is not None
+
+
+def _use_adamw(match: Match) -> Change | str:
+    module, func = match.module, match.call.func
+    if isinstance(func, cst.Attribute):
+        return "Use `AdamW`", edits.replace(module, func.attr, "AdamW")
+    name = module.names.imported_as("torch.optim.AdamW", match.call)
+    if name is None:
+        return "the file does not import `AdamW`"
+    return f"Use `{name}`", edits.replace(module, func, name)
+
+
+rule = Rule(
+    code="TL902",
+    name="adam-l2-decay",
+    family="advice",
+    summary="`Adam` with `weight_decay` adds an L2 penalty to the gradient",
+    tier=Tier.PEDANTIC,
+    fix=Applicability.UNSAFE,
+    finds=(calls("torch.optim.Adam", where=(_decays,)),),
+    unless=(_may_be_another, _is_decoupled),
+    message="`Adam` divides the decay by the size of past gradients; use `AdamW`, which decays all "
+    "weights alike.",
+    change=_use_adamw,
+    off_in_tests=True,
+    may_change="weights are decayed apart from their gradients",
+)
