@@ -13,6 +13,7 @@ from torchlint.analysis.frameworks.lightning import LIGHTNING
 from torchlint.analysis.frameworks.openmmlab import OPENMMLAB
 from torchlint.analysis.frameworks.plain_torch import PLAIN_TORCH
 from torchlint.analysis.frameworks.settings_owners import SETTINGS_OWNERS
+from torchlint.analysis.frameworks.sharding import SHARDING
 from torchlint.analysis.frameworks.torchnet import TORCHNET
 from torchlint.analysis.frameworks.transformers import TRANSFORMERS
 
@@ -29,6 +30,7 @@ FRAMEWORKS: Final = (
     OPENMMLAB,
     TORCHNET,
     SETTINGS_OWNERS,
+    SHARDING,
 )
 
 

@@ -6,7 +6,10 @@ https://huggingface.co/docs/transformers/main_classes/trainer
 from torchlint.analysis.frameworks.adapter import Framework, Setting
 
 TRANSFORMERS = Framework(
-    owns=frozenset({"pinned memory"}),
+    shown_by=(
+        r"TrainingArguments\b|\b(?:CPO|DPO|GRPO|KTO|ORPO|PPO|Reward|RLOO|SFT)(?:Config|Trainer)\b",
+    ),
+    owns=frozenset({"optimizer step", "pinned memory"}),
     packages=("transformers.",),
     module_classes=("PreTrainedModel",),
     step_methods=("compute_loss",),

@@ -1,0 +1,15 @@
+"""DeepSpeed, FSDP and tensor parallelism, which keep parameters and their optimizer in pieces.
+
+https://deepspeed.readthedocs.io/en/latest/optimizers.html
+https://docs.pytorch.org/docs/stable/fsdp.html
+"""
+
+from torchlint.analysis.frameworks.adapter import Framework
+
+SHARDING = Framework(
+    shown_by=(
+        r"\bdeepspeed\b",
+        r"\b(?:FSDP|FullyShardedDataParallel|fully_shard|parallelize_module|DTensor)\b",
+    ),
+    owns=frozenset({"optimizer step"}),
+)
