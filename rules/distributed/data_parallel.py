@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `nn.DataParallel(model)`, the function `nn.parallel.data_parallel`, and Lightning's
-`strategy="dp"`.
+`strategy="dp"`. It also reports objects of a class in the same file that inherits from
+`nn.DataParallel`, as a hint.
 
 ## Why it is slow
 One process drives all GPUs. On every forward pass it copies the whole model to each GPU, splits
@@ -38,11 +39,11 @@ torch.distributed.destroy_process_group()
 ```
 
 ## When it is silent
-For `isinstance(model, nn.DataParallel)` and `model.module`; for your own classes that inherit from
-it; in evaluation; for one device (`device_ids=[0]`), where the wrapper only calls the model. It is
-a hint if the devices are a name for one device, such as a parameter with that default, if all that
-the file does with the wrapped model evaluates (a sampler, a metric), for the function
-`data_parallel`, and if nothing in the program trains. If the same file also offers
+For `isinstance(model, nn.DataParallel)` and `model.module`; for a class of your own that inherits
+from it, in another file; in evaluation; for one device (`device_ids=[0]`), where the wrapper only
+calls the model. It is a hint if the devices are a name for one device, such as a parameter with
+that default, if all that the file does with the wrapped model evaluates (a sampler, a metric), for
+the function `data_parallel`, and if nothing in the program trains. If the same file also offers
 `DistributedDataParallel`, the message says to start it that way.
 
 ## Fix safety
@@ -62,6 +63,8 @@ compares with your own version; its steps are smaller by the number of processes
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
 from torchlint.analysis.literals import literal
@@ -69,6 +72,16 @@ from torchlint.rule import Context, Match, Rule, Tier, calls, configures
 
 from ._evaluated import only_evaluated
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.rule import Module, Reported
+
+_WRAPPER = "torch.nn.DataParallel"
+_NO_FIX = (
+    "DistributedDataParallel also needs a launcher, a process group and a sampler; "
+    "`torchlint rule TL601` shows a template"
+)
 _COPIES = "DataParallel copies the model to every GPU on each forward pass, from one process"
 
 
@@ -120,7 +133,7 @@ rule = Rule(
     summary="one process drives all GPUs through `nn.DataParallel`",
     finds=(
         calls(
-            "torch.nn.DataParallel",
+            _WRAPPER,
             hint_if=(_shows_one_device, _is_only_evaluated),
         ),
         calls("torch.nn.parallel.data_parallel", tier=Tier.HINT),
@@ -128,10 +141,23 @@ rule = Rule(
     ),
     unless=(_has_one_device,),
     message=_message,
-    change="DistributedDataParallel also needs a launcher, a process group and a sampler; "
-    "`torchlint rule TL601` shows a template",
+    change=_NO_FIX,
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),
     off_in_tests=True,
     needs_gpu=True,
 )
+
+
+@rule.on(cst.ClassDef)
+def makes_objects_of_a_class_that_inherits(
+    class_: cst.ClassDef, module: Module
+) -> Iterator[Reported]:
+    """Such a class may scatter or gather in a better way, so it is a hint."""
+    if _WRAPPER not in module.definitions.bases(class_):
+        return
+    for call in module.calls_by_name.get(f":{module.qualified_name(class_)}", ()):
+        match = Match(call, module)
+        if not _has_one_device(match):
+            message = _message(match)
+            yield from rule.report(module, call, message, tier=Tier.HINT, withheld=_NO_FIX)

@@ -74,9 +74,31 @@ def wrap(model, gpu_ids):
 if isinstance(model, nn.DataParallel):
     model = model.module
 
-# case: a class of the project
+# case: a class of the file
+class Wrap(nn.DataParallel):
+    def __getattr__(self, name):
+        return getattr(self.module, name)
+model = Wrap(model)  # TL601 hint | no fix: torchlint rule TL601 | says: use DistributedDataParallel
+
+# case: a class of the file that inherits from another, for the parts of a model
+class Wrap(torch.nn.parallel.DataParallel):
+    pass
+class Quiet(Wrap):
+    pass
+model = {name: Quiet(part) for name, part in parts}  # TL601 hint
+
+# case: a class of the file, with one device
 class Wrap(nn.DataParallel):
     pass
+model = Wrap(model, device_ids=[0])
+
+# case: a class of the file that nothing is made of
+class Wrap(nn.DataParallel):
+    pass
+
+# case: a class of the file that inherits from another module
+class Wrap(nn.Module):
+    parallel = nn.DataParallel
 model = Wrap(model)
 
 # case: a class of the same name from elsewhere
