@@ -1,0 +1,140 @@
+"""Let DDP average the gradients: it sends them in buckets, while the backward pass goes on.
+
+## What it does
+Reports a loop over parameters that calls `all_reduce` for each gradient, where it runs on every
+training step.
+
+## Why it is slow
+Each call is a collective of its own, hundreds on every step for a typical network. Most gradients
+are small, so that the latency of the network counts, not its bandwidth. And none is sent before the
+backward pass has ended; until the last one has arrived, the GPUs compute nothing.
+`DistributedDataParallel` collects gradients in buckets of 25 MB, and sends a bucket as soon as its
+gradients are there, while the GPU computes the others.
+
+## Example
+```python
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    for p in model.parameters():
+        dist.all_reduce(p.grad)
+        p.grad /= dist.get_world_size()
+    optimizer.step()
+    optimizer.zero_grad()
+```
+
+## Use instead
+```python
+ddp_model = DistributedDataParallel(model, device_ids=[device.index])
+for images, labels in loader:
+    loss = criterion(ddp_model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+```
+Where DDP does not fit, join the gradients to one tensor, and call `all_reduce` once.
+
+## When it is silent
+For parameters that are picked by a condition, as for tensor parallelism; within a `group`; for what
+is not a gradient, such as losses, buffers and weights; where the loop does not run on every step;
+with FSDP, DeepSpeed, Lightning and a Hugging Face `Trainer`, which exchange gradients themselves.
+It is a hint with `async_op=True`, where the calls at least do not wait for each other, and where
+nothing shows that the loop is over all parameters of a model or optimizer.
+
+## Fix safety
+There is no fix: the model has to be wrapped where it is made, and `model.module` is what to save.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against train_ddp.py --nproc-per-node 2`
+compares with your own version.
+
+## References
+- Li and others, "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020
+- PyTorch tutorial, "Getting Started with Distributed Data Parallel"
+- PyTorch tutorial, "Writing Distributed Applications with PyTorch", which averages by hand to
+  explain what DDP does
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.training.guards import words
+from torchlint.rule import Context, Match, Rule, calls
+
+_SAYS_NOTHING = frozenset({"data", "grad", "None", "requires_grad"})
+_ALL = ("parameters()", "param_groups", '["params"]', "['params']")
+
+
+def _reduced(match: Match) -> tuple[cst.BaseExpression | None, str]:
+    """`p` of `all_reduce(p.grad)`, and what the loop around must be over."""
+    tensor, over = match.module.argument(match.call, "tensor", 0), "grad"
+    while isinstance(tensor, cst.Attribute) and tensor.attr.value in ("data", "grad"):
+        over = "param" if tensor.attr.value == "grad" else over
+        tensor = tensor.value
+    return tensor, over
+
+
+def _loop(match: Match) -> cst.For | None:
+    loop = next(match.module.loops.loops_around(match.node), None)
+    return loop if isinstance(loop, cst.For) else None
+
+
+def _is_each_gradient(match: Match) -> bool:
+    (tensor, over), loop = _reduced(match), _loop(match)
+    return (
+        loop is not None
+        and isinstance(tensor, cst.Name)
+        and tensor.value in words(loop.target)
+        and over in match.module.source(loop.iter)
+    )
+
+
+def _picks_some(match: Match) -> bool:
+    """Whether a condition is about more than whether there is a gradient."""
+    (tensor, _), loop = _reduced(match), _loop(match)
+    assert tensor is not None
+    assert loop is not None
+    about = {*_SAYS_NOTHING, *words(tensor)}
+    return any(
+        isinstance(each, cst.If | cst.CompIf) and not about.issuperset(words(each.test))
+        for each in match.module.within(loop)
+    )
+
+
+def _is_in_group(match: Match) -> bool:
+    return match.module.argument(match.call, "group", 2) is not None
+
+
+def _does_not_wait(match: Match) -> bool:
+    return match.module.literal(match.module.argument(match.call, "async_op", 3)) is True
+
+
+def _may_be_few(match: Match) -> bool:
+    loop = _loop(match)
+    assert loop is not None
+    return not any(each in match.module.source(loop.iter) for each in _ALL)
+
+
+rule = Rule(
+    code="TL607",
+    name="manual-gradient-allreduce",
+    family="distributed",
+    summary="each gradient is averaged by a collective of its own",
+    finds=(
+        calls(
+            "torch.distributed.all_reduce",
+            where=(_is_each_gradient,),
+            hint_if=(_does_not_wait, _may_be_few),
+        ),
+    ),
+    unless=(_picks_some, _is_in_group),
+    message="This waits for one message per parameter after the backward pass; "
+    "`DistributedDataParallel` sends them in buckets while it runs.",
+    change="the model has to be wrapped where it is made",
+    contexts=(Context.HOT,),
+    program_lacks={"another exchange": frameworks.owned("optimizer step")},
+    off_in_tests=True,
+    needs_gpu=True,
+)
