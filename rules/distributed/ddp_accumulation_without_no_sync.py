@@ -1,0 +1,113 @@
+"""Average gradients once for each step of the optimizer, not once for each batch.
+
+## What it does
+Reports a backward pass on every batch, in a program with `DistributedDataParallel`, where the
+optimizer steps only on every so many, and nothing in the program uses `no_sync`.
+
+## Why it is slow
+DDP averages the gradients over all processes in each backward pass. Where they are accumulated over
+eight batches, seven of eight averages are not needed: the sums could stay in each process, and be
+averaged in the last of these backward passes.
+
+## Example
+```python
+ddp_model = DistributedDataParallel(model, device_ids=[device.index])
+for index, (images, labels) in enumerate(loader):
+    loss = criterion(ddp_model(images.to(device)), labels.to(device))
+    (loss / 8).backward()
+    if (index + 1) % 8 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+```
+
+## Use instead
+```python
+ddp_model = DistributedDataParallel(model, device_ids=[device.index])
+for index, (images, labels) in enumerate(loader):
+    steps = (index + 1) % 8 == 0
+    with contextlib.nullcontext() if steps else ddp_model.no_sync():
+        loss = criterion(ddp_model(images.to(device)), labels.to(device))
+        (loss / 8).backward()
+    if steps:
+        optimizer.step()
+        optimizer.zero_grad()
+```
+The forward pass must be in the context too.
+
+## When it is silent
+In programs that use `no_sync`, `require_backward_grad_sync`, `no_backward_sync` of Fabric or
+`accumulate` of Accelerate; with FSDP, DeepSpeed, Lightning and a Hugging Face `Trainer`; where one
+of several optimizers steps on every batch; in tests. It is a hint, since only options may turn
+accumulation on.
+
+## Fix safety
+There is no fix: the forward and the backward pass have to move into a `with`, and the last batches
+of an epoch may need care. Sums are then rounded in another way.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against train_no_sync.py
+--nproc-per-node 2` compares with your own version.
+
+## References
+- `torch.nn.parallel.DistributedDataParallel.no_sync`
+- PyTorch performance tuning guide, "Skip unnecessary all-reduce if training with
+  DistributedDataParallel and gradient accumulation"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.frameworks import frameworks
+from torchlint.rule import Match, Rule, Tier, method
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+_HELD_BACK = r"no_sync|no_backward_sync|require_backward_grad_sync|with\s+\w+\.accumulate\("
+
+
+def _accumulates(match: Match) -> bool:
+    """Whether the loop around only accumulates, or every step of an optimizer in it is under a
+    condition such as `index % 8 == 0`, which the backward pass is not under."""
+    module, around = match.module, match.module.step_loop(match.node)
+    if around is None:
+        return False
+    above = set(module.ancestors(match.node))
+    steps = [each for each in module.loops.optimizer_steps if module.step_loop(each) is around]
+    if not steps:
+        loop = around.node
+        return isinstance(loop, cst.For) and "accum" in module.source(loop.iter)
+    return all(
+        any(each not in above and _is_periodic(each, module) for each in module.ancestors(step))
+        for step in steps
+    )
+
+
+def _is_periodic(condition: cst.CSTNode, module: Module) -> bool:
+    return isinstance(condition, cst.If) and any(
+        isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo)
+        for node in module.within(condition.test)
+    )
+
+
+rule = Rule(
+    code="TL603",
+    name="ddp-accumulation-without-no-sync",
+    family="distributed",
+    summary="DDP averages gradients that are only accumulated",
+    tier=Tier.HINT,
+    finds=(method("backward", where=(_accumulates,)),),
+    message="DDP averages the gradients in each backward pass, but the optimizer steps after only "
+    "some; use `no_sync()` for the others.",
+    change="the forward pass has to move into the `with` as well",
+    program_has={"ddp": r"\b(?:DistributedDataParallel|DDP)\("},
+    program_lacks={
+        "no sync": _HELD_BACK,
+        "another exchange": frameworks.owned("optimizer step"),
+    },
+    off_in_tests=True,
+    needs_gpu=True,
+)
