@@ -4,7 +4,8 @@ from torchlint.analysis.frameworks.adapter import Framework, Setting
 
 ACCELERATE = Framework(
     accelerator_words=(r"Accelerator\(",),
-    owns=frozenset({"pinned memory"}),
+    shown_by=(r"\bAccelerator\(",),
+    owns=frozenset({"pinned memory", "sampler"}),
     packages=("accelerate.",),
     accelerator_calls=("accelerate.Accelerator",),
     unwraps=frozenset({"unwrap_model"}),
