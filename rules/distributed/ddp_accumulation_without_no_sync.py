@@ -64,6 +64,7 @@ from torchlint.analysis.frameworks import frameworks
 from torchlint.rule import Match, Rule, Tier, method
 
 if TYPE_CHECKING:
+    from torchlint.analysis.training.loops import Loop
     from torchlint.rule import Module
 
 _HELD_BACK = r"no_sync|no_backward_sync|require_backward_grad_sync|with\s+\w+\.accumulate\("
@@ -75,21 +76,25 @@ def _accumulates(match: Match) -> bool:
     module, around = match.module, match.module.step_loop(match.node)
     if around is None:
         return False
-    above = set(module.ancestors(match.node))
-    steps = [each for each in module.loops.optimizer_steps if module.step_loop(each) is around]
+    loop, steps = around.node, module.once(_conditions_of_steps, around.node)
     if not steps:
-        loop = around.node
         return isinstance(loop, cst.For) and "accum" in module.source(loop.iter)
-    return all(
-        any(each not in above and _is_periodic(each, module) for each in module.ancestors(step))
+    above = set(module.ancestors(match.node))
+    return all(not conditions <= above for conditions in steps)
+
+
+def _conditions_of_steps(module: Module, loop: Loop) -> set[frozenset[cst.CSTNode]]:
+    """For each step of an optimizer in a loop, the conditions that count rounds."""
+    steps = [each for each in module.loops.optimizer_steps if loop in module.ancestors(each)]
+    return {
+        frozenset(each for each in module.ancestors(step) if _counts_rounds(each, module))
         for step in steps
-    )
+    }
 
 
-def _is_periodic(condition: cst.CSTNode, module: Module) -> bool:
+def _counts_rounds(condition: cst.CSTNode, module: Module) -> bool:
     return isinstance(condition, cst.If) and any(
-        isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo)
-        for node in module.within(condition.test)
+        isinstance(node, cst.Modulo) for node in module.within(condition.test)
     )
 
 

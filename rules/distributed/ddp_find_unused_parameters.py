@@ -52,6 +52,7 @@ from torchlint.rule import (
     Change,
     Context,
     Match,
+    Module,
     Rule,
     Tier,
     configures,
@@ -73,16 +74,14 @@ def _is_static(match: Match) -> bool:
 
 def _chooses_layers(match: Match) -> bool:
     """Whether the wrapped class, if it is in this file, has a condition in its `forward`."""
-    module = match.module
-    wrapped = module.argument(match.call, "module", 0)
-    found = [module.definitions.class_named(name) for name in module.value(wrapped).classes]
-    forwards = [module.definitions.methods(each).get("forward") for each in found if each]
-    return any(
-        isinstance(node, cst.If | cst.IfExp)
-        for forward in forwards
-        if forward
-        for node in module.within(forward)
-    )
+    module, wrapped = match.module, match.module.argument(match.call, "module", 0)
+    classes = filter(None, map(module.definitions.class_named, module.value(wrapped).classes))
+    forwards = (module.definitions.methods(each).get("forward") for each in classes)
+    return any(module.once(_has_condition, each) for each in forwards if each)
+
+
+def _has_condition(module: Module, function: cst.FunctionDef) -> bool:
+    return any(isinstance(node, cst.If | cst.IfExp) for node in module.within(function))
 
 
 def _do_not_look(match: Match) -> Change | str:

@@ -51,7 +51,17 @@ import re
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
-from torchlint.rule import Applicability, Argument, Change, Context, Match, Rule, calls, edits
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Change,
+    Context,
+    Match,
+    Module,
+    Rule,
+    calls,
+    edits,
+)
 
 _MACHINE = re.compile(
     r"platform|system|windows|cuda|gpu|cpu|device|avail|backend|debug|^name$", re.IGNORECASE
@@ -68,11 +78,14 @@ def _machine_decides(match: Match) -> bool:
 
 
 def _may_run_on_cpu(match: Match) -> bool:
-    """Whether no line of the file needs a GPU, whatever the machine has."""
-    module = match.module
+    return not match.module.once(_needs_gpu)
+
+
+def _needs_gpu(module: Module) -> bool:
+    """Whether a line of the file needs a GPU, whatever the machine has."""
     moves = [*module.calls_by_method.get("cuda", ())]
     moves += module.calls_by_name.get("torch.cuda.set_device", ())
-    return not any(next(module.conditions(each), None) is None for each in moves)
+    return any(next(module.conditions(each), None) is None for each in moves)
 
 
 def _use_nccl(match: Match) -> Change:

@@ -55,52 +55,25 @@ compares with your own version.
   explain what DDP does
 """
 
-from __future__ import annotations
-
-import libcst as cst
-
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.training.guards import words
 from torchlint.rule import Context, Match, Rule, calls
 
-_SAYS_NOTHING = frozenset({"data", "grad", "None", "requires_grad"})
-_ALL = ("parameters()", "param_groups", '["params"]', "['params']")
+from ._gradient_loops import GradientLoop, gradient_loop
 
 
-def _reduced(match: Match) -> tuple[cst.BaseExpression | None, str]:
-    """`p` of `all_reduce(p.grad)`, and what the loop around must be over."""
-    tensor, over = match.module.argument(match.call, "tensor", 0), "grad"
-    while isinstance(tensor, cst.Attribute) and tensor.attr.value in ("data", "grad"):
-        over = "param" if tensor.attr.value == "grad" else over
-        tensor = tensor.value
-    return tensor, over
-
-
-def _loop(match: Match) -> cst.For | None:
-    loop = next(match.module.loops.loops_around(match.node), None)
-    return loop if isinstance(loop, cst.For) else None
+def _loop(match: Match) -> GradientLoop | None:
+    return gradient_loop(match.module.argument(match.call, "tensor", 0), match.module)
 
 
 def _is_each_gradient(match: Match) -> bool:
-    (tensor, over), loop = _reduced(match), _loop(match)
-    return (
-        loop is not None
-        and isinstance(tensor, cst.Name)
-        and tensor.value in words(loop.target)
-        and over in match.module.source(loop.iter)
-    )
+    loop = _loop(match)
+    return loop is not None and not loop.picks_some(match.module)
 
 
-def _picks_some(match: Match) -> bool:
-    """Whether a condition is about more than whether there is a gradient."""
-    (tensor, _), loop = _reduced(match), _loop(match)
-    assert tensor is not None
+def _may_be_few(match: Match) -> bool:
+    loop = _loop(match)
     assert loop is not None
-    about = {*_SAYS_NOTHING, *words(tensor)}
-    return any(
-        isinstance(each, cst.If | cst.CompIf) and not about.issuperset(words(each.test))
-        for each in match.module.within(loop)
-    )
+    return not loop.is_over_all(match.module)
 
 
 def _is_in_group(match: Match) -> bool:
@@ -109,12 +82,6 @@ def _is_in_group(match: Match) -> bool:
 
 def _does_not_wait(match: Match) -> bool:
     return match.module.literal(match.module.argument(match.call, "async_op", 3)) is True
-
-
-def _may_be_few(match: Match) -> bool:
-    loop = _loop(match)
-    assert loop is not None
-    return not any(each in match.module.source(loop.iter) for each in _ALL)
 
 
 rule = Rule(
@@ -129,7 +96,7 @@ rule = Rule(
             hint_if=(_does_not_wait, _may_be_few),
         ),
     ),
-    unless=(_picks_some, _is_in_group),
+    unless=(_is_in_group,),
     message="This waits for one message per parameter after the backward pass; "
     "`DistributedDataParallel` sends them in buckets while it runs.",
     change="the model has to be wrapped where it is made",

@@ -49,8 +49,7 @@ import re
 
 import libcst as cst
 
-from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Applicability, Change, Match, Rule, assigns, edits
 
@@ -88,21 +87,7 @@ def _is_tensor(match: Match) -> bool:
 
 
 def _is_frozen_elsewhere(match: Match) -> bool:
-    """Whether the file also freezes the module as it should: by the method, or in a loop."""
-    owner, calls = dotted_text(_owner(match)), match.module.calls_by_method
-    return any(
-        dotted_text(call.func) == f"{owner}.{name}"
-        and (name == "requires_grad_" or _loop_freezes(call, match))
-        for name in ("requires_grad_", "parameters", "named_parameters")
-        for call in calls.get(name, ())
-    )
-
-
-def _loop_freezes(call: cst.Call, match: Match) -> bool:
-    loop = match.module.parent(call)
-    return isinstance(loop, cst.For) and any(
-        word.startswith("requires_grad") for word in words(loop.body)
-    )
+    return is_frozen(_owner(match), match.module)
 
 
 def _freeze(match: Match) -> Change:

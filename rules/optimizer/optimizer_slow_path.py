@@ -92,13 +92,10 @@ def _has_one_parameter(match: Match) -> bool:
     )
 
 
-def _leaves_it_to_torch(match: Match) -> bool:
-    return match.module.argument(match.call, "foreach") is None
-
-
-def _trains(match: Match) -> bool:
-    """Whether the file does a backward pass or a step."""
-    return bool(match.module.loops.anchors)
+def _trains_with_defaults(match: Match) -> bool:
+    """Whether the file does a backward pass or a step, and nothing is said of `foreach`."""
+    foreach = match.module.argument(match.call, "foreach")
+    return foreach is None and bool(match.module.loops.anchors)
 
 
 def _fuse(match: Match) -> Change | str:
@@ -132,7 +129,7 @@ rule = Rule(
             "torch.optim.AdamW",
             Argument("fused", missing=True),
             tier=Tier.HINT,
-            where=(_leaves_it_to_torch, _trains),
+            where=(_trains_with_defaults,),
             since=_FUSED_ON_CPU,
         ),
     ),

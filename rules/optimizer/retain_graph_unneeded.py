@@ -48,53 +48,16 @@ It does not measure suggestions. `torch.cuda.max_memory_allocated()` shows the d
 - PyTorch documentation, "Autograd mechanics: saved tensors"
 """
 
-from __future__ import annotations
-
-import libcst as cst
-
-from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Applicability, Argument, Match, Rule, Tier, method, remove
+
+from ._kept_graphs import goes_through_once
 
 _NEEDS_GRAPH = r"autograd\.grad\b|\bcreate_graph\b|(?i:hidden)|\b(?:LSTM|GRU|RNN)(?:Cell)?\b"
 
 
-def _is_only_one(match: Match) -> bool:
-    """Whether the loop around does one backward pass on each round, and none in a function."""
+def _is_used_once(match: Match) -> bool:
     module, around = match.module, match.module.step_loop(match.node)
-    if around is None:
-        return False
-    inside = set(module.calls_within(around.node))
-    steps = module.loops.stepping_functions
-    return len(inside.intersection(module.loops.backward_calls)) == 1 and not any(
-        module.definitions.callee(call) in steps for call in inside
-    )
-
-
-def _comes_from_elsewhere(match: Match) -> bool:
-    """Whether a tensor that the loop reads was computed before it, or in an earlier round."""
-    module, around = match.module, match.module.step_loop(match.node)
-    assert around is not None
-    inside = set(module.within(around.node))
-    return any(
-        binding.node not in inside or module.order(binding.node) > module.order(name)
-        for name in module.within(around.node.body)
-        if isinstance(name, cst.Name)
-        and not isinstance(module.parent(name), cst.Call)
-        and module.value(name).has(TENSORS | Kind.LIKELY)
-        for binding in module.flow.reaching(name)
-    )
-
-
-def _is_kept(match: Match) -> bool:
-    """Whether the loop puts a tensor into an attribute or an item."""
-    module, around = match.module, match.module.step_loop(match.node)
-    assert around is not None
-    return any(
-        isinstance(each, cst.Assign)
-        and isinstance(each.targets[0].target, cst.Attribute | cst.Subscript)
-        and module.value(each.value).has(TENSORS | Kind.LIKELY)
-        for each in module.within(around.node)
-    )
+    return around is not None and module.once(goes_through_once, around.node)
 
 
 rule = Rule(
@@ -104,8 +67,7 @@ rule = Rule(
     summary="the graph of a step is kept although nothing goes through it again",
     tier=Tier.HINT,
     fix=Applicability.SUGGEST,
-    finds=(method("backward", Argument("retain_graph", 1, bad=True), where=(_is_only_one,)),),
-    unless=(_comes_from_elsewhere, _is_kept),
+    finds=(method("backward", Argument("retain_graph", 1, bad=True), where=(_is_used_once,)),),
     message="The activations of this step stay in memory until the next loss is there; remove "
     "`retain_graph=True` if nothing goes through the graph again.",
     change=remove,

@@ -1,0 +1,35 @@
+"""What a file keeps from learning: modules whose parameters it freezes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.guards import words
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+
+
+def is_frozen(owner: cst.BaseExpression, module: Module) -> bool:
+    """Whether the file freezes the parameters of a module, or lets them learn again: by
+    `requires_grad_()` of the module, or in a loop over its parameters."""
+    return dotted_text(owner) in module.once(_frozen)
+
+
+def _frozen(module: Module) -> frozenset[str]:
+    calls = module.calls_by_method
+    switches = [*calls.get("requires_grad_", ())]
+    for method in ("parameters", "named_parameters"):
+        switches += (call for call in calls.get(method, ()) if _is_switched(call, module))
+    return frozenset(dotted_text(call.func).rpartition(".")[0] for call in switches) - {""}
+
+
+def _is_switched(parameters: cst.Call, module: Module) -> bool:
+    """Whether a loop over parameters sets whether they need gradients."""
+    loop = module.parent(parameters)
+    return isinstance(loop, cst.For) and any(
+        word.startswith("requires_grad") for word in words(loop.body)
+    )
