@@ -36,9 +36,9 @@ the optimizer or takes its steps; in tests; in programs that do not train. The h
 torch 2.4, the first with `fused` on the CPU, and leaves out `SGD`, whose loop is short.
 
 ## Fix safety
-**Unsafe**: sums are rounded in another way, so the numbers drift apart slowly. With `fused=True`
-all parameters must be floating-point numbers, on a device that has such an implementation (CPU,
-CUDA, MPS, XPU). Before torch 2.4 the fix removes the argument.
+**Unsafe**: each update is rounded in another way, so the numbers drift apart slowly. With
+`fused=True` all parameters must be floating-point numbers, on a device that has such an
+implementation (CPU, CUDA, MPS, XPU). Before torch 2.4 the fix removes the argument.
 
 ## How verify confirms it
 It measures `fused=True`, on the CPU as well as on a GPU. The numbers agree but for rounding.
