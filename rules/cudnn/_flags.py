@@ -12,6 +12,8 @@ from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import words
 
+from ._requests import only_on_request, under_option
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -90,49 +92,14 @@ def _decided(
         yield Choice.ON
     elif flag in ("benchmark", "enabled", "deterministic"):
         slows = bool(known) if flag == "deterministic" else known is False
-        if slows and _only_on_request(node, module):
+        if slows and only_on_request(node, module):
             return
-        if slows and _under_option(node, module):
+        if slows and under_option(node, module):
             yield Choice.OFF_ON_REQUEST
         elif slows and not _sometimes(node, module):
             yield Choice.OFF
         elif slows or known is UNKNOWN:
             yield Choice.OFF_SOMETIMES
-
-
-def _only_on_request(node: cst.CSTNode, module: Module) -> bool:
-    """Whether an `if` tests a parameter that is False by default, so that the caller decides."""
-    function = module.function(node)
-    if function is None:
-        return False
-    params = (*function.params.params, *function.params.kwonly_params)
-    unasked = {each.name.value for each in params if module.literal(each.default) is False}
-    return _is_asked_for(unasked, node, module)
-
-
-def _is_asked_for(names: frozenset[str] | set[str], node: cst.CSTNode, module: Module) -> bool:
-    """Whether an `if` around a node tests one of these names."""
-    return any(
-        isinstance(above, cst.If) and not names.isdisjoint(words(above.test))
-        for above in module.ancestors(node)
-    )
-
-
-def _under_option(node: cst.CSTNode, module: Module) -> bool:
-    """Whether an `if` tests an option of the command line that is off by default."""
-    return _is_asked_for(module.once(_unasked_options), node, module)
-
-
-def _unasked_options(module: Module) -> frozenset[str]:
-    """The names of the options that argparse leaves None or False where nobody gives them."""
-    found = set()
-    for call in module.calls_by_method.get("add_argument", ()):
-        flags = [module.literal(arg.value) for arg in call.args if arg.keyword is None]
-        given = module.argument(call, "default")
-        action = module.literal(module.argument(call, "action"))
-        if action == "store_true" or (given is not None and module.literal(given) in (None, False)):
-            found |= {each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)}
-    return frozenset(found)
 
 
 def _sometimes(node: cst.CSTNode, module: Module) -> bool:

@@ -17,6 +17,10 @@ from torchlint.analysis.frameworks import frameworks
         ("strategy", "transformers.Trainer", None),
         ("loader workers", "transformers.Seq2SeqTrainingArguments", "dataloader_num_workers"),
         ("loader workers", "lightning.pytorch.Trainer", None),
+        ("determinism", "lightning.pytorch.Trainer", "deterministic"),
+        ("determinism", "transformers.TrainingArguments", "full_determinism"),
+        ("determinism", "accelerate.utils.set_seed", "deterministic"),
+        ("determinism", "lightning.fabric.Fabric", None),
     ],
 )
 def test_an_argument_means_a_setting_only_in_the_framework_s_own_class(

@@ -14,5 +14,6 @@ ACCELERATE = Framework(
         Setting(
             "unused parameters", r"DistributedDataParallelKwargs$", ("find_unused_parameters",)
         ),
+        Setting("determinism", r"^accelerate\.utils\.set_seed$", ("deterministic",)),
     ),
 )

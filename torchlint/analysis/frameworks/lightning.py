@@ -37,5 +37,6 @@ LIGHTNING = Framework(
         ),
         Setting("unused parameters", r"^lightning\..*\.DDPStrategy$", ("find_unused_parameters",)),
         Setting("anomaly detection", r"^lightning\.pytorch\.Trainer$", ("detect_anomaly",)),
+        Setting("determinism", r"^lightning\.pytorch\.Trainer$", ("deterministic",)),
     ),
 )

@@ -20,5 +20,8 @@ TRANSFORMERS = Framework(
     evaluation_hooks=frozenset({"prediction_step", "evaluation_loop"}),
     module_parameters=frozenset({"model"}),
     host_parameters=frozenset({"args", "state", "control", "return_outputs"}),
-    settings=(Setting("loader workers", r"TrainingArguments$", ("dataloader_num_workers",)),),
+    settings=(
+        Setting("loader workers", r"TrainingArguments$", ("dataloader_num_workers",)),
+        Setting("determinism", r"TrainingArguments$", ("full_determinism",)),
+    ),
 )

@@ -1,0 +1,47 @@
+"""Settings that only hold where somebody asks for them: by an option, or by a parameter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import words
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+
+def only_on_request(node: cst.CSTNode, module: Module) -> bool:
+    """Whether an `if` tests a parameter that is False by default, so that the caller decides."""
+    function = module.function(node)
+    if function is None:
+        return False
+    params = (*function.params.params, *function.params.kwonly_params)
+    unasked = {each.name.value for each in params if module.literal(each.default) is False}
+    return _is_asked_for(unasked, node, module)
+
+
+def _is_asked_for(names: frozenset[str] | set[str], node: cst.CSTNode, module: Module) -> bool:
+    """Whether an `if` around a node tests one of these names."""
+    return any(
+        isinstance(above, cst.If) and not names.isdisjoint(words(above.test))
+        for above in module.ancestors(node)
+    )
+
+
+def under_option(node: cst.CSTNode, module: Module) -> bool:
+    """Whether an `if` tests an option of the command line that is off by default."""
+    return _is_asked_for(module.once(unasked_options), node, module)
+
+
+def unasked_options(module: Module) -> frozenset[str]:
+    """The names of the options that argparse leaves None or False where nobody gives them."""
+    found = set()
+    for call in module.calls_by_method.get("add_argument", ()):
+        flags = [module.literal(arg.value) for arg in call.args if arg.keyword is None]
+        given = module.argument(call, "default")
+        action = module.literal(module.argument(call, "action"))
+        if action == "store_true" or module.literal(given) in (None, False):
+            found |= {each.lstrip("-").replace("-", "_") for each in flags if isinstance(each, str)}
+    return frozenset(found)
