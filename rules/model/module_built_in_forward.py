@@ -1,0 +1,145 @@
+"""Create layers in `__init__`, not on each forward pass.
+
+## What it does
+Reports layers with parameters, such as `nn.Linear` and `nn.BatchNorm2d`, that the `forward` of a
+module creates and calls. A dropout that is created there is a hint, and other layers without
+parameters are a matter of taste: `--pedantic` shows them.
+
+## Why it is slow
+Each forward pass allocates the parameters and draws random numbers for them, on the CPU unless
+`device=` is passed, and then copies them. Measured on a CPU, a linear layer of 512 by 512 takes
+nine times as long as one that exists already. Worse, no optimizer knows these parameters: the layer
+is another random one on each step and never learns.
+
+## Example
+```python
+class Head(nn.Module):
+    def forward(self, x):
+        return nn.Linear(512, 10).to(x.device)(x)
+```
+
+## Use instead
+```python
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(512, 10)
+
+    def forward(self, x):
+        return self.linear(x)
+```
+For a normalization without parameters that learn, call the function, such as `F.layer_norm`.
+
+## When it is silent
+- The layer is created once: under an `if` around `self.linear = nn.Linear(…)`.
+- The layer is not called where it is created, but returned, kept in a list or passed on.
+- Code sets or reads its weights, as in `conv.weight = kernel`.
+- It has no parameters: `nn.LayerNorm(8, elementwise_affine=False)`.
+- The function is not `forward`, or its class is no `nn.Module` as far as the file shows; in tests.
+
+## Fix safety
+There is no fix: in `__init__` the layer needs sizes that may only be known in `forward`, and from
+then on it learns, so that the training gives another result.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against changed.py` compares the speed with
+your own version; the losses differ.
+
+## References
+- PyTorch documentation, `torch.nn.Module`: submodules are assigned in `__init__`
+- `torch.nn.LazyLinear`, for sizes that only `forward` knows
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS, LINEAR
+from torchlint.analysis.uses import reads_of_targets
+from torchlint.analysis.values.call_values import MODULE_METHODS
+from torchlint.rule import Match, Rule, Tier, calls
+
+from ._forward import in_forward
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+
+def _named(names: str) -> frozenset[str]:
+    return frozenset(f"torch.nn.{name}" for name in names.split())
+
+
+_LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
+    "Bilinear Embedding EmbeddingBag GRU GRUCell GroupNorm LSTM LSTMCell LayerNorm PReLU RMSNorm "
+    "MultiheadAttention RNN RNNCell Transformer TransformerDecoder TransformerDecoderLayer "
+    "TransformerEncoder TransformerEncoderLayer"
+)
+_DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
+_PLAIN: Final = INSTANCE_NORMS | _named(
+    "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool2d AvgPool1d AvgPool2d ELU Flatten GELU "
+    "GLU LeakyReLU LogSoftmax MaxPool1d MaxPool2d Mish ReLU ReLU6 SELU SiLU Sigmoid Softmax "
+    "Softplus Tanh Upsample"
+)
+
+
+def _learns(match: Match) -> bool:
+    switches = ("affine", "elementwise_affine")
+    passed = (match.module.argument(match.call, switch) for switch in switches)
+    return all(match.module.literal(each) is not False for each in passed)
+
+
+def _is_called(match: Match) -> bool:
+    """Whether each pass creates the layer and calls it, and does nothing else with it."""
+    module = match.module
+    layer = _whole(match.call, module)
+    assign = module.parent(layer)
+    if any(isinstance(target, cst.Attribute) for target in assign_targets(assign)):
+        return next(module.conditions(layer), None) is None
+    uses = [_whole(use, module) for use in reads_of_targets(assign, module)] or [layer]
+    others = [use for use in uses if getattr(module.parent(use), "func", None) is not use]
+    kept = [use for use in others if not isinstance(module.parent(use), cst.Expr)]
+    return len(others) < len(uses) and not kept
+
+
+def _whole(layer: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`nn.Linear(8, 8).to(device)` for the layer in it, and an `nn.Sequential` for its layers."""
+    while True:
+        parent, outer = module.parent(layer), module.call_with(layer)
+        if isinstance(parent, cst.Attribute) and parent.attr.value in MODULE_METHODS:
+            moved = module.parent(parent)
+        else:
+            moved = outer if outer and module.calls(outer, "torch.nn.Sequential") else None
+        if not isinstance(moved, cst.Call):
+            return layer
+        layer = moved
+
+
+def _message(match: Match) -> str:
+    names = match.module.resolve(match.call.func)
+    if not _LEARNING.isdisjoint(names):
+        made = "Each forward pass creates this layer with new random weights that nobody trains"
+    elif not _DROPOUTS.isdisjoint(names):
+        made = "A dropout that `forward` creates also drops values in evaluation"
+    else:
+        made = "Each forward pass creates this module anew"
+    return f"{made}; create it in `__init__`."
+
+
+rule = Rule(
+    code="TL308",
+    name="module-built-in-forward",
+    family="model",
+    summary="a layer that `forward` creates anew on each pass",
+    finds=(
+        calls(*sorted(_LEARNING), where=(in_forward, _learns, _is_called)),
+        calls(*sorted(_DROPOUTS), where=(in_forward, _is_called), tier=Tier.HINT),
+        calls(*sorted(_PLAIN), where=(in_forward, _is_called), tier=Tier.PEDANTIC),
+    ),
+    message=_message,
+    change="in `__init__` the layer learns, so the training gives another result",
+    triggers=(r"\bdef forward\b",),
+    off_in_tests=True,
+)
