@@ -1,0 +1,47 @@
+"""What a call takes the softmax of: `F.softmax(x, 1)`, `x.softmax(1)`, `self.softmax(x)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.layers.layers import Layers
+from torchlint.analysis.names import dotted_text
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+_FUNCTIONS: Final = frozenset({"torch.softmax", "torch.nn.functional.softmax"})
+
+
+class Softmax(NamedTuple):
+    """The call, and the expressions for its input and its dimension, if they are passed."""
+
+    call: cst.Call
+    scores: cst.BaseExpression | None
+    dim: cst.BaseExpression | None
+
+
+def softmax_of(node: cst.CSTNode, module: Module) -> Softmax | None:
+    """The softmax that an expression is; None for anything else."""
+    if not isinstance(node, cst.Call):
+        return None
+    names, given = module.resolve(node.func), module.argument(node, "input", 0)
+    if not _FUNCTIONS.isdisjoint(names):
+        return Softmax(node, given, module.argument(node, "dim", 1))
+    if _is_method(node.func) and not names:
+        assert isinstance(node.func, cst.Attribute)
+        return Softmax(node, node.func.value, module.argument(node, "dim", 0))
+    layers = module.once(Layers)
+    made = layers.chain(node.func).first
+    if len(made) != 1 or made[0].call is None:
+        return None
+    if not layers.is_one_of(made[0].call, ("torch.nn.Softmax",)):
+        return None
+    return Softmax(node, given, module.argument(made[0].call, "dim", 0))
+
+
+def _is_method(func: cst.BaseExpression) -> bool:
+    named = isinstance(func, cst.Attribute) and func.attr.value == "softmax"
+    return named and dotted_text(func) != "self.softmax"
