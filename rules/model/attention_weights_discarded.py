@@ -1,0 +1,137 @@
+"""Ask `nn.MultiheadAttention` for its weights only where something uses them.
+
+## What it does
+Reports a call of an `nn.MultiheadAttention` whose second result, the attention weights, is thrown
+away: `x = self.attn(x, x, x)[0]`, and `x, _ = self.attn(x, x, x)` where nothing reads `_`.
+
+## Why it is slow
+By default the call returns the weights. So it computes, for each head, a tensor with a number for
+each pair of query and key, keeps it for the backward pass, and averages it over the heads. With
+`need_weights=False` it calls `scaled_dot_product_attention`, whose fused kernels never store that
+tensor. The longer the sequence, the more time and memory this saves.
+
+## Example
+```python
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(width, 8, batch_first=True)
+
+    def forward(self, x):
+        attended, _ = self.attn(x, x, x)
+        return x + attended
+```
+
+## Use instead
+```python
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(width, 8, batch_first=True)
+
+    def forward(self, x):
+        attended, _ = self.attn(x, x, x, need_weights=False)
+        return x + attended
+```
+
+## When it is silent
+Where the weights are used, returned or kept; where `need_weights` is no literal, or may come with
+`**kwargs`; where `average_attn_weights` is passed; in files that register hooks on modules, which
+may read the weights; for classes of your own that inherit from `nn.MultiheadAttention`; before
+torch 2.0; in evaluation and in tests. It is a hint where nothing in the program trains.
+
+## Fix safety
+**Unsafe**: the fused kernels round in another way, and a dropout inside the attention draws other
+random numbers. A hook of another file that reads the weights gets None.
+
+## How verify confirms it
+It measures `need_weights=False`, on the CPU as well as on a GPU. Without dropout the numbers are
+equal to rounding.
+
+## References
+- PyTorch documentation, `torch.nn.MultiheadAttention`: set `need_weights=False` for the best
+  performance
+- lyuwenyu/RT-DETR#678 and #680; pytorch/pytorch#100347
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.layers.layers import Layers
+from torchlint.rule import Applicability, Context, Fix, Rule, edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeGuard
+
+    from torchlint.rule import Module, Reported
+
+rule = Rule(
+    code="TL310",
+    name="attention-weights-discarded",
+    family="model",
+    summary="an attention returns weights that nothing uses",
+    fix=Applicability.UNSAFE,
+    contexts=(Context.OUTSIDE_EVALUATION,),
+    else_hint=(Context.TRAINS,),
+    since=(2, 0),
+    triggers=(r"\bMultiheadAttention\b",),
+    off_in_tests=True,
+    may_change="fused kernels round in another way, and dropout draws other random numbers",
+)
+
+
+@rule.on(cst.Call)
+def discards_its_weights(call: cst.Call, module: Module) -> Iterable[Reported]:
+    if not _is_discarded(call, module) or not _returns_weights(call, module):
+        return ()
+    if not _is_attention(call.func, module) or module.spelled("register_forward_hook"):
+        return ()
+    message = (
+        "This attention computes weights that nothing uses, which rules out its fused kernels; "
+        "pass `need_weights=False`."
+    )
+    passed = module.argument_node(call, "need_weights", 4)
+    if passed is None:
+        edit = edits.add_argument(module, call, "need_weights=False")
+    else:
+        edit = edits.replace(module, passed.value, "False")
+    fix = Fix(Applicability.UNSAFE, "Pass `need_weights=False`", (edit,))
+    return rule.report(module, call, message, fix=fix)
+
+
+def _is_discarded(call: cst.Call, module: Module) -> bool:
+    """Whether only the first result is taken: `attn(…)[0]`, `x, _ = attn(…)`."""
+    parent = module.parent(call)
+    if isinstance(parent, cst.Subscript):
+        index = parent.slice[0].slice
+        return isinstance(index, cst.Index) and module.literal(index.value) == 0
+    if not isinstance(parent, cst.Assign):
+        return False
+    target = parent.targets[0].target
+    weights = target.elements[1].value if _is_pair(target) else None
+    return isinstance(weights, cst.Name) and not module.reads(parent, weights.value)
+
+
+def _is_pair(target: cst.BaseExpression) -> TypeGuard[cst.Tuple]:
+    return isinstance(target, cst.Tuple) and len(target.elements) == 2
+
+
+def _returns_weights(call: cst.Call, module: Module) -> bool:
+    if module.has_star_args(call) or module.has_star_kwargs(call):
+        return False
+    passed = module.argument(call, "need_weights", 4)
+    averaged = module.argument(call, "average_attn_weights", 6)
+    return averaged is None and (passed is None or module.literal(passed) is True)
+
+
+def _is_attention(func: cst.BaseExpression, module: Module) -> bool:
+    layers = module.once(Layers)
+    made = [each.call for each in layers.chain(func).first]
+    return bool(made) and all(
+        each is not None and layers.is_one_of(each, ("torch.nn.MultiheadAttention",))
+        for each in made
+    )
