@@ -10,7 +10,7 @@ from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
 
 if TYPE_CHECKING:
-    from torchlint.rule import Module
+    from torchlint.rule import Match, Module
 
 _FUNCTIONS: Final = frozenset({"torch.softmax", "torch.nn.functional.softmax"})
 
@@ -23,14 +23,15 @@ class Softmax(NamedTuple):
     dim: cst.BaseExpression | None
 
 
-def softmax_of(node: cst.CSTNode, module: Module) -> Softmax | None:
+def softmax_of(node: cst.CSTNode | None, module: Module) -> Softmax | None:
     """The softmax that an expression is; None for anything else."""
     if not isinstance(node, cst.Call):
         return None
     names, given = module.resolve(node.func), module.argument(node, "input", 0)
-    if not _FUNCTIONS.isdisjoint(names):
-        return Softmax(node, given, module.argument(node, "dim", 1))
-    if _is_method(node.func) and not names:
+    if names:
+        found = Softmax(node, given, module.argument(node, "dim", 1))
+        return None if _FUNCTIONS.isdisjoint(names) else found
+    if _is_softmax(node.func):
         assert isinstance(node.func, cst.Attribute)
         return Softmax(node, node.func.value, module.argument(node, "dim", 0))
     layers = module.once(Layers)
@@ -42,6 +43,11 @@ def softmax_of(node: cst.CSTNode, module: Module) -> Softmax | None:
     return Softmax(node, given, module.argument(made[0].call, "dim", 0))
 
 
-def _is_method(func: cst.BaseExpression) -> bool:
+def is_method(match: Match) -> bool:
+    """Whether a match is a method of an object: `x.log()`, not `torch.log(x)`."""
+    return not match.module.resolve(match.call.func)
+
+
+def _is_softmax(func: cst.BaseExpression) -> bool:
     named = isinstance(func, cst.Attribute) and func.attr.value == "softmax"
     return named and dotted_text(func) != "self.softmax"

@@ -54,7 +54,7 @@ from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name
 from torchlint.rule import Applicability, Change, Context, Match, Rule, calls, edits, method
 
-from ._softmax import softmax_of
+from ._softmax import is_method, softmax_of
 
 if TYPE_CHECKING:
     from torchlint.rule import Module
@@ -66,7 +66,7 @@ _CLAMPS: Final = frozenset({"clamp", "clamp_min", "clip"})
 def _path(match: Match) -> list[cst.BaseExpression]:
     """From what the logarithm is taken of to the softmax that it is; empty for anything else."""
     taken = match.module.argument(match.call, "input", 0)
-    if _is_method(match):
+    if is_method(match):
         taken = match.receiver
     path: list[cst.BaseExpression] = []
     while taken is not None:
@@ -75,10 +75,6 @@ def _path(match: Match) -> list[cst.BaseExpression]:
             return path
         taken = _before(taken, match.module)
     return []
-
-
-def _is_method(match: Match) -> bool:
-    return not match.module.resolve(match.call.func)
 
 
 def _is_of_softmax(match: Match) -> bool:
@@ -141,7 +137,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     finds=(
         calls("torch.log", where=(_is_of_softmax,), hint_if=(_is_shifted,)),
-        method("log", where=(_is_method, _is_of_softmax), hint_if=(_is_shifted,)),
+        method("log", where=(is_method, _is_of_softmax), hint_if=(_is_shifted,)),
     ),
     unless=(_initializes,),
     message="A logarithm of a softmax takes two steps, and is -inf where a probability underflows; "

@@ -1,0 +1,123 @@
+"""Let PyTorch compute attention in one step.
+
+## What it does
+Reports attention that is written by hand: a product of queries and keys, perhaps scaled and masked,
+its softmax, perhaps a dropout, and a product of that with the values, and nothing else done with
+the weights.
+
+## Why it is slow
+Each step writes a tensor with a number for every pair of query and key, for every head, and reads
+it again; the backward pass needs them all once more. `scaled_dot_product_attention` runs fused
+kernels that go over the keys block by block and never store that tensor. Measured on a CPU, a
+causal attention takes half the time in the forward pass. The longer the sequence, the more time and
+memory this saves. Where `torch.compile` already fuses the steps, it may be no faster.
+
+## Example
+```python
+def attend(q, k, v, dropout):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    weights = dropout(scores.softmax(dim=-1))
+    return weights @ v
+```
+
+## Use instead
+```python
+def attend(q, k, v, dropout_p):
+    return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+```
+Four things differ: it scales by `1 / sqrt(head size)` unless `scale=` says otherwise; a boolean
+mask is True where a query may look; a float mask or a position bias is added (`attn_mask=`); and
+`dropout_p` also holds in evaluation, so pass `self.p if self.training else 0.0`.
+
+## When it is silent
+- The weights are also returned, kept or changed, as for a plot or for talking heads.
+- The scores are no product, or something other than a scale, a sum or a mask changes them: a
+  `tanh`, a `topk`, a layer, the product of a second pair of queries and keys.
+- The file calls `scaled_dot_product_attention`, `flash_attn` or `xformers` somewhere: then this is
+  the code for those who do without.
+- Before torch 2.0; in evaluation and in tests.
+
+## Fix safety
+There is no fix: the mask, the scale, the dropout and the order of dimensions must be passed in the
+way of that function.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against changed.py` compares the speed and
+the numbers with your own version.
+
+## References
+- PyTorch documentation, `torch.nn.functional.scaled_dot_product_attention`
+- pytorch/pytorch#149857: compiled code by hand that was faster, with twice the memory
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.rule import Context, Match, Rule, Tier, calls, method
+
+from ._attention import are_scores, only_weigh
+from ._softmax import is_method, softmax_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from torchlint.rule import Module
+
+_FUSED: Final = (
+    "scaled_dot_product_attention",
+    "memory_efficient_attention",
+    "flash_attn_func",
+    "flash_attn",
+    "xformers",
+)
+_OVER_KEYS: Final = (-1, 2, 3)
+_NAMES: Final = ("softmax", "attend")
+
+
+def _weighs_values(match: Match) -> bool:
+    """Whether a softmax makes weights of scores, and all that these do is to weigh values."""
+    module = match.module
+    call: cst.CSTNode | None = match.call
+    if module.calls(match.call, "torch.nn.Softmax"):
+        call = module.parent(match.call)
+    softmax = softmax_of(call, module)
+    if softmax is None or module.literal(softmax.dim) not in _OVER_KEYS:
+        return False
+    return are_scores(module, softmax.scores) and only_weigh(module, softmax.call)
+
+
+def _has_fused_way(match: Match) -> bool:
+    return any(map(match.module.spelled, _FUSED))
+
+
+def _is_other_arm(match: Match) -> bool:
+    """Whether another branch of the function takes the same softmax, and was reported."""
+    key = (match.module.function(match.node), match.module.source(match.node))
+    return match.module.once(_firsts).get(key, match.node) is not match.node
+
+
+def _firsts(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
+    calls = [call for name in _NAMES for call in module.calls_by_method.get(name, ())]
+    return {(module.function(call), module.source(call)): call for call in reversed(calls)}
+
+
+rule = Rule(
+    code="TL306",
+    name="manual-attention",
+    family="model",
+    summary="attention is computed step by step",
+    tier=Tier.HINT,
+    finds=(
+        calls("torch.softmax", "torch.nn.functional.softmax", where=(_weighs_values,)),
+        calls("torch.nn.Softmax", where=(_weighs_values,)),
+        method(*_NAMES, where=(is_method, _weighs_values)),
+    ),
+    unless=(_has_fused_way, _is_other_arm),
+    message="This attention stores a weight for each pair of query and key; "
+    "`F.scaled_dot_product_attention` computes it without.",
+    change="the mask, the scale and the dropout must be passed in another way",
+    contexts=(Context.OUTSIDE_EVALUATION,),
+    since=(2, 0),
+    off_in_tests=True,
+)
