@@ -60,6 +60,8 @@ from __future__ import annotations
 
 from torchlint.rule import Context, Rule, Tier, first_step
 
+from ._precision import MIXED_PRECISION
+
 _CODE = r"(?m)^[^#\n]*"
 
 rule = Rule(
@@ -76,8 +78,7 @@ rule = Rule(
     program_has={
         "2-D convolutions": _CODE + r"(?:\b(?:BatchNorm2d|MaxPool2d|AvgPool2d)\(|\bmodels\."
         r"(?:__dict__|convnext|densenet|efficientnet|mobilenet|regnet|resnet|resnext|vgg))",
-        "mixed precision": _CODE + r"(?:\bautocast\b|\bGradScaler\b|\b(?:fp16|bf16)\s{0,9}=\s{0,9}"
-        r"True|precision\s{0,9}=\s{0,9}['\"]?(?:16|bf16|fp16))",
+        "mixed precision": MIXED_PRECISION,
     },
     program_lacks={
         "the layout": _CODE + r"\bchannels_last\b",

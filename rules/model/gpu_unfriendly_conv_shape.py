@@ -1,0 +1,151 @@
+"""Choose shapes of layers that a GPU computes well.
+
+## What it does
+Reports two shapes of layers, as matters of taste that `--pedantic` shows. A convolution with a
+large kernel, 9 by 9 or more, that moves by one pixel and mixes many channels. And in a program with
+mixed precision, a convolution or linear layer whose number of input channels or features is no
+multiple of 8, although another layer of the file chose it.
+
+## Why it is slow
+Each output value of a convolution costs one product per input channel and place of the kernel. A
+16 by 16 kernel costs 28 times as much as one of 3 by 3. In a network that somebody compared, one
+such layer from 30 to 50 channels made a model with fewer parameters compute three times as much as
+a larger one. Tensor cores work on blocks of 8 numbers in half precision. If a size is no multiple
+of 8, the kernel pads it, or does without tensor cores.
+
+## Example
+```python
+features = nn.Sequential(
+    nn.Conv2d(3, 32, 3),
+    nn.Conv2d(32, 64, 16),
+)
+```
+
+## Use instead
+```python
+features = nn.Sequential(
+    nn.Conv2d(3, 32, 3, stride=2),
+    nn.Conv2d(32, 64, 3),
+    nn.Conv2d(64, 64, 3),
+)
+```
+Several small kernels one after the other see as far as a large one.
+
+## When it is silent
+- Sizes and strides that are no literals.
+- Kernels with a stride or with `groups`, and those between few channels, as in the first and last
+  layer of a super-resolution network.
+- Sizes below 16; input sizes that are the output of no layer of the file, as those of the data and
+  of concatenations; output sizes, which may be the number of classes.
+- The second shape, in programs without mixed precision; both in tests.
+
+## Fix safety
+There is no fix: another shape is another network.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against changed.py` compares the speed with
+your own version.
+
+## References
+- PyTorch performance tuning guide, "Use mixed precision and AMP": sizes are multiples of 8
+- `torch.utils.flop_counter.FlopCounterMode`, which counts the operations of each layer
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from torchlint.rule import Match, Rule, Tier, calls
+
+from ._precision import MIXED_PRECISION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import libcst as cst
+
+    from torchlint.rule import Finding, Module, Project, Reported
+
+_LAYERS: Final = ("torch.nn.Conv2d", "torch.nn.ConvTranspose2d", "torch.nn.Linear")
+_LARGE: Final = 81
+_MANY: Final = 512
+_SMALLEST: Final = 16
+_BLOCK: Final = 8
+
+
+class Needs(NamedTuple):
+    """Nothing of the file: what the program computes in decides."""
+
+
+def _sizes(call: cst.Call, module: Module) -> tuple[int, int]:
+    """The numbers of input and output channels of a layer, 0 if they are not written out."""
+    last = "features" if module.calls(call, "torch.nn.Linear") else "channels"
+    given = (module.argument(call, f"{way}_{last}", at) for at, way in enumerate(("in", "out")))
+    inputs, outputs = (size if isinstance(size, int) else 0 for size in map(module.literal, given))
+    return inputs, outputs
+
+
+def _mixes_many(match: Match) -> bool:
+    inputs, outputs = _sizes(match.call, match.module)
+    return inputs * outputs >= _MANY
+
+
+def _area(match: Match) -> int:
+    """The number of places of a kernel that moves by one pixel; 0 if that is not certain."""
+    stride, groups, kernel = (
+        match.module.argument(match.call, name, at)
+        for name, at in (("stride", 3), ("groups", 6), ("kernel_size", 2))
+    )
+    if any(each and match.module.literal(each) not in (1, (1, 1)) for each in (stride, groups)):
+        return 0
+    size = match.module.literal(kernel)
+    sides = size if isinstance(size, tuple) else (size, size)
+    return prod(side if isinstance(side, int) else 0 for side in sides)
+
+
+def _is_large(match: Match) -> bool:
+    return _area(match) >= _LARGE
+
+
+def _message(match: Match) -> str:
+    return (
+        f"Each output value takes {_area(match)} products per input channel; use small kernels "
+        "one after the other, or reduce the resolution first."
+    )
+
+
+rule = Rule(
+    code="TL307",
+    name="gpu-unfriendly-conv-shape",
+    family="model",
+    summary="a layer of a shape that a GPU computes slowly",
+    tier=Tier.PEDANTIC,
+    finds=(calls("torch.nn.Conv2d", where=(_mixes_many, _is_large)),),
+    message=_message,
+    change="another shape is another network",
+    clues={"mixed precision": MIXED_PRECISION},
+    off_in_tests=True,
+    needs_gpu=True,
+)
+
+
+@rule.on_module
+def misaligned(module: Module) -> Iterable[Reported]:
+    layers = [call for name in _LAYERS for call in module.calls_by_name.get(name, ())]
+    hidden = {_sizes(call, module)[1] for call in layers}
+    for call in layers:
+        inputs, outputs = _sizes(call, module)
+        if inputs % _BLOCK and inputs in hidden and min(inputs, outputs) >= _SMALLEST:
+            message = (
+                f"{inputs} is no multiple of {_BLOCK}, so tensor cores compute this layer with "
+                "padding, or not at all; choose another width."
+            )
+            change = "another shape is another network"
+            yield from rule.report(module, call, message, withheld=change, needs=Needs())
+
+
+@rule.settle(Needs)
+def settle(finding: Finding, _: Needs, project: Project) -> Finding | None:
+    mixed = project.has_clue("mixed precision", project.programs(finding.path))
+    return finding if mixed else None
