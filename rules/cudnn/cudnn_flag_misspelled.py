@@ -46,84 +46,67 @@ It measures the right spelling, which needs a GPU. The numbers are equal to roun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.names import dotted_text
 from torchlint.rule import Applicability, Change, Fix, Match, Rule, edits, remove, sets
+
+from ._spellings import CUDNN, DEFAULTS, MEANT, names_set, spelled_right, wrong_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.rule import Module, Reported
 
-_CUDNN: Final = "torch.backends.cudnn"
-_DEFAULTS: Final = {"benchmark": False, "deterministic": False, "enabled": True, "allow_tf32": True}
-_MISSPELLED: Final = {
-    "benchmark": "benchmarks benchmarking benchmark_mode Benchmark benchmar benchmak bechmark "
-    "bencmark benckmark benchamrk benchmarck benmark enable_benchmark fastest",
-    "deterministic": "Deterministic deterministics deterministic_mode determinism determinstic "
-    "determistic deterministc determinitic determinisitc determinsitic deterministric",
-    "enabled": "Enabled enable enbled enabeld is_enabled",
-    "allow_tf32": "allow_TF32 allow_tf_32 allow_ft32 tf32 enable_tf32",
-}
-_NOWHERE: Final = ("backends", "backends.cuda", "backend.cudnn", "cuda", "cuda.cudnn", "cudnn")
-_MEANT: Final = {
-    **{f"{_CUDNN}.{name}": flag for flag, names in _MISSPELLED.items() for name in names.split()},
-    **{f"torch.{place}.{flag}": flag for place in _NOWHERE for flag in list(_MISSPELLED)[:2]},
-}
-"""The flag that each wrong name stands for."""
+
+class _Misspelled(NamedTuple):
+    """The expression that an assignment sets, its wrong name, the flag, and the value."""
+
+    target: cst.BaseExpression
+    wrong: str
+    flag: str
+    value: object
+    alone: bool
 
 
-def _target(match: Match) -> cst.BaseExpression:
+def _misspelled(match: Match) -> _Misspelled:
     assert isinstance(match.node, cst.Assign)
-    targets = (each.target for each in match.node.targets)
-    return next(each for each in targets if _wrong_name(each, match.module))
-
-
-def _wrong_name(target: cst.BaseExpression, module: Module) -> str:
-    return next((name for name in module.resolve(target) if name in _MEANT), "")
+    targets = [each.target for each in match.node.targets]
+    target = next(each for each in targets if wrong_name(each, match.module))
+    wrong = wrong_name(target, match.module)
+    value = match.module.literal(match.node.value)
+    return _Misspelled(target, wrong, MEANT[wrong], value, len(targets) == 1)
 
 
 def _keeps_default(match: Match) -> bool:
     """Whether the flag has this value anyway."""
-    assert isinstance(match.node, cst.Assign)
-    flag = _MEANT[_wrong_name(_target(match), match.module)]
-    return match.module.literal(match.node.value) is _DEFAULTS[flag]
+    found = _misspelled(match)
+    return found.value is DEFAULTS[found.flag]
 
 
-def _flags_set(module: Module) -> frozenset[str]:
-    """The dotted names of what the file assigns to."""
-    targets = (each.target for assign in module.nodes(cst.Assign) for each in assign.targets)
-    return frozenset(name for target in targets for name in module.resolve(target))
+def _is_set_too(match: Match) -> bool:
+    """Whether the file also sets the flag by its right name."""
+    return f"{CUDNN}.{_misspelled(match).flag}" in match.module.once(names_set)
 
 
 def _message(match: Match) -> str:
-    wrong = _wrong_name(_target(match), match.module)
-    right = f"{_CUDNN}.{_MEANT[wrong]}"
-    advice = "remove it" if right in match.module.once(_flags_set) else f"set `{right}`"
-    return f"torch has no flag `{wrong}`, so this sets nothing; {advice}."
+    found = _misspelled(match)
+    advice = "remove it" if _is_set_too(match) else f"set `{CUDNN}.{found.flag}`"
+    return f"torch has no flag `{found.wrong}`, so this sets nothing; {advice}."
 
 
 def _change(match: Match) -> Change | str:
     """Spell the flag as it is; without it if the file also does so."""
-    assert isinstance(match.node, cst.Assign)
-    target = _target(match)
-    wrong = _wrong_name(target, match.module).split(".")
-    right = [*_CUDNN.split("."), _MEANT[".".join(wrong)]]
-    if ".".join(right) in match.module.once(_flags_set):
-        alone = len(match.node.targets) == 1
-        return remove(match) if alone else "the line also assigns to other names"
-    if right[-1] == "enabled" and match.module.literal(match.node.value) is False:
+    found = _misspelled(match)
+    if _is_set_too(match):
+        return remove(match) if found.alone else "the line also assigns to other names"
+    if found.flag == "enabled" and found.value is False:
         return "without cuDNN, convolutions are slow"
-    pairs = zip(wrong, right, strict=False)
-    shared = next(index for index, (one, other) in enumerate(pairs) if one != other)
-    kept = dotted_text(target).split(".")[: shared - len(wrong)]
-    if not kept:
-        return f"`{_CUDNN}` has no name here"
-    written = ".".join([*kept, *right[shared:]])
-    return f"Set `{written}`", edits.replace(match.module, target, written)
+    right = spelled_right(found.target, match.module)
+    if not right:
+        return f"`{CUDNN}` has no name here"
+    return f"Set `{right}`", edits.replace(match.module, found.target, right)
 
 
 rule = Rule(
@@ -132,7 +115,7 @@ rule = Rule(
     family="cudnn",
     summary="an assignment that reaches no flag of cuDNN",
     fix=Applicability.UNSAFE,
-    finds=(sets(tuple(_MEANT), hint_if=(_keeps_default,)),),
+    finds=(sets(tuple(MEANT), hint_if=(_keeps_default,)),),
     message=_message,
     change=_change,
     triggers=(r"\b(?:cudnn|backends|torch\.cuda)\b",),
@@ -148,7 +131,7 @@ def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
     if not isinstance(compared, cst.Comparison) or len(compared.comparisons) != 1:
         return ()
     [other] = compared.comparisons
-    flags = {f"{_CUDNN}.{flag}" for flag in _DEFAULTS}
+    flags = {f"{CUDNN}.{flag}" for flag in DEFAULTS}
     if not isinstance(other.operator, cst.Equal) or flags.isdisjoint(module.resolve(compared.left)):
         return ()
     flag = module.source(compared.left)

@@ -50,22 +50,18 @@ version; it needs a GPU.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from torchlint.analysis.training.guards import words
 from torchlint.rule import Argument, Context, Match, Rule, Tier, calls, configures, sets
 
-from ._requests import only_on_request, unasked_options
+from ._requests import determinism_is_asked_for, option_that_asks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from torchlint.rule import Module
 
 _CUDNN: Final = "torch.backends.cudnn"
-_SWITCH: Final = sets(f"{_CUDNN}.enabled")
-_ASKS_FOR_IT: Final = re.compile(r"determin|reproduc", re.IGNORECASE)
 _ON: Final = (1, 2, "warn", "error")
 
 
@@ -75,7 +71,11 @@ def _always(match: Match) -> bool:
 
 def _stays(match: Match) -> bool:
     """Whether the file does not switch it elsewhere, as around a part that does without cuDNN."""
-    return all(each.node is match.node for each in _SWITCH.matches(match.module))
+    return len(match.module.once(_switches)) == 1
+
+
+def _switches(module: Module) -> list[Match]:
+    return list(sets(f"{_CUDNN}.enabled").matches(module))
 
 
 def _works_with_cudnn(match: Match) -> bool:
@@ -91,35 +91,18 @@ def _has_comment(match: Match) -> bool:
 
 
 def _is_asked_for(match: Match) -> bool:
-    """Whether the caller asks for determinism, by the name of the function or by a parameter."""
-    function = match.module.function(match.node)
-    asked = [] if function is None else [function.name.value]
-    for test in _tests(match):
-        names = (each for each in match.module.within(test) if isinstance(each, cst.Name))
-        asked += [
-            each.value for each in names if not isinstance(match.module.parent(each), cst.Attribute)
-        ]
-    return any(map(_ASKS_FOR_IT.search, asked)) or only_on_request(match.node, match.module)
-
-
-def _tests(match: Match) -> Iterator[cst.BaseExpression]:
-    """The conditions under which it is set."""
-    for above in match.module.conditions(match.node):
-        if isinstance(above, cst.If | cst.IfExp):
-            yield above.test
+    return determinism_is_asked_for(match.node, match.module)
 
 
 def _message(match: Match) -> str:
     if isinstance(match.node, cst.Assign) and match.module.literal(match.node.value) is False:
         return "Without cuDNN, convolutions and recurrent layers are slow; remove this line."
-    options = match.module.once(unasked_options)
-    asked = (word for test in _tests(match) for word in words(test) if word in options)
-    option = next(asked, None)
-    if option is None:
-        advice = "do so only where a run must repeat exactly"
-    else:
-        advice = f"start without `--{option.replace('_', '-')}` unless a run must repeat exactly"
-    return f"This allows deterministic algorithms only, which are often slower; {advice}."
+    option = option_that_asks(match.node, match.module)
+    advice = "do so only where" if option is None else f"start without `{option}` unless"
+    return (
+        "This allows deterministic algorithms only, which are often slower; "
+        f"{advice} a run must repeat exactly."
+    )
 
 
 rule = Rule(

@@ -18,7 +18,7 @@ _SAME: Final = frozenset({"unsqueeze", "view", "expand", "to", "type", "bool"})
 _TRIANGLES: Final = {"tril": 0, "triu": 1}
 """The diagonal that each triangle must begin at, if the future is the other or that one."""
 _MOST_STEPS: Final = 12
-_MINUS_INFINITY: Final = re.compile(r"-.*\binf\b")
+_INFINITY: Final = re.compile(r"\binf\b")
 
 
 def is_causal(mask: cst.BaseExpression | None, module: Module) -> bool:
@@ -65,7 +65,8 @@ def _hides_future(triangle: cst.Call, module: Module, *, boolean: bool, negated:
     if _name(filled, module) == "ones":
         return boolean and negated is (name == "triu")
     value = module.argument(filled, "fill_value", 1)
-    lowest = value is not None and _MINUS_INFINITY.search(module.source(value)) is not None
+    text = "" if value is None else module.source(value)
+    lowest = "-" in text and _INFINITY.search(text) is not None
     return lowest and not boolean and not negated and name == "triu"
 
 

@@ -1,14 +1,17 @@
-"""Which code stands in the `forward` of a module."""
+"""Which code stands in the `forward` of a module, and what it does with a layer that it creates."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.uses import reads_of_targets
+from torchlint.analysis.values.call_values import MODULE_METHODS
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from torchlint.rule import Match, Module
 
 
@@ -25,3 +28,29 @@ def is_in_network(node: cst.CSTNode, module: Module) -> bool:
     class_ = module.class_(node)
     bases = [] if class_ is None else module.definitions.bases(class_)
     return any(base.startswith("torch.nn.") or base.endswith(ANY.module_classes) for base in bases)
+
+
+def is_called(match: Match) -> bool:
+    """Whether each pass creates a layer and calls it, and does nothing else with it."""
+    module = match.module
+    layer = _whole(match.call, module)
+    assign = module.parent(layer)
+    if any(isinstance(target, cst.Attribute) for target in assign_targets(assign)):
+        return next(module.conditions(layer), None) is None
+    uses = [_whole(use, module) for use in reads_of_targets(assign, module)] or [layer]
+    others = [use for use in uses if getattr(module.parent(use), "func", None) is not use]
+    kept = [use for use in others if not isinstance(module.parent(use), cst.Expr)]
+    return len(others) < len(uses) and not kept
+
+
+def _whole(layer: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`nn.Linear(8, 8).to(device)` for the layer in it, and an `nn.Sequential` for its layers."""
+    while True:
+        parent, outer = module.parent(layer), module.call_with(layer)
+        if isinstance(parent, cst.Attribute) and parent.attr.value in MODULE_METHODS:
+            moved = module.parent(parent)
+        else:
+            moved = outer if outer and module.calls(outer, "torch.nn.Sequential") else None
+        if not isinstance(moved, cst.Call):
+            return layer
+        layer = moved

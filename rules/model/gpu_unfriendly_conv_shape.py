@@ -53,21 +53,18 @@ your own version.
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.rule import Match, Rule, Tier, calls
 
 from ._precision import MIXED_PRECISION
+from ._shapes import LAYERS, dense_kernel, widths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import libcst as cst
-
     from torchlint.rule import Finding, Module, Project, Reported
 
-_LAYERS: Final = ("torch.nn.Conv2d", "torch.nn.ConvTranspose2d", "torch.nn.Linear")
 _LARGE: Final = 81
 _MANY: Final = 512
 _SMALLEST: Final = 16
@@ -78,40 +75,19 @@ class Needs(NamedTuple):
     """Nothing of the file: what the program computes in decides."""
 
 
-def _sizes(call: cst.Call, module: Module) -> tuple[int, int]:
-    """The numbers of input and output channels of a layer, 0 if they are not written out."""
-    last = "features" if module.calls(call, "torch.nn.Linear") else "channels"
-    given = (module.argument(call, f"{way}_{last}", at) for at, way in enumerate(("in", "out")))
-    inputs, outputs = (size if isinstance(size, int) else 0 for size in map(module.literal, given))
-    return inputs, outputs
-
-
 def _mixes_many(match: Match) -> bool:
-    inputs, outputs = _sizes(match.call, match.module)
+    inputs, outputs = widths(match.call, match.module)
     return inputs * outputs >= _MANY
 
 
-def _area(match: Match) -> int:
-    """The number of places of a kernel that moves by one pixel; 0 if that is not certain."""
-    stride, groups, kernel = (
-        match.module.argument(match.call, name, at)
-        for name, at in (("stride", 3), ("groups", 6), ("kernel_size", 2))
-    )
-    if any(each and match.module.literal(each) not in (1, (1, 1)) for each in (stride, groups)):
-        return 0
-    size = match.module.literal(kernel)
-    sides = size if isinstance(size, tuple) else (size, size)
-    return prod(side if isinstance(side, int) else 0 for side in sides)
-
-
 def _is_large(match: Match) -> bool:
-    return _area(match) >= _LARGE
+    return dense_kernel(match.call, match.module) >= _LARGE
 
 
 def _message(match: Match) -> str:
     return (
-        f"Each output value takes {_area(match)} products per input channel; use small kernels "
-        "one after the other, or reduce the resolution first."
+        f"Each output value takes {dense_kernel(match.call, match.module)} products per input "
+        "channel; use small kernels one after the other, or reduce the resolution first."
     )
 
 
@@ -132,10 +108,10 @@ rule = Rule(
 
 @rule.on_module
 def misaligned(module: Module) -> Iterable[Reported]:
-    layers = [call for name in _LAYERS for call in module.calls_by_name.get(name, ())]
-    hidden = {_sizes(call, module)[1] for call in layers}
+    layers = [call for name in LAYERS for call in module.calls_by_name.get(name, ())]
+    hidden = {widths(call, module)[1] for call in layers}
     for call in layers:
-        inputs, outputs = _sizes(call, module)
+        inputs, outputs = widths(call, module)
         if inputs % _BLOCK and inputs in hidden and min(inputs, outputs) >= _SMALLEST:
             message = (
                 f"{inputs} is no multiple of {_BLOCK}, so tensor cores compute this layer with "

@@ -45,70 +45,33 @@ It measures `log_softmax`, on the CPU as well as on a GPU. The numbers are equal
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
-
 import libcst as cst
 
-from torchlint.analysis.names import How, dotted_text
-from torchlint.analysis.uses import method_name
+from torchlint.analysis.names import dotted_text
 from torchlint.rule import Applicability, Change, Context, Match, Rule, calls, edits, method
 
-from ._softmax import is_method, softmax_of
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
-
-_TINY: Final = re.compile(r"eps|tiny|small|delta", re.IGNORECASE)
-_CLAMPS: Final = frozenset({"clamp", "clamp_min", "clip"})
+from ._probabilities import path_to_softmax
+from ._softmax import is_method
 
 
 def _path(match: Match) -> list[cst.BaseExpression]:
     """From what the logarithm is taken of to the softmax that it is; empty for anything else."""
     taken = match.module.argument(match.call, "input", 0)
-    if is_method(match):
-        taken = match.receiver
-    path: list[cst.BaseExpression] = []
-    while taken is not None:
-        path.append(taken)
-        if softmax_of(taken, match.module) is not None:
-            return path
-        taken = _before(taken, match.module)
-    return []
+    return path_to_softmax(match.receiver if is_method(match) else taken, match.module)
 
 
 def _is_of_softmax(match: Match) -> bool:
     return bool(_path(match))
 
 
-def _before(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
-    """`p` for `p + 1e-8` and `p.clamp(min=1e-8)`, and what a name was given that is read once."""
-    if isinstance(node, cst.Name):
-        bindings = module.flow.reaching(node)
-        known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
-        once = known and len(module.reads(bindings[0].node, node.value)) == 1
-        return bindings[0].value if once else None
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
-        return node.left if _is_tiny(node.right, module) else None
-    if isinstance(node, cst.Call) and method_name(node) in _CLAMPS:
-        assert isinstance(node.func, cst.Attribute)
-        return node.args[0].value if module.resolve(node.func) else node.func.value
-    return None
-
-
-def _is_tiny(node: cst.BaseExpression, module: Module) -> bool:
-    number = module.literal(node)
-    return isinstance(number, float) or bool(_TINY.search(dotted_text(node)))
+def _is_shifted(match: Match) -> bool:
+    """Whether a constant is added or the values are clamped, which changes those near 0."""
+    return any(not isinstance(each, cst.Name) for each in _path(match)[:-1])
 
 
 def _initializes(match: Match) -> bool:
     function = match.module.function(match.node)
     return function is not None and function.name.value == "__init__"
-
-
-def _is_shifted(match: Match) -> bool:
-    """Whether a constant is added or the values are clamped, which changes those near 0."""
-    return any(not isinstance(each, cst.Name) for each in _path(match)[:-1])
 
 
 def _change(match: Match) -> Change | str:

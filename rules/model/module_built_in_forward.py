@@ -52,20 +52,12 @@ your own version; the losses differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import libcst as cst
-
-from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS, LINEAR
-from torchlint.analysis.uses import reads_of_targets
-from torchlint.analysis.values.call_values import MODULE_METHODS
 from torchlint.rule import Match, Rule, Tier, calls
 
-from ._forward import in_forward
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from ._forward import in_forward, is_called
 
 
 def _named(names: str) -> frozenset[str]:
@@ -91,32 +83,6 @@ def _learns(match: Match) -> bool:
     return all(match.module.literal(each) is not False for each in passed)
 
 
-def _is_called(match: Match) -> bool:
-    """Whether each pass creates the layer and calls it, and does nothing else with it."""
-    module = match.module
-    layer = _whole(match.call, module)
-    assign = module.parent(layer)
-    if any(isinstance(target, cst.Attribute) for target in assign_targets(assign)):
-        return next(module.conditions(layer), None) is None
-    uses = [_whole(use, module) for use in reads_of_targets(assign, module)] or [layer]
-    others = [use for use in uses if getattr(module.parent(use), "func", None) is not use]
-    kept = [use for use in others if not isinstance(module.parent(use), cst.Expr)]
-    return len(others) < len(uses) and not kept
-
-
-def _whole(layer: cst.BaseExpression, module: Module) -> cst.BaseExpression:
-    """`nn.Linear(8, 8).to(device)` for the layer in it, and an `nn.Sequential` for its layers."""
-    while True:
-        parent, outer = module.parent(layer), module.call_with(layer)
-        if isinstance(parent, cst.Attribute) and parent.attr.value in MODULE_METHODS:
-            moved = module.parent(parent)
-        else:
-            moved = outer if outer and module.calls(outer, "torch.nn.Sequential") else None
-        if not isinstance(moved, cst.Call):
-            return layer
-        layer = moved
-
-
 def _message(match: Match) -> str:
     names = match.module.resolve(match.call.func)
     if not _LEARNING.isdisjoint(names):
@@ -134,9 +100,9 @@ rule = Rule(
     family="model",
     summary="a layer that `forward` creates anew on each pass",
     finds=(
-        calls(*sorted(_LEARNING), where=(in_forward, _learns, _is_called)),
-        calls(*sorted(_DROPOUTS), where=(in_forward, _is_called), tier=Tier.HINT),
-        calls(*sorted(_PLAIN), where=(in_forward, _is_called), tier=Tier.PEDANTIC),
+        calls(*sorted(_LEARNING), where=(in_forward, _learns, is_called)),
+        calls(*sorted(_DROPOUTS), where=(in_forward, is_called), tier=Tier.HINT),
+        calls(*sorted(_PLAIN), where=(in_forward, is_called), tier=Tier.PEDANTIC),
     ),
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",

@@ -122,6 +122,10 @@ def attend(q, k, v, n, m, mask=None):
     mask = torch.triu(torch.full((n, n), -1.0), diagonal=1)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
+    # case: the other infinity
+    mask = torch.triu(torch.full((n, n), math.inf), diagonal=1)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
     # case: infinity below the diagonal
     mask = torch.tril(torch.full((n, n), float("-inf")))
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)

@@ -93,7 +93,7 @@ def loss_of(x, y):
     return torch.log(F.softmax(x, 1) + F.softmax(y, 1))
 
     # case: a number that is not small
-    return torch.log(F.softmax(x, 1) + 1)
+    return torch.log(F.softmax(x, 1) + 1) + torch.log(F.softmax(x, 1) + 0.5)
 
     # case: a difference
     return torch.log(F.softmax(x, 1) - 1e-8)
@@ -119,7 +119,7 @@ def loss_of(x, y):
     return np.log(F.softmax(x, 1).numpy())
 
     # case: nothing is given
-    return torch.log(*x) + torch.log()
+    return torch.log(*x) + torch.log() + torch.clamp().log()
 
 # head: none
 

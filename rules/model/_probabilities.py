@@ -1,0 +1,52 @@
+"""From probabilities back to the softmax that made them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.uses import method_name
+
+from ._softmax import softmax_of
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+_TINY: Final = re.compile(r"eps|tiny|small|delta", re.IGNORECASE)
+_CLAMPS: Final = frozenset({"clamp", "clamp_min", "clip"})
+
+
+def path_to_softmax(node: cst.BaseExpression | None, module: Module) -> list[cst.BaseExpression]:
+    """From an expression to the softmax that it is, through names, tiny constants that are added
+    and clamps; empty if it is none."""
+    path: list[cst.BaseExpression] = []
+    while node is not None:
+        path.append(node)
+        if softmax_of(node, module) is not None:
+            return path
+        node = _before(node, module)
+    return []
+
+
+def _before(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
+    """`p` for `p + 1e-8` and `p.clamp(min=1e-8)`, and what a name was given that is read once."""
+    if isinstance(node, cst.Name):
+        bindings = module.flow.reaching(node)
+        known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
+        once = known and len(module.reads(bindings[0].node, node.value)) == 1
+        return bindings[0].value if once else None
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return node.left if _is_tiny(node.right, module) else None
+    if isinstance(node, cst.Call) and method_name(node) in _CLAMPS:
+        assert isinstance(node.func, cst.Attribute)
+        given = module.argument(node, "input", 0)
+        return given if module.resolve(node.func) else node.func.value
+    return None
+
+
+def _is_tiny(node: cst.BaseExpression, module: Module) -> bool:
+    number = module.literal(node)
+    return (isinstance(number, float) and number < 0.01) or bool(_TINY.search(dotted_text(node)))
