@@ -56,7 +56,7 @@ import libcst as cst
 
 from torchlint.rule import Argument, Context, Match, Rule, Tier, calls, configures, sets
 
-from ._requests import determinism_is_asked_for, option_that_asks
+from ._determinism import determinism_is_asked_for, option_that_asks
 
 if TYPE_CHECKING:
     from torchlint.rule import Module

@@ -1,0 +1,43 @@
+"""Who asks for deterministic algorithms: a caller, or an option of the command line."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import words
+
+from ._requests import only_on_request, unasked_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.rule import Module
+
+_DETERMINISM: Final = re.compile(r"determin|reproduc", re.IGNORECASE)
+
+
+def determinism_is_asked_for(node: cst.CSTNode, module: Module) -> bool:
+    """Whether the caller asks for determinism, by the name of the function or by a parameter."""
+    function = module.function(node)
+    asked = [] if function is None else [function.name.value]
+    parts = (part for test in _tests(node, module) for part in module.within(test))
+    names = (part for part in parts if isinstance(part, cst.Name))
+    asked += [each.value for each in names if not isinstance(module.parent(each), cst.Attribute)]
+    return any(map(_DETERMINISM.search, asked)) or only_on_request(node, module)
+
+
+def option_that_asks(node: cst.CSTNode, module: Module) -> str | None:
+    """The option of the command line, off by default, that an `if` around a node tests."""
+    options = module.once(unasked_options)
+    asked = (word for test in _tests(node, module) for word in words(test) if word in options)
+    return next((f"--{word.replace('_', '-')}" for word in asked), None)
+
+
+def _tests(node: cst.CSTNode, module: Module) -> Iterator[cst.BaseExpression]:
+    """The conditions under which a node runs."""
+    for above in module.conditions(node):
+        if isinstance(above, cst.If | cst.IfExp):
+            yield above.test
