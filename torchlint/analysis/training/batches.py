@@ -33,6 +33,20 @@ def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
     return any(_plays(loop, module) for loop in module.loops.loops_around(node))
 
 
+def runs_in_forward(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code runs on each call of a module or a function of autograd that this file defines;
+    not in its branch for evaluation, and not now and then."""
+    function, class_ = module.function(node), module.class_(node)
+    return (
+        function is not None
+        and function.name.value == "forward"
+        and class_ is not None
+        and bool(class_.bases)
+        and module.guard(node) is None
+        and not module.in_evaluation(node)
+    )
+
+
 def loads(node: cst.CSTNode, module: Module) -> bool:
     """Whether code runs where batches are loaded, perhaps in a worker process: in a dataset's
     `__getitem__` or in a collate function."""

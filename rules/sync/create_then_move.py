@@ -1,0 +1,146 @@
+"""Create a tensor on the device, instead of creating it in host memory and copying it.
+
+## What it does
+Reports `torch.zeros(n).to(device)`, `torch.randn(n).cuda()`, `torch.arange(n).type_as(x)` and the
+like, also where the copy stands on a later line; and a buffer in host memory that is filled from
+the device and then moved there.
+
+## Why it is slow
+The CPU fills the memory, and then the numbers cross the bus. They lie in ordinary memory, from
+which a GPU cannot copy by itself, so Python waits until it is done. With `device=` the GPU fills
+its own memory, and Python goes on at once. A host buffer that is filled from the device costs
+more: Python first waits until the GPU has finished all that is queued, and the same numbers cross
+the bus twice.
+
+## Example
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    noise = torch.randn(images.shape).to(device)
+    loss = criterion(model(images + noise), labels)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    noise = torch.randn(images.shape, device=device)
+    loss = criterion(model(images + noise), labels)
+    loss.backward()
+    optimizer.step()
+```
+
+## When it is silent
+At the top level of a file, where it happens once; in datasets, collate functions and tests; with
+`generator=`, which people pass to get the same numbers on every device; where
+`torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
+`x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
+case. It is a hint outside of step loops, step hooks and `forward`.
+
+## Fix safety
+**Safe** for `zeros`, `ones`, `full`, `empty`, `eye` and an `arange` of integers, which hold the
+same numbers on each device. **Unsafe** for random tensors, since the GPU has a random generator of
+its own, and for `linspace` and others that the GPU may round differently. There is no fix if the
+call has `requires_grad=`, since the created tensor is then a leaf and its copy is none; if the copy
+also changes the type of anything but zeros and ones; or if something is done with the tensor
+before it is copied.
+
+## How verify confirms it
+It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers are bitwise equal
+after a safe fix.
+
+## References
+- PyTorch performance tuning guide, "Create tensors directly on the target device"
+- PyTorch documentation, `torch.zeros`, argument `device`
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.analysis.literals import argument
+from torchlint.analysis.training.batches import loads, runs_in_forward, runs_per_batch
+from torchlint.analysis.training.transfers import names_device
+from torchlint.analysis.values.kinds import Kind
+from torchlint.rule import Applicability, Context, Match, Rule, calls
+
+from ._creation import LIKE, SIZED, create_on_device, is_filled_from_device, transfer_of_created
+
+
+def _is_moved(match: Match) -> bool:
+    """Whether the tensor is copied to the device before anything else is done with it."""
+    return transfer_of_created(match.call, match.module) is not None
+
+
+def _is_filled_from_device(match: Match) -> bool:
+    return is_filled_from_device(match.call, match.module)
+
+
+def _is_like_host_tensor(match: Match) -> bool:
+    """Whether the tensor that it shall be like is known to lie in host memory."""
+    other = match.module.argument(match.call, "input", 0)
+    return match.module.value(other).only(Kind.CPU)
+
+
+def _is_placed(match: Match) -> bool:
+    """Whether the call, or a `with torch.device(…)` around it, says where the tensor goes."""
+    given = any(argument(match.call, name) for name in ("device", "generator", "out"))
+    return given or any(
+        names_device(item.item, match.module)
+        for around in match.module.ancestors(match.call)
+        if isinstance(around, cst.With)
+        for item in around.items
+    )
+
+
+def _runs_at_import(match: Match) -> bool:
+    """Whether it happens once, when the file is started or imported."""
+    module, call = match.module, match.call
+    return module.function(call) is None and next(module.loops.loops_around(call), None) is None
+
+
+def _fills_loader(match: Match) -> bool:
+    """Whether it is part of what a dataset or a collate function does, perhaps in a worker."""
+    return loads(match.call, match.module)
+
+
+def _runs_seldom(match: Match) -> bool:
+    """Whether nothing in the file shows that it runs on each step, or on each call of a module."""
+    module, call = match.module, match.call
+    return not runs_per_batch(call, module) and not runs_in_forward(call, module)
+
+
+def _message(match: Match) -> str:
+    name = match.module.source(match.call.func)
+    if is_filled_from_device(match.call, match.module):
+        return (
+            f"`{name}` creates this buffer in host memory: a tensor of the GPU is copied to it "
+            "and then back; pass `device=` to create it there."
+        )
+    return (
+        f"`{name}` fills host memory, which is then copied to the device while Python waits; pass "
+        "`device=` to create the tensor there."
+    )
+
+
+rule = Rule(
+    code="TL205",
+    name="create-then-move",
+    family="sync",
+    summary="a tensor is created in host memory and then copied to the device",
+    fix=Applicability.SAFE,
+    finds=(
+        calls(*SIZED, where=(_is_moved,), hint_if=(_runs_seldom,)),
+        calls(*LIKE, where=(_is_like_host_tensor, _is_moved), hint_if=(_runs_seldom,)),
+        calls(*SIZED, where=(_is_filled_from_device,), hint_if=(_runs_seldom,)),
+    ),
+    unless=(_is_placed, _runs_at_import, _fills_loader),
+    message=_message,
+    change=create_on_device,
+    contexts=(Context.ACCELERATOR,),
+    program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
+    off_in_tests=True,
+    needs_gpu=True,
+)

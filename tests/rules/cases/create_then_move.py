@@ -1,0 +1,403 @@
+# TL205: which tensors are created on the device, and where that is done for them.
+
+# every program:
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+device = torch.device("cuda")
+model = nn.Linear(3, 3).to(device)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(photos, num_workers=4)
+
+# head: a training step
+for step, (images, labels) in enumerate(loader):
+    images, labels = images.to(device), labels.to(device)
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+
+    # case: zeros
+    a = torch.zeros(3, 4).to(device)  # TL205 safe | says: `torch.zeros` … pass `device=`
+    # becomes: a = torch.zeros(3, 4, device=device)
+
+    # case: ones on the GPU
+    a = torch.ones(3).cuda()  # TL205 safe
+    # becomes: a = torch.ones(3, device="cuda")
+
+    # case: on the GPU of a process
+    a = torch.full((3,), 0.5).to(rank)  # TL205 safe
+    # becomes: a = torch.full((3,), 0.5, device=rank)
+
+    # case: by a keyword, in the background
+    a = torch.eye(3).to(device=device, non_blocking=True)  # TL205 safe
+    # becomes: a = torch.eye(3, device=device)
+
+    # case: on the device of another tensor
+    a = torch.empty(images.shape).to(images.device)  # TL205 safe
+    # becomes: a = torch.empty(images.shape, device=images.device)
+
+    # case: on a device of a list
+    a = torch.empty(3).to(devices[0])  # TL205 safe
+
+    # case: on a device that a function tells
+    a = torch.empty(3).to(get_device())  # TL205 safe
+
+    # case: on a device whose name is computed
+    a = torch.empty(3).to(f"cuda:{rank}")  # TL205 safe
+
+    # case: indices
+    a = torch.triu_indices(3, 3).to(device)  # TL205 safe
+
+    # case: a range from zero
+    a = torch.arange(n).to(device)  # TL205 safe
+
+    # case: a range of integers
+    a = torch.arange(1, 7, 2).to(device)  # TL205 safe
+
+    # case: a range of integers, with a type
+    a = torch.arange(1, 7, dtype=torch.int64).to(device)  # TL205 safe
+
+    # case: a range that may be of floats
+    a = torch.arange(low, high, width).to(device)  # TL205 unsafe
+
+    # case: numbers that each device rounds
+    a = torch.linspace(0, 1, 9).to(device)  # TL205 unsafe
+
+    # case: random numbers
+    a = torch.randn(3, 4).to(device)  # TL205 unsafe
+    # becomes: a = torch.randn(3, 4, device=device)
+
+    # case: a random order
+    a = torch.randperm(9).cuda()  # TL205 unsafe
+
+    # case: with a type
+    a = torch.zeros(3).to(device, torch.float16)  # TL205 safe
+    # becomes: a = torch.zeros(3, dtype=torch.float16, device=device)
+
+    # case: with a type that would round twice
+    a = torch.full((3,), 0.1).to(device, torch.float16)  # TL205 | no fix: changes the type
+
+    # case: with a second type
+    a = torch.zeros(3, dtype=torch.int64).to(device, torch.float16)  # TL205 | no fix: changes the type
+
+    # case: like another tensor
+    a = torch.zeros(3).to(images)  # TL205 safe
+    # becomes: a = torch.zeros(3, dtype=images.dtype, device=images.device)
+
+    # case: of the type of another tensor
+    a = torch.ones(3).type_as(images)  # TL205 safe
+    # becomes: a = torch.ones(3, dtype=images.dtype, device=images.device)
+
+    # case: of the type of what a call returns
+    a = torch.ones(3).type_as(model(images))  # TL205 | no fix: would be computed twice
+
+    # case: with a gradient
+    a = torch.zeros(3, requires_grad=True).to(device)  # TL205 | no fix: gradient
+
+    # case: pinned first
+    a = torch.zeros(3, pin_memory=True).to(device)  # TL205 | no fix: pinned
+
+    # case: on a GPU that may be None
+    a = torch.zeros(3).cuda(args.gpu)  # TL205 | no fix: current GPU
+
+    # case: over several lines, whose comments stay
+    a = torch.zeros(  # TL205 safe
+        3,
+        4,  # boxes
+    # added:     device=device,
+    ).to(device)
+    # becomes: )
+
+    # case: a comment before the copy
+    a = (
+        torch.zeros(3)  # TL205 | no fix: comment
+        # to the GPU
+        .to(device)
+    )
+
+    # case: in parentheses
+    a = (torch.zeros(3)).to(device)  # TL205 safe
+    # becomes: a = (torch.zeros(3, device=device))
+
+    # case: reshaped before
+    a = torch.arange(9).view(3, 3).unsqueeze(0).to(device)  # TL205 | no fix: before the copy
+
+    # case: computed before, with numbers
+    a = (-torch.ones(3) * 2).long()[:, None].to(device)  # TL205 | no fix: before the copy
+
+    # case: compared before
+    a = (torch.rand(3) < 0.5).to(device)  # TL205 | no fix: before the copy
+
+    # case: of another type before
+    a = torch.zeros(3).to(torch.int64).to(device)  # TL205 | no fix: before the copy
+
+    # case: filled before
+    a = torch.zeros(3).fill_(label).to(device)  # TL205 | no fix: before the copy
+
+    # case: copied on the next line
+    a = torch.randn(3)  # TL205 | no fix: another line
+    a = a.to(device)
+
+    # case: copied later if there is a GPU
+    a = torch.randn(3)  # TL205 | no fix: another line
+    if images.is_cuda:
+        a = a.cuda()
+    loss = loss + a.sum()
+
+    # case: reshaped, and copied later
+    a = torch.eye(3)[None, :, :]  # TL205 | no fix: another line
+    a = a.repeat(3, 1, 1).to(device)
+
+    # case: filled from the device, and copied
+    padded = torch.zeros(9, 9)  # TL205 | no fix: another line | says: buffer in host memory
+    padded[:3, :3] = images
+    images = padded.to(images.device)
+
+    # case: filled from the device, and copied to any device
+    padded = torch.zeros(9, 9)  # TL205 | no fix: another line | says: and then back
+    padded[0][:3] = model(images)
+    images = padded.to(device)
+
+    # case: filled by Python, which is faster in host memory
+    mask = torch.zeros(9, 9)
+    mask[0, :3] = 1
+    mask = mask.to(device)
+
+    # case: filled from host memory
+    mask = torch.zeros(9, 9)
+    mask[0, :3] = torch.tensor(lengths)
+    mask = mask.to(device)
+
+    # case: filled from the device, and used there
+    padded = torch.zeros(9, 9)
+    padded[:3, :3] = images
+    show(padded)
+
+    # case: used in host memory before the copy
+    order = torch.randperm(9)
+    names = pick(order)
+    order = order.to(device)
+
+    # case: used as an index in host memory before the copy
+    order = torch.randperm(9)
+    part = faces[order].to(device)
+
+    # case: scattered by what lies in host memory
+    a = torch.zeros(3, 4).scatter_(1, classes, 1).to(device)
+
+    # case: with what may be a tensor in host memory
+    a = (torch.ones(3) * weights).to(device)
+
+    # case: an item chosen by what lies in host memory
+    a = torch.eye(9)[classes].to(device)
+
+    # case: an attribute of it
+    a = torch.zeros(3).data.shape.to(device)
+
+    # case: of two targets
+    a = b = torch.randn(3)
+    a = a.to(device)
+
+    # case: kept as an attribute
+    self.a = torch.randn(3)
+    self.a = self.a.to(device)
+
+    # case: copied to another place on each round of an inner loop
+    noise = torch.randn(3)
+    for part in parts:
+        part.add_(noise.to(device))
+
+    # case: copied in a function
+    noise = torch.randn(3)
+
+    def add(x):
+        return x + noise.to(device)
+
+    # case: never copied
+    a = torch.zeros(3)
+
+    # case: on the CPU
+    a = torch.zeros(3).to("cpu")
+
+    # case: on a CPU by name
+    a = torch.zeros(3).to(cpu_device)
+
+    # case: only of another type
+    a = torch.zeros(3).to(torch.float16)
+
+    # case: of the type of another tensor only
+    a = torch.zeros(3).to(images.dtype)
+
+    # case: of a type by name
+    a = torch.zeros(3).to(self.dtype)
+
+    # case: of a layout
+    a = torch.zeros(3).to(memory_format=torch.channels_last)
+
+    # case: like a tensor in host memory
+    host = torch.tensor([1.0])
+    a = torch.zeros(3).type_as(host)
+
+    # case: created on the device
+    a = torch.zeros(3, device=device).to(images.device)
+
+    # case: with a generator of its own
+    a = torch.randn(3, generator=generator).to(device)
+
+    # case: into memory that is there
+    a = torch.zeros(3, out=buffer).to(device)
+
+    # case: under a device
+    with torch.device("cuda"):
+        a = torch.zeros(3).to(images.device)
+
+    # case: under something else
+    with torch.no_grad():
+        a = torch.zeros(3).to(device)  # TL205 safe
+
+    # case: of data, which is copied in either case
+    a = torch.tensor(values).to(device)
+
+    # case: of an array
+    a = torch.from_numpy(array).to(device)
+
+    # case: a module
+    a = nn.Linear(3, 3).to(device)
+
+    # case: by arguments that nobody sees
+    a = torch.zeros(3).to(*where)
+
+    # case: like what lies on the device
+    a = torch.zeros_like(images).to(device)
+
+    # case: like what may lie on the device
+    a = torch.zeros_like(state).to(device)
+
+    # case: like what lies in host memory
+    host = torch.tensor([1.0])
+    a = torch.zeros_like(host).to(device)  # TL205 safe
+    # becomes: a = torch.zeros_like(host, device=device)
+
+    # case: like what lies in host memory, where it stays
+    host = torch.tensor([1.0])
+    a = torch.zeros_like(host)
+
+    # case: random, and like what lies in host memory
+    host = torch.tensor([1.0])
+    a = torch.rand_like(host).to(device)  # TL205 unsafe
+
+    # case: now and then
+    if step % 100 == 0:
+        a = torch.zeros(3).to(device)  # TL205 hint safe
+
+# head: none
+
+# case: at the top level, once
+a = torch.randn(1, 3).to(device)
+
+# case: at the top level, in a loop
+for step in range(9):
+    a = torch.randn(1, 3).to(device)  # TL205 hint unsafe
+
+# case: in a function
+def draw(n):
+    return torch.randn(n).to(device)  # TL205 hint unsafe
+
+# case: in a module
+class Noise(nn.Module):
+    def __init__(self):
+        self.scale = torch.ones(3).to(device)  # TL205 hint safe
+
+    def forward(self, x):
+        return x + self.scale * torch.randn(x.shape).to(x.device)  # TL205 unsafe
+
+# case: in a module, for evaluation
+class Noise(nn.Module):
+    def forward(self, x):
+        if not self.training:
+            return x + torch.ones(3).to(x.device)  # TL205 hint safe
+        return x
+
+# case: in a module, now and then
+class Noise(nn.Module):
+    def forward(self, x):
+        if self.step % 100 == 0:
+            return x + torch.ones(3).to(x.device)  # TL205 hint safe
+        return x
+
+# case: in another function that is called forward
+def forward(x):
+    return x + torch.ones(3).to(x.device)  # TL205 hint safe
+
+# case: in an object that is no module
+class Car:
+    def forward(self, x):
+        return x + torch.ones(3).to(x.device)  # TL205 hint safe
+
+# case: like a parameter that may be a device
+def draw(n, where):
+    return torch.zeros(n).to(where)  # TL205 hint | no fix: a tensor, a device or a type
+
+# case: like a parameter that is a tensor
+def draw(n, x: torch.Tensor):
+    return torch.zeros(n).to(x)  # TL205 hint safe
+
+# case: like what lies in host memory, in a function
+def draw():
+    host = torch.tensor([1.0])
+    return torch.zeros_like(host).to(device)  # TL205 hint safe
+
+# case: filled with a parameter, and copied to its device
+def pad(x):
+    padded = torch.zeros(9, 9)  # TL205 hint | no fix: another line | says: and then back
+    padded[:3, :3] = x
+    return padded.to(x.device)
+
+# case: filled with a parameter, and made like it
+def pad(x):
+    padded = torch.zeros(9, 9)  # TL205 hint | no fix: another line | says: and then back
+    padded[:3, :3] = x
+    return padded.type_as(x)
+
+# case: filled with a parameter, and copied elsewhere
+def pad(x):
+    padded = torch.zeros(9, 9)
+    padded[:3, :3] = x
+    return padded.to(device)
+
+# case: filled with a parameter, and copied to the GPU
+def pad(x):
+    padded = torch.zeros(9, 9)
+    padded[:3, :3] = x
+    return padded.cuda()
+
+# case: copied in a function of its own
+def pad(n):
+    padding = torch.zeros(n)
+
+    def add(x):
+        return x + padding.to(device)
+
+    return add
+
+# case: in a dataset
+class Data(Dataset):
+    def __getitem__(self, i):
+        return torch.zeros(3).to(device)
+
+# case: the device is chosen for all
+def draw(n):
+    torch.set_default_device(device)
+    return torch.zeros(n).to(device)
+
+# case: in a test [path=tests/test_model.py]
+def test_model():
+    assert model(torch.zeros(3).to(device)).sum() > 0
+
+# case: in a program without an accelerator [bare]
+import torch
+
+def draw(n, target):
+    return torch.zeros(n).to(target.device)
