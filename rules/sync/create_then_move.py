@@ -6,11 +6,11 @@ like, also where the copy stands on a later line; and a buffer in host memory th
 the device and then moved there.
 
 ## Why it is slow
-The CPU fills the memory, and then the numbers cross the bus. They lie in ordinary memory, from
-which a GPU cannot copy by itself, so Python waits until it is done. With `device=` the GPU fills
-its own memory, and Python goes on at once. A host buffer that is filled from the device costs
-more: Python first waits until the GPU has finished all that is queued, and the same numbers cross
-the bus twice.
+The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all
+that the GPU has queued, and Python waits until it is done, as it does for `.item()`. With
+`device=` the GPU fills its own memory, nothing is copied, and Python goes on at once. A host
+buffer that is filled from the device costs more: the numbers cross the bus twice, and each time
+Python waits.
 
 ## Example
 ```python
@@ -120,8 +120,8 @@ def _message(match: Match) -> str:
             "and then back; pass `device=` to create it there."
         )
     return (
-        f"`{name}` fills host memory, which is then copied to the device while Python waits; pass "
-        "`device=` to create the tensor there."
+        f"`{name}` creates a tensor in host memory, and Python waits while it is copied to the "
+        "device; pass `device=` to create it there."
     )
 
 

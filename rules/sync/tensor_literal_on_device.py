@@ -1,0 +1,158 @@
+"""Let the device fill a constant, or copy it there once.
+
+## What it does
+Reports `torch.tensor(0.0, device=device)`, `torch.tensor([0.5, 0.5]).to(device)` and the like, with
+numbers that are written out in the code, where each training step runs them.
+
+## Why it is slow
+`torch.tensor` always creates the numbers in host memory, also if it is told a device. The copy to
+the device takes its turn behind all that is queued, and Python waits until it is done, as it does
+for `.item()`. A number can be filled in by the device itself: `torch.full((), 0.0, device=device)`
+queues one kernel, copies nothing and waits for nothing. A table of numbers can be copied once,
+before the first step.
+
+## Example
+```python
+class Net(nn.Module):
+    def forward(self, x):
+        mean = torch.tensor([0.485, 0.456, 0.406], device=x.device)
+        return self.layers(x - mean)
+
+
+net = Net().to(device)
+for images, labels in loader:
+    total = torch.tensor(0.0, device=device)
+    loss = total + criterion(net(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        mean = torch.tensor([0.485, 0.456, 0.406])
+        self.register_buffer("mean", mean, persistent=False)
+
+    def forward(self, x):
+        return self.layers(x - self.mean)
+
+
+net = Net().to(device)
+for images, labels in loader:
+    total = torch.full((), 0.0, device=device)
+    loss = total + criterion(net(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+```
+
+## When it is silent
+Outside of code that runs on each training step; under `if step % 100 == 0` and similar conditions;
+in evaluation; in tests; if the device is the CPU; where a number is computed, since it may change.
+
+## Fix safety
+**Safe**: if all numbers are the same, `torch.full` creates a tensor of the same shape, type and
+values. The fix writes the type of integers and booleans out. There is no fix for other tables:
+whether they become buffers, and whether checkpoints shall hold them, is yours to say.
+
+## How verify confirms it
+It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers are bitwise equal.
+
+## References
+- PyTorch issue 120996, on the copies that `torch.tensor(…, device="cuda")` makes
+- PyTorch documentation, `torch.full`
+- PyTorch documentation, `torch.nn.Module.register_buffer`
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import UNKNOWN, argument, literal
+from torchlint.analysis.training.transfers import names_device, transfer_behind
+from torchlint.rule import Applicability, Context, Fix, Match, Rule, calls, edits
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def _is_constant(match: Match) -> bool:
+    """Whether all that the tensor is made of are numbers that are written out."""
+    given = [arg for arg in match.call.args if arg.keyword is None]
+    return len(given) == 1 and bool(_numbers(given[0].value, match.module))
+
+
+def _goes_to_device(match: Match) -> bool:
+    device = argument(match.call, "device")
+    if device is None:
+        return transfer_behind(match.call, match.module) is not None
+    return names_device(device, match.module)
+
+
+def _numbers(node: cst.BaseExpression, module: Module) -> list[object]:
+    """The numbers in nested lists; none if there is anything else."""
+    if isinstance(node, cst.List | cst.Tuple):
+        parts = [
+            _numbers(each.value, module) if isinstance(each, cst.Element) else []
+            for each in node.elements
+        ]
+        return list(chain(*parts)) if all(parts) else []
+    if isinstance(node, cst.Call) and module.calls(node, "builtins.float"):  # `float("inf")`
+        written = all(literal(arg.value) is not UNKNOWN for arg in node.args)
+        return [module.source(node)] if written else []
+    known = literal(node)
+    return [known] if isinstance(known, _NUMBERS) else []
+
+
+def _message(match: Match) -> str:
+    call, module = match.call, match.module
+    data = call.args[0].value
+    name = module.source(call.func)
+    fact = f"`{name}` copies a constant to the device on every step, and Python waits for that"
+    if len(set(map(repr, _numbers(data, module)))) == 1:
+        return f"{fact}; let `torch.full` fill it there."
+    return f"{fact}; create it once, as a buffer or before the first step."
+
+
+def _fill(match: Match) -> Fix | str:
+    """Let `torch.full` fill the tensor, if all numbers are the same; or why not."""
+    call, module = match.call, match.module
+    data = call.args[0].value
+    first = data
+    shape: tuple[int, ...] = ()
+    while isinstance(first, cst.List | cst.Tuple):
+        shape, first = (*shape, len(first.elements)), first.elements[0].value
+    numbers = _numbers(data, module)
+    if len(set(map(repr, numbers))) > 1:
+        return "register a buffer, or create it before the first step"
+    if not isinstance(call.func, cst.Attribute):
+        return "`torch` itself may not be imported here"
+    if argument(call, "device") is None:
+        return "let `torch.full` fill it with `device=`, and remove the copy"
+    text = f"{shape}, {module.source(first)}"
+    if isinstance(numbers[0], int) and argument(call, "dtype") is None:
+        kind = "bool" if isinstance(numbers[0], bool) else "int64"
+        text += f", dtype={module.source(call.func.value)}.{kind}"
+    changes = (edits.replace(module, call.func.attr, "full"), edits.replace(module, data, text))
+    return Fix(Applicability.SAFE, "Let the device fill it", changes)
+
+
+rule = Rule(
+    code="TL213",
+    name="tensor-literal-on-device",
+    family="sync",
+    summary="a constant is copied to the device on every training step",
+    fix=Applicability.SAFE,
+    finds=(calls("torch.tensor", "torch.as_tensor", where=(_is_constant, _goes_to_device)),),
+    message=_message,
+    change=_fill,
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    off_in_tests=True,
+    needs_gpu=True,
+)
