@@ -61,7 +61,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.analysis.literals import argument
-from torchlint.analysis.training.batches import loads, runs_in_forward, runs_per_batch
+from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import names_device
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Match, Rule, calls
@@ -108,8 +108,7 @@ def _fills_loader(match: Match) -> bool:
 
 def _runs_seldom(match: Match) -> bool:
     """Whether nothing in the file shows that it runs on each step, or on each call of a module."""
-    module, call = match.module, match.call
-    return not runs_per_batch(call, module) and not runs_in_forward(call, module)
+    return not runs_each_time(match.call, match.module)
 
 
 def _message(match: Match) -> str:

@@ -33,18 +33,28 @@ def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
     return any(_plays(loop, module) for loop in module.loops.loops_around(node))
 
 
+def runs_each_time(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code runs for each batch, or on each call of a module, as far as its file shows."""
+    return runs_per_batch(node, module) or runs_in_forward(node, module)
+
+
 def runs_in_forward(node: cst.CSTNode, module: Module) -> bool:
-    """Whether code runs on each call of a module or a function of autograd that this file defines;
-    not in its branch for evaluation, and not now and then."""
+    """Whether code runs on each call of a module or an autograd function that this file defines:
+    in `forward`, or in a method that it calls; not in its branch for evaluation, and not now and
+    then."""
     function, class_ = module.function(node), module.class_(node)
-    return (
-        function is not None
-        and function.name.value == "forward"
-        and class_ is not None
-        and bool(class_.bases)
-        and module.guard(node) is None
-        and not module.in_evaluation(node)
+    if function is None or class_ is None or not class_.bases:
+        return False
+    if module.guard(node) is not None or module.in_evaluation(node):
+        return False
+    if function.name.value == "forward":
+        return True
+    callers = (
+        module.function(call)
+        for call in module.calls_by_method.get(function.name.value, ())
+        if module.class_(call) is class_
     )
+    return any(caller is not None and caller.name.value == "forward" for caller in callers)
 
 
 def loads(node: cst.CSTNode, module: Module) -> bool:
