@@ -31,7 +31,7 @@ def train_step(model, images, labels):
 
 def train(model, loader):
     for images, labels in loader:
-        train_step(model, images.to(device, non_blocking=True), labels.to(device))
+        train_step(model, images.to(device, non_blocking=True), labels.to(device, non_blocking=True))
 
 
 if __name__ == "__main__":

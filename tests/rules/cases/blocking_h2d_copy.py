@@ -1,0 +1,310 @@
+# TL206: which copies of pinned batches Python waits for.
+
+# every program:
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+device = torch.device("cuda")
+model = nn.Linear(3, 3).to(device)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+# head: a training step
+loader = DataLoader(photos, num_workers=4, pin_memory=True)
+for step, (images, labels) in enumerate(loader):
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+
+    # case: to a device
+    images = images.to(device)  # TL206 hint unsafe | says: the copy of `images`
+    # becomes: images = images.to(device, non_blocking=True)
+
+    # case: to the GPU
+    images = images.cuda()  # TL206 hint unsafe
+    # becomes: images = images.cuda(non_blocking=True)
+
+    # case: with another type
+    images = images.to(device, torch.float16)  # TL206 hint unsafe
+    # becomes: images = images.to(device, torch.float16, non_blocking=True)
+
+    # case: an item of it
+    part = images[:9].to(device)  # TL206 hint unsafe
+
+    # case: in the background
+    images = images.to(device, non_blocking=True)
+
+    # case: in the background if there is time
+    images = images.to(device, non_blocking=args.pinned)
+
+    # case: in the background, by position
+    images = images.cuda(0, True)
+
+    # case: computed before, which lies in other memory
+    images = images.float().to(device)
+
+    # case: computed on another line
+    images = images.float()
+    images = images.to(device)
+
+    # case: like another tensor
+    images = images.to(model.weight)
+
+    # case: to the CPU
+    images = images.to("cpu")
+
+    # case: moved before
+    images = images.cuda(non_blocking=True)
+    images = images.to(device)
+
+    # case: a number
+    step = step.to(device)
+
+    # case: what is no part of the batch
+    weights = torch.tensor(values).to(device)
+
+    # case: now and then
+    if step % 100 == 0:
+        images = images.to(device)
+
+# head: a pinned loader
+loader = DataLoader(photos, num_workers=4, pin_memory=True)
+
+# case: a dict of tensors
+for batch in loader:
+    loss = criterion(model(batch["images"].to(device)), batch["labels"][0].to(device))  # TL206 hint # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: an object with tensors
+for batch in loader:
+    loss = criterion(model(batch.images.to(device)))  # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: all tensors of a dict
+for batch in loader:
+    batch = {key: value.to(device) for key, value in batch.items()}  # TL206 hint
+    loss = criterion(model(**batch))
+    loss.backward()
+    optimizer.step()
+
+# case: all tensors of a list
+for batch in loader:
+    images, labels = (each.to(device) for each in batch)  # TL206 hint
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: all tensors in one statement
+for images, labels in loader:
+    images, labels = [each.to(device) for each in (images, labels)]
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: unpacked on another line
+for batch in loader:
+    images, labels = batch
+    data = batch["more"]
+    loss = criterion(model(images.to(device)), data.to(device))  # TL206 hint # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: with a progress bar
+for images, labels in tqdm(loader):
+    loss = criterion(model(images.to(device)), labels)  # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: with a progress bar that has a name
+bar = enumerate(loader)
+if rank == 0:
+    bar = tqdm(bar, total=9)
+for step, (images, labels) in bar:
+    loss = criterion(model(images.to(device)), labels)  # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: drawn by hand
+batches = iter(loader)
+while True:
+    images, labels = next(batches)
+    loss = criterion(model(images.to(device)), labels)  # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: of two loaders at once
+for (images, labels), (more, _) in zip(loader, other_loader):
+    loss = criterion(model(images.to(device)), more.to(device))  # TL206 hint # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: a whole batch, which may be anything
+for batch in loader:
+    loss = criterion(model(batch.to(device)))
+    loss.backward()
+    optimizer.step()
+
+# case: a whole batch by another name
+for batch in loader:
+    data = batch
+    loss = criterion(model(data.to(device)))
+    loss.backward()
+    optimizer.step()
+
+# case: a whole batch that is counted
+for step, batch in enumerate(loader):
+    loss = criterion(model(batch.to(device)))
+    loss.backward()
+    optimizer.step()
+
+# case: a whole batch that is counted by a bar with a name
+bar = enumerate(loader)
+for step, batch in bar:
+    loss = criterion(model(batch.to(device)))
+    loss.backward()
+    optimizer.step()
+
+# case: a whole batch that is drawn
+batches = iter(loader)
+while True:
+    loss = criterion(model(next(batches).to(device)))
+    loss.backward()
+    optimizer.step()
+
+# case: of no loader
+for images, labels in memory:
+    loss = criterion(model(images.to(device)), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: of a function's own
+for images, labels in draw(memory):
+    loss = criterion(model(images.to(device)), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: of a file
+with open_batch() as (images, labels):
+    for step in range(9):
+        loss = criterion(model(images.to(device)), labels)
+        loss.backward()
+        optimizer.step()
+
+# case: in evaluation
+with torch.no_grad():
+    for images, labels in loader:
+        score(model(images.to(device)), labels)
+
+# case: by a model that is given a dict
+class Trainer:
+    def feed(self, data):
+        self.images = data["images"].to(device)  # TL206 hint
+        self.first = data[0].to(device)
+        self.both = data[self.key].to(device)
+        self.part = data["a":"b"].to(device)
+
+    def feed_other(self):
+        data = load()
+        self.images = data["images"].to(device)
+
+    def step(self):
+        loss = criterion(model(self.images))
+        loss.backward()
+        optimizer.step()
+
+trainer = Trainer()
+for data in loader:
+    trainer.feed(data)
+    trainer.feed_other()
+    trainer.step()
+
+# head: none
+
+# case: of a loader that does not pin
+loader = DataLoader(photos, num_workers=4)
+print("with pin_memory=True it would be faster")
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: of a loader that pins nothing
+loader = DataLoader(photos, num_workers=4, pin_memory=False)
+print("with pin_memory=True it would be faster")
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: of a loader with options
+options = {"num_workers": 4, "pin_memory": True}
+loader = DataLoader(photos, **options)
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)  # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: of a loader that pins if there is a GPU
+loader = DataLoader(photos, num_workers=4, pin_memory=torch.cuda.is_available())
+others = DataLoader(photos, num_workers=4, pin_memory=True)
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)  # TL206 hint
+    loss.backward()
+    optimizer.step()
+
+# case: of a loader of another file
+from data import make_loader
+
+loader = make_loader()
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)  # TL206 hint
+    loss.backward()
+    optimizer.step()
+# file: data.py
+from torch.utils.data import DataLoader
+
+def make_loader():
+    return DataLoader(photos, num_workers=4, pin_memory=True)
+
+# case: of a loader of another file, which pins nothing
+from data import make_loader
+
+loader = make_loader()
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)
+    loss.backward()
+    optimizer.step()
+# file: data.py
+from torch.utils.data import DataLoader
+
+def make_loader():
+    return DataLoader(photos, num_workers=4)
+
+# case: with Accelerate
+from accelerate import Accelerator
+
+loader = DataLoader(photos, num_workers=4, pin_memory=True)
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: in a test [path=tests/test_train.py]
+loader = DataLoader(photos, num_workers=4, pin_memory=True)
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels)
+    loss.backward()
+    optimizer.step()
+
+# case: in a program without an accelerator [bare]
+from torch.utils.data import DataLoader
+
+loader = DataLoader(photos, num_workers=4, pin_memory=True)
+for images, labels in loader:
+    loss = criterion(model(images.to(rank)), labels)
+    loss.backward()
+    optimizer.step()

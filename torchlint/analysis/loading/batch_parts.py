@@ -1,0 +1,77 @@
+"""Which expressions are tensors of a batch, as a loader gave them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import literal
+from torchlint.analysis.names import How
+from torchlint.analysis.uses import method_name
+from torchlint.analysis.values.iteration import is_over_loader, unwrapped
+from torchlint.analysis.values.kinds import ARRAYS, Kind
+
+if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+    from torchlint.analysis.names import Binding
+
+_DEEPEST = 6
+_ELSEWHERE = Kind.DEVICE | Kind.LIKELY | Kind.HOST | ARRAYS
+
+
+def is_part_of_batch(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression is a tensor of a batch that nothing has moved or computed: `images` of
+    `for images, labels in loader`, `batch["images"]`, `data["L"]` of what a function is given."""
+    if module.value(node).has(_ELSEWHERE):
+        return False
+    if isinstance(node, cst.Subscript) and module.flow.is_parameter(node.value):
+        key = node.slice[0].slice
+        return isinstance(key, cst.Index) and isinstance(literal(key.value), str)
+    return _is_batch(node, module, part=True)
+
+
+def _is_batch(
+    node: cst.BaseExpression | None, module: Module, depth: int = 0, *, part: bool = False
+) -> bool:
+    """Whether an expression is a batch of a loader, or a part of one.
+
+    Args:
+        part: the whole batch, whose type nobody knows, does not count.
+    """
+    if depth > _DEEPEST:
+        return False
+    if isinstance(node, cst.Subscript | cst.Attribute):
+        return _is_batch(node.value, module, depth + 1)
+    if isinstance(node, cst.Call):
+        if method_name(node) in ("items", "values"):
+            return _is_batch(node.func, module, depth + 1)
+        drawn = not part and module.calls(node, "builtins.next")
+        return drawn and module.value(node).only(Kind.CPU)
+    bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
+    return bool(bindings) and all(_gives_batch(each, module, depth, part) for each in bindings)
+
+
+def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bool:
+    """Whether a name gets a batch or a part of it, by a loop over a loader or by an assignment."""
+    source = unwrapped(binding.value, module.values)
+    if source is None:
+        return False
+    if binding.how is How.ITERATION and _goes_over_loader(source, module, depth):
+        counted = isinstance(source, cst.Call) or not is_over_loader(source, module.values)
+        return not part or len(binding.path) > counted
+    if binding.how not in (How.ITERATION, How.ASSIGNMENT, How.UNPACKING):
+        return False
+    part = part and binding.how is How.ASSIGNMENT
+    return _is_batch(source, module, depth + 1, part=part)
+
+
+def _goes_over_loader(source: cst.BaseExpression, module: Module, depth: int) -> bool:
+    """Whether a loop goes over a loader, perhaps by another name: `bar = enumerate(loader)`."""
+    if depth > _DEEPEST or is_over_loader(source, module.values):
+        return depth <= _DEEPEST
+    if isinstance(source, cst.Call):
+        return any(_goes_over_loader(arg.value, module, depth + 1) for arg in source.args)
+    bindings = module.flow.reaching(source) if isinstance(source, cst.Name) else []
+    made = [each.value for each in bindings if isinstance(each.value, cst.Call)]
+    return any(_goes_over_loader(each, module, depth + 1) for each in made)
