@@ -1,0 +1,146 @@
+"""Move a batch as the loader gives it, and make its numbers wider on the device.
+
+## What it does
+Reports a tensor of a batch that is converted to a wider type before it is moved, on each training
+step: `labels.long().to(device)`, `masks.double().cuda()`, `(images.float() / 255).to(device)`.
+
+## Why it is slow
+An image of bytes becomes four times as large as float32, and a mask of bytes eight times as large
+as int64. The CPU writes all of that, and all of it crosses the bus. The GPU converts in a fraction
+of the time, after a quarter or an eighth of the bytes has been copied. The converted tensor also
+lies in ordinary memory, so a pinned loader and `non_blocking=True` no longer help.
+
+## Example
+```python
+for images, masks in loader:
+    images = (images.float() / 255).to(device)
+    masks = masks.long().to(device)
+    loss = criterion(model(images), masks)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for images, masks in loader:
+    images = images.to(device, non_blocking=True).float() / 255
+    masks = masks.to(device, non_blocking=True).long()
+    loss = criterion(model(images), masks)
+    loss.backward()
+    optimizer.step()
+```
+
+## When it is silent
+For `.half()` and `.bfloat16()`, which make numbers smaller; for `.float()` unless bytes are divided
+by 255 or the array is known to be narrow, since it also makes float64 smaller; for what is computed
+or was moved before; in evaluation and in tests. It is a hint: where the numbers have the wider type
+already, nothing is converted.
+
+## Fix safety
+**Unsafe**: the order of the two calls changes. The numbers stay the same, except that NaN and
+numbers outside of the range of int64 become other integers on the GPU. There is no fix if something
+is computed between them.
+
+## How verify confirms it
+It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers are bitwise equal.
+
+## References
+- PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
+- PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.loading.batch_parts import is_part_of_batch
+from torchlint.analysis.training.transfers import transfer_of
+from torchlint.analysis.uses import method_name
+from torchlint.rule import Applicability, Context, Edit, Fix, Match, Rule, Tier, method
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+_TYPES = {
+    "torch.LongTensor": "long", "torch.long": "long", "torch.int64": "long",
+    "torch.DoubleTensor": "double", "torch.double": "double", "torch.float64": "double",
+    "torch.FloatTensor": "float", "torch.float": "float", "torch.float32": "float",
+}  # fmt: skip
+_NAMES = {"long": "int64", "double": "float64", "float": "float32"}
+_NARROW = ("uint8", "int8", "bool", "int16", "float16")
+
+
+def _is_widened(match: Match) -> bool:
+    """Whether a tensor is moved whose numbers were just made wider on the host."""
+    module = match.module
+    tensor, kind = _cast(_numerator(match.receiver) or match.receiver, module)
+    if not kind or transfer_of(match.call, module) is None:
+        return False
+    if isinstance(tensor, cst.Call) and module.calls(tensor, "torch.from_numpy"):
+        return module.value(argument(tensor, "ndarray", 0)).dtype in _NARROW
+    return (kind != "float" or _holds_bytes(match)) and is_part_of_batch(tensor, module)
+
+
+def _cast(node: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression, str]:
+    """The tensor that a call converts, and the method that does so: `long`, `float`, `double`."""
+    name = method_name(node) if isinstance(node, cst.Call) else ""
+    if not name:
+        return node, ""
+    assert isinstance(node, cst.Call)
+    assert isinstance(node.func, cst.Attribute)
+    if name in ("to", "type") and len(node.args) == 1:
+        name = next((_TYPES.get(each, "") for each in module.resolve(node.args[0].value)), "")
+    return node.func.value, name if name in _NAMES else ""
+
+
+def _numerator(node: cst.CSTNode | None) -> cst.BaseExpression | None:
+    """`images.float()` for `images.float() / 255`."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Divide):
+        return None
+    return node.left if literal(node.right) == 255 else None
+
+
+def _holds_bytes(match: Match) -> bool:
+    """Whether the tensor is divided by 255, before or after it is moved."""
+    after = _numerator(match.module.parent(match.call))
+    return after is match.call or _numerator(match.receiver) is not None
+
+
+def _message(match: Match) -> str:
+    tensor, kind = _cast(_numerator(match.receiver) or match.receiver, match.module)
+    return (
+        f"`{match.module.source(tensor)}` becomes {_NAMES[kind]} before it crosses the bus; move "
+        f"it as it is, and call `.{kind}()` on the device."
+    )
+
+
+def _convert_on_device(match: Match) -> Fix | str:
+    """Swap the two calls."""
+    module, cast = match.module, match.receiver
+    tensor, kind = _cast(cast, module)
+    if not kind:
+        return "the numbers are computed with in between"
+    start, end = (module.position(module.offsets(each)[1]) for each in (tensor, cast))
+    behind = module.position(module.offsets(match.call)[1])
+    changes = (Edit(start, end, ""), Edit(behind, behind, f".{kind}()"))
+    return Fix(Applicability.UNSAFE, "Convert it on the device", changes)
+
+
+rule = Rule(
+    code="TL218",
+    name="cast-before-transfer",
+    family="sync",
+    summary="a tensor is made wider before it is copied to the device",
+    tier=Tier.HINT,
+    fix=Applicability.UNSAFE,
+    finds=(method("to", "cuda", where=(_is_widened,)),),
+    message=_message,
+    change=_convert_on_device,
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    off_in_tests=True,
+    needs_gpu=True,
+    may_change="numbers that are not finite become other integers",
+)
