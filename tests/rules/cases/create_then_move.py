@@ -86,6 +86,9 @@ for step, (images, labels) in enumerate(loader):
     a = torch.zeros(3).to(images)  # TL205 safe
     # becomes: a = torch.zeros(3, dtype=images.dtype, device=images.device)
 
+    # case: like what a function returns
+    a = torch.zeros(3).to(described(images))  # TL205 | no fix: a tensor, a device or a type
+
     # case: of the type of another tensor
     a = torch.ones(3).type_as(images)  # TL205 safe
     # becomes: a = torch.ones(3, dtype=images.dtype, device=images.device)

@@ -65,7 +65,8 @@ def transfer_of(call: cst.Call, module: Module) -> Transfer | None:
         return None
     if _NO_DEVICE.search(snake(dotted_text(target.value).rpartition(".")[2])):
         return None
-    sure = func.attr.value == "type_as" or value.has(TENSORS | Kind.LIKELY)
+    tensor = value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER)
+    sure = tensor or func.attr.value == "type_as"
     return Transfer(call, func.value, target, like=True, sure=sure)
 
 

@@ -1,0 +1,124 @@
+"""Keep the index on the device, if it picks from a tensor there.
+
+## What it does
+Reports a tensor on the device that is indexed by a tensor in host memory or by a NumPy array, on
+each training step: `points[torch.randperm(n)]`, `q[np.arange(n), actions]`, and `features[rows]`
+where `rows` comes from a loader.
+
+## Why it is slow
+The kernel that picks the rows needs the index on the device, so PyTorch copies it there first. The
+copy takes its turn behind all that the GPU has queued, and Python waits until it is done, as it
+does for `.item()`. With an index that is created on the device, nothing is copied and nothing
+waits.
+
+## Example
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    mixed = (images + images[torch.randperm(len(images))]) / 2
+    loss = criterion(model(mixed), labels)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    mixed = (images + images[torch.randperm(len(images), device=device)]) / 2
+    loss = criterion(model(mixed), labels)
+    loss.backward()
+    optimizer.step()
+```
+An index that a loader gives can be copied in the background:
+`rows = rows.to(device, non_blocking=True)`, from a loader with `pin_memory=True`.
+
+## When it is silent
+For numbers, slices and lists; where it is not certain that the tensor lies on the device and the
+index does not; under `if step % 100 == 0` and similar conditions; in evaluation and in tests.
+
+## Fix safety
+**Safe** for `torch.arange`, which holds the same numbers on each device. **Unsafe** for
+`randperm` and `randint`, since the GPU has a random generator of its own, and for `np.arange`,
+which becomes `torch.arange`. There is no fix for an index that is made on another line: that line
+may also need it in host memory.
+
+## How verify confirms it
+It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers are bitwise equal
+after a safe fix.
+
+## References
+- PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
+- `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import argument
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.training.syncs import Operand
+from torchlint.analysis.values.kinds import ARRAYS, Kind
+from torchlint.rule import Applicability, Context, Fix, Rule, edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.rule import Module, Reported
+
+_CREATE = ("torch.arange", "numpy.arange", "torch.randperm", "torch.randint")
+
+rule = Rule(
+    code="TL217",
+    name="index-tensor-on-cpu",
+    family="sync",
+    summary="a tensor on the device is indexed by one in host memory on every training step",
+    fix=Applicability.SAFE,
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    triggers=(r"rand|arange|permutation|choice|[Ll]oader|from_numpy|np\\.",),
+    off_in_tests=True,
+    needs_gpu=True,
+    may_change="another random generator chooses",
+)
+
+
+@rule.on(cst.Subscript)
+def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[Reported]:
+    for index in [each.slice.value for each in item.slice if isinstance(each.slice, cst.Index)]:
+        if not module.value(index).only(Kind.CPU | ARRAYS):
+            continue
+        picked = module.value(item.value)
+        if picked.only(Kind.DEVICE | Kind.PARAMETER):
+            sure = picked.only(Kind.DEVICE)
+            operand = Operand(sure, tensor=False, parameters=tuple(sorted(picked.parameters)))
+            change = _create_on_device(index, item, module)
+            fix = change if isinstance(change, Fix) else None
+            reason = change if isinstance(change, str) else None
+            message = (
+                f"`{module.source(index)}` lies in host memory, so it is copied to the device on "
+                "every step, and Python waits for that; create it there."
+            )
+            yield from rule.report(
+                module, index, message, fix=fix, withheld=reason, operand=operand
+            )
+
+
+def _create_on_device(index: cst.BaseExpression, item: cst.Subscript, module: Module) -> Fix | str:
+    """Let torch create the index where the tensor lies; or why not."""
+    where = dotted_text(item.value)
+    if not isinstance(index, cst.Call) or not module.calls(index, *_CREATE) or not where:
+        return "other lines may need it in host memory"
+    if any(argument(index, name) is not None for name in ("device", "generator")):
+        return "its arguments choose the CPU"
+    placed = edits.add_argument(module, index, f"device={where}.device")
+    if not module.calls(index, "numpy.arange"):
+        safety = Applicability.SAFE if module.calls(index, "torch.arange") else Applicability.UNSAFE
+        return Fix(safety, "Create it on the device", (placed,))
+    torch = module.names.imported_as("torch", item)
+    if torch is None or any(arg.keyword is not None for arg in index.args):
+        return "`torch.arange` with `device=` creates it there"
+    named = edits.replace(module, index.func, f"{torch}.arange")
+    return Fix(Applicability.UNSAFE, "Create it on the device", (named, placed))

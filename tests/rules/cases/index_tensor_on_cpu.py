@@ -1,0 +1,148 @@
+# TL217: which indices of tensors on the device lie in host memory.
+
+# every program:
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+device = torch.device("cuda")
+model = nn.Linear(3, 3).to(device)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(photos, num_workers=4)
+
+# head: a training step
+for step, (images, labels) in enumerate(loader):
+    images = images.to(device)
+    output = model(images)
+    loss = criterion(output, labels.to(device))
+    loss.backward()
+    optimizer.step()
+
+    # case: a random order
+    mixed = images[torch.randperm(9)]  # TL217 unsafe | says: lies in host memory | marks: torch.randperm(9)
+    # becomes: mixed = images[torch.randperm(9, device=images.device)]
+
+    # case: random numbers
+    mixed = images[torch.randint(0, 9, (3,))]  # TL217 unsafe
+    # becomes: mixed = images[torch.randint(0, 9, (3,), device=images.device)]
+
+    # case: a range
+    part = images[torch.arange(9)]  # TL217 safe
+    # becomes: part = images[torch.arange(9, device=images.device)]
+
+    # case: a range of an array, and the actions
+    part = output[np.arange(len(output)), labels]  # TL217 unsafe # TL217 | no fix: other lines
+    # becomes: part = output[torch.arange(len(output), device=output.device), labels]
+
+    # case: what is written
+    images[torch.arange(9)] = 0  # TL217 safe
+
+    # case: a range of an array, with a type
+    part = images[np.arange(9, dtype=np.int64)]  # TL217 | no fix: `torch.arange` with `device=`
+
+    # case: another array
+    part = images[np.random.permutation(9)]  # TL217 | no fix: other lines
+
+    # case: an order that is drawn on another line
+    order = torch.randperm(9)
+    mixed = images[order[:3]]  # TL217 | no fix: other lines
+
+    # case: a mask of the batch
+    part = images[labels > 0]  # TL217 | no fix: other lines
+
+    # case: of a tensor without a name
+    part = model(images)[torch.arange(9)]  # TL217 | no fix: other lines
+
+    # case: with a generator
+    mixed = images[torch.randperm(9, generator=generator)]  # TL217 | no fix: choose the CPU
+
+    # case: on the CPU, as it says
+    mixed = images[torch.randperm(9, device="cpu")]  # TL217 | no fix: choose the CPU
+
+    # case: on the device
+    mixed = images[torch.randperm(9, device=device)]
+
+    # case: on the device, on another line
+    order = torch.randperm(9).to(device)
+    mixed = images[order]
+
+    # case: a number, a slice, a list
+    part = images[0], images[1:9], images[[1, 2]], images[step], images[..., None]
+
+    # case: an item of an array
+    part = images[np.arange(9)[0]]
+
+    # case: what nobody knows
+    part = images[chosen]
+
+    # case: of a tensor in host memory
+    part = labels[torch.randperm(9)]
+
+    # case: of a list
+    names = classes[torch.randint(0, 9, ())]
+
+    # case: of an array
+    part = np.zeros(9)[np.arange(3)]
+
+    # case: now and then
+    if step % 100 == 0:
+        part = images[torch.arange(9)]
+
+# head: none
+
+# case: rows of a loader
+features = load().to(device)
+for rows in DataLoader(range(9), 3, shuffle=True):
+    loss = criterion(model(features[rows]))  # TL217 | no fix
+    loss.backward()
+    optimizer.step()
+
+# case: in a loss that is given tensors of the device
+def hard(scores):
+    return scores[torch.arange(len(scores))].mean()  # TL217 safe
+
+for images, labels in loader:
+    loss = hard(model(images.to(device)))
+    loss.backward()
+    optimizer.step()
+
+# case: in a loss that is given tensors in host memory
+def hard(scores):
+    return scores[torch.arange(len(scores))].mean()
+
+for images, labels in loader:
+    loss = criterion(model(images.to(device))) + hard(labels)
+    loss.backward()
+    optimizer.step()
+
+# case: in a loss that nobody calls
+def hard(scores):
+    return scores[torch.arange(len(scores))].mean()
+
+# case: without torch by its name [bare]
+import numpy as np
+from torch.cuda import synchronize
+
+for images, labels in loader:
+    images = images.cuda()
+    loss = criterion(model(images[np.arange(9)]))  # TL217 | no fix: `torch.arange` with `device=`
+    loss.backward()
+    optimizer.step()
+
+# case: in a test [path=tests/test_train.py]
+for images, labels in loader:
+    loss = criterion(model(images.to(device))[torch.arange(9)])
+    loss.backward()
+    optimizer.step()
+
+# case: in a program without an accelerator [bare]
+import torch
+
+model = torch.nn.Linear(3, 3)
+for images, labels in loader:
+    output = model(images)
+    loss = criterion(output[torch.arange(9)])
+    loss.backward()
+    optimizer.step()
