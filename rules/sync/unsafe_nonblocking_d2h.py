@@ -1,0 +1,171 @@
+"""Wait for a copy to the host before you read it.
+
+## What it does
+Reports `x.to("cpu", non_blocking=True)` whose result is read before anything waits for the copy,
+and the same for `buffer.copy_(x, non_blocking=True)` into a pinned buffer.
+
+## Why it is slow
+It is not slow, but wrong: it saves a wait that is needed. Python goes on while the GPU still
+computes `x` and copies it, and what it reads meanwhile is whatever was in that memory before. The
+numbers are right most of the time, and wrong when the GPU is late. (In the other direction,
+`x.to("cuda", non_blocking=True)` is safe, since the GPU works in order.)
+
+## Example
+```python
+for images, labels in loader:
+    with torch.no_grad():
+        scores = model(images.to(device)).to("cpu", non_blocking=True)
+    hits += (scores.argmax(1) == labels).sum()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    with torch.no_grad():
+        scores = model(images.to(device)).to("cpu")
+    hits += (scores.argmax(1) == labels).sum()
+```
+To copy in the background, start the copy, do other work, and call `torch.cuda.synchronize()` or
+`event.synchronize()` before you read.
+
+## When it is silent
+Where the result is only stored, appended or returned; where `synchronize()`, `wait()` and the like
+are called between the copy and the first read; where the device is a variable that need not be the
+CPU; for a buffer that is not pinned, which makes the copy wait; in programs without an accelerator.
+
+## Fix safety
+**Unsafe**: it removes the argument, so Python waits for the copy. Numbers that were read too early
+change.
+
+## How verify confirms it
+It cannot: the program becomes correct, not faster. What is measured is the wait that was missing.
+
+## References
+- PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()", "Other copy
+  directions"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.uses import method_name, occurrences, reads_of_targets
+from torchlint.analysis.values.kinds import Kind
+from torchlint.rule import Applicability, Argument, Context, Match, Rule, method, remove
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.rule import Module
+
+_VIEWS = frozenset("detach view reshape squeeze unsqueeze flatten transpose permute t".split())
+_WAITS = ("synchronize", "wait", "wait_event", "wait_stream", "query")
+_READERS = ("torch.", "numpy.", "builtins.")
+_OPERATORS = (
+    cst.BinaryOperation,
+    cst.Comparison,
+    cst.ComparisonTarget,
+    cst.FormattedStringExpression,
+    cst.UnaryOperation,
+)
+_ABOUT = frozenset("shape size dim ndim dtype device numel is_pinned record_stream".split())
+
+
+def _copies_to_host(match: Match) -> bool:
+    """Whether a tensor that may lie on the device is copied to the CPU."""
+    to_host = any(match.module.values.is_cpu(arg.value) for arg in match.call.args)
+    return to_host and not match.module.value(match.receiver).has(Kind.MODULE | Kind.CPU)
+
+
+def _fills_pinned(match: Match) -> bool:
+    """Whether a tensor of the device is copied into a buffer that the file pins."""
+    module, buffer = match.module, match.receiver
+    source = module.value(argument(match.call, "src", 0))
+    made = module.flow.reaching(buffer) if isinstance(buffer, cst.Name) else []
+    return source.only(Kind.DEVICE) and any(
+        isinstance(each.value, cst.Call) and _pins(each.value) for each in made
+    )
+
+
+def _pins(made: cst.Call) -> bool:
+    return method_name(made) == "pin_memory" or literal(argument(made, "pin_memory")) is True
+
+
+def _may_lie_on_host(match: Match) -> bool:
+    return not match.module.value(match.receiver).only(Kind.DEVICE)
+
+
+def _is_read_in_time(match: Match) -> bool:
+    """Whether nothing reads the copy, or the code waits for it before."""
+    module, at = match.module, match.module.order(match.call)
+    reads = [
+        module.order(each)
+        for each in _uses(match)
+        if _is_read(_viewed(each, module), module)
+        and module.order(each) >= at
+        and module.function(each) is module.function(match.call)
+    ]
+    waits = (call for name in _WAITS for call in module.calls_by_method.get(name, ()))
+    return not reads or any(at < module.order(call) < min(reads) for call in waits)
+
+
+def _uses(match: Match) -> Iterable[cst.BaseExpression]:
+    """The copy, or the places that are written like the name that it has."""
+    module = match.module
+    if method_name(match.call) == "copy_":
+        return [each for each in occurrences(match.receiver, module) if each is not match.receiver]
+    copy = _viewed(match.call, module)
+    assign = module.parent(copy)
+    return reads_of_targets(assign, module) if isinstance(assign, cst.Assign) else [match.call]
+
+
+def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`x.detach()[0]` for the `x` in it, which reads no number yet."""
+    parent = module.parent(node)
+    if isinstance(parent, cst.Subscript):
+        return _viewed(parent, module)
+    call = module.parent(parent) if isinstance(parent, cst.Attribute) else None
+    if isinstance(call, cst.Call) and method_name(call) in _VIEWS:
+        return _viewed(call, module)
+    return node
+
+
+def _is_read(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether the numbers of a tensor are read: by its methods, by operators, by torch and NumPy.
+    What else it is given to may only keep it."""
+    parent = module.parent(node)
+    if isinstance(parent, cst.Attribute):
+        return parent.attr.value not in _ABOUT
+    call = module.call_with(node)
+    if call is not None:
+        return any(name.startswith(_READERS) for name in module.resolve(call.func))
+    return isinstance(parent, _OPERATORS)
+
+
+rule = Rule(
+    code="TL207",
+    name="unsafe-nonblocking-d2h",
+    family="sync",
+    summary="a copy to the host is read before it is certain to be done",
+    fix=Applicability.UNSAFE,
+    finds=(
+        method(
+            "to",
+            Argument("non_blocking", 2, bad=True),
+            where=(_copies_to_host,),
+            hint_if=(_may_lie_on_host,),
+        ),
+        method("copy_", Argument("non_blocking", 1, bad=True), where=(_fills_pinned,)),
+    ),
+    unless=(_is_read_in_time,),
+    message="Python reads this copy to the host while the GPU may still write it; remove "
+    "`non_blocking=True`, or synchronize before the read.",
+    change=remove,
+    contexts=(Context.ACCELERATOR,),
+    off_in_tests=True,
+    needs_gpu=True,
+    may_change="numbers that were read too early become those that were computed",
+)
