@@ -84,11 +84,13 @@ def _framework_moves(match: Match) -> bool:
 
 
 def _loads_unpinned(match: Match) -> bool:
+    return match.module.once(_pins_nothing)
+
+
+def _pins_nothing(module: Module) -> bool:
     """Whether the file makes loaders, and none of them pins its batches."""
-    module = match.module
     calls = module.calls_by_name.get("torch.utils.data.DataLoader", ())
-    pinned = [each for each in calls if _may_pin(each, module)]
-    return bool(calls) and not pinned
+    return bool(calls) and not any(_may_pin(each, module) for each in calls)
 
 
 def _may_pin(call: cst.Call, module: Module) -> bool:

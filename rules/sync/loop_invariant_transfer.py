@@ -56,15 +56,20 @@ It measures the fix, on a CPU as well as on a GPU. The numbers are bitwise equal
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
-from torchlint.analysis.uses import method_name, methods_called_on
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Fix, Match, Rule, edits, method
 
-_MOVES = ("to", "cpu", "cuda")
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+_MOST_CALLS = 50
 
 
 def _runs_once(match: Match) -> bool:
@@ -85,9 +90,21 @@ def _follows_device(match: Match) -> bool:
 
 def _changes(match: Match) -> bool:
     """Whether the step makes what is moved, or changes it in place."""
-    called = methods_called_on(match.receiver, match.module)
-    in_place = [call for call in called if method_name(call).endswith("_")]
-    return not _is_older(match.receiver, match) or any(_is_within(call, match) for call in in_place)
+    in_place = match.module.once(_in_place).get(dotted_text(match.receiver), ())
+    made = not _is_older(match.receiver, match)
+    return made or any(_is_within(call, match) for call in in_place[:_MOST_CALLS])
+
+
+def _in_place(module: Module) -> dict[str, list[cst.Call]]:
+    """The calls of methods that change their object, by its text: `x.fill_(0)`, `x[0].fill_(0)`."""
+    found: dict[str, list[cst.Call]] = {}
+    for name, calls in module.calls_by_method.items():
+        for call in calls if name.endswith("_") else ():
+            node = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+            while isinstance(node, cst.Subscript):
+                node = node.value
+            found.setdefault(dotted_text(node), []).append(call)
+    return found
 
 
 def _is_older(node: cst.BaseExpression, match: Match) -> bool:
@@ -97,9 +114,14 @@ def _is_older(node: cst.BaseExpression, match: Match) -> bool:
         return not any(_is_within(each.node, match) for each in module.flow.reaching(node))
     if not isinstance(node, cst.Attribute) or module.source(node.value) != "self":
         return False
-    kept = module.values.assigned(module.class_(node), node.attr.value)
-    names = [module.qualified_name(module.function(each.node)) for each in kept]
-    return bool(kept) and all(name.endswith("__init__") for name in names)
+    return module.once(_is_kept, module.class_(node), node.attr.value)
+
+
+def _is_kept(module: Module, class_: cst.ClassDef | None, name: str) -> bool:
+    """Whether only `__init__` sets an attribute."""
+    kept = module.values.assigned(class_, name)
+    setters = [module.qualified_name(module.function(each.node)) for each in kept]
+    return bool(kept) and all(setter.endswith("__init__") for setter in setters)
 
 
 def _is_within(node: cst.CSTNode, match: Match) -> bool:
@@ -113,12 +135,19 @@ def _is_module(match: Match) -> bool:
     return match.module.value(match.receiver).has(Kind.MODULE)
 
 
-def _is_moved_elsewhere(match: Match) -> bool:
-    """Whether the same code also moves the module to host memory, to make room."""
-    module = match.module
-    called = methods_called_on(match.receiver, module)
-    moves = [call for call in called if method_name(call) in _MOVES]
-    return any(transfer_of(call, module) is None for call in moves)
+def _is_moved_back(match: Match) -> bool:
+    """Whether the file also moves it to host memory, to make room or to save it."""
+    return dotted_text(match.receiver) in match.module.once(_moved_to_host)
+
+
+def _moved_to_host(module: Module) -> frozenset[str]:
+    moves = list(module.calls_by_method.get("cpu", ()))
+    moves += [
+        call
+        for call in module.calls_by_method.get("to", ())
+        if any(module.values.is_cpu(arg.value) for arg in call.args)
+    ]
+    return frozenset(dotted_text(call.func).rpartition(".")[0] for call in moves)
 
 
 def _is_tensor(match: Match) -> bool:
@@ -169,7 +198,7 @@ rule = Rule(
         method("to", "cuda", where=(_is_module,)),
         method("to", "cuda", "type_as", where=(_is_tensor,), hint_if=(_is_parameter,)),
     ),
-    unless=(_runs_once, _follows_device, _changes, _is_moved_elsewhere),
+    unless=(_runs_once, _follows_device, _changes, _is_moved_back),
     message=_message,
     change=_before_the_loop,
     contexts=(Context.ACCELERATOR,),

@@ -47,6 +47,7 @@ It cannot: the program becomes correct, not faster. What is measured is the wait
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -57,12 +58,13 @@ from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Argument, Context, Match, Rule, method, remove
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from torchlint.rule import Module
 
+_MOST_USES = 50
 _VIEWS = frozenset("detach view reshape squeeze unsqueeze flatten transpose permute t".split())
-_WAITS = ("synchronize", "wait", "wait_event", "wait_stream", "query")
+_WAITING = ("synchronize", "wait", "wait_event", "wait_stream", "query")
 _READERS = ("torch.", "numpy.", "builtins.")
 _OPERATORS = (
     cst.BinaryOperation,
@@ -101,36 +103,43 @@ def _may_lie_on_host(match: Match) -> bool:
 def _is_read_in_time(match: Match) -> bool:
     """Whether nothing reads the copy, or the code waits for it before."""
     module, at = match.module, match.module.order(match.call)
-    reads = [
-        module.order(each)
-        for each in _uses(match)
-        if _is_read(_viewed(each, module), module)
-        and module.order(each) >= at
-        and module.function(each) is module.function(match.call)
-    ]
-    waits = (call for name in _WAITS for call in module.calls_by_method.get(name, ()))
-    return not reads or any(at < module.order(call) < min(reads) for call in waits)
+    uses = _uses(match)
+    later = uses[bisect_left(uses, at, key=module.order) :][:_MOST_USES]
+    here = (each for each in later if module.function(each) is module.function(match.call))
+    read = next((each for each in here if _is_read(_viewed(each, module), module)), None)
+    if read is None:
+        return True
+    waits = module.once(_waits)
+    return bisect_left(waits, at) < bisect_left(waits, module.order(read))
 
 
-def _uses(match: Match) -> Iterable[cst.BaseExpression]:
-    """The copy, or the places that are written like the name that it has."""
+def _waits(module: Module) -> list[int]:
+    """The places where the file waits for the device."""
+    calls = (call for name in _WAITING for call in module.calls_by_method.get(name, ()))
+    return sorted(map(module.order, calls))
+
+
+def _uses(match: Match) -> Sequence[cst.BaseExpression]:
+    """The copy, or the places that are written like the name that it has, in source order."""
     module = match.module
     if method_name(match.call) == "copy_":
         return [each for each in occurrences(match.receiver, module) if each is not match.receiver]
     copy = _viewed(match.call, module)
     assign = module.parent(copy)
-    return reads_of_targets(assign, module) if isinstance(assign, cst.Assign) else [match.call]
+    return [*reads_of_targets(assign, module)] if isinstance(assign, cst.Assign) else [match.call]
 
 
 def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     """`x.detach()[0]` for the `x` in it, which reads no number yet."""
-    parent = module.parent(node)
-    if isinstance(parent, cst.Subscript):
-        return _viewed(parent, module)
-    call = module.parent(parent) if isinstance(parent, cst.Attribute) else None
-    if isinstance(call, cst.Call) and method_name(call) in _VIEWS:
-        return _viewed(call, module)
-    return node
+    while True:
+        parent = module.parent(node)
+        call = module.parent(parent) if isinstance(parent, cst.Attribute) else None
+        if isinstance(parent, cst.Subscript):
+            node = parent
+        elif isinstance(call, cst.Call) and method_name(call) in _VIEWS:
+            node = call
+        else:
+            return node
 
 
 def _is_read(node: cst.BaseExpression, module: Module) -> bool:

@@ -68,6 +68,14 @@ for step, (images, labels) in enumerate(loader):
     probe = nn.Linear(3, 3)
     probe.to(device)
 
+    # case: a tensor that the loop changes in part
+    weights[0].fill_(0)
+    a = weights.to(device)
+
+    # case: a tensor that something else resembles
+    other[0].fill_(0)
+    a = weights.to(device)  # TL211
+
     # case: a tensor that is made on each step
     mask = torch.tensor([1.0])
     mask = mask.to(device)

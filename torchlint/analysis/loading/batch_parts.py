@@ -28,12 +28,10 @@ def is_part_of_batch(node: cst.BaseExpression, module: Module) -> bool:
     if isinstance(node, cst.Subscript) and module.flow.is_parameter(node.value):
         key = node.slice[0].slice
         return isinstance(key, cst.Index) and isinstance(literal(key.value), str)
-    return _is_batch(node, module, part=True)
+    return module.once(_is_batch, node, 0, True)
 
 
-def _is_batch(
-    node: cst.BaseExpression | None, module: Module, depth: int = 0, *, part: bool = False
-) -> bool:
+def _is_batch(module: Module, node: cst.BaseExpression, depth: int, part: bool) -> bool:
     """Whether an expression is a batch of a loader, or a part of one.
 
     Args:
@@ -42,10 +40,10 @@ def _is_batch(
     if depth > _DEEPEST:
         return False
     if isinstance(node, cst.Subscript | cst.Attribute):
-        return _is_batch(node.value, module, depth + 1)
+        return module.once(_is_batch, node.value, depth + 1, False)
     if isinstance(node, cst.Call):
         if method_name(node) in ("items", "values"):
-            return _is_batch(node.func, module, depth + 1)
+            return module.once(_is_batch, node.func, depth + 1, False)
         drawn = not part and module.calls(node, "builtins.next")
         return drawn and module.value(node).only(Kind.CPU)
     bindings = module.flow.reaching(node) if isinstance(node, cst.Name) else []
@@ -57,21 +55,27 @@ def _gives_batch(binding: Binding, module: Module, depth: int, part: bool) -> bo
     source = unwrapped(binding.value, module.values)
     if source is None:
         return False
-    if binding.how is How.ITERATION and _goes_over_loader(source, module, depth):
-        counted = isinstance(source, cst.Call) or not is_over_loader(source, module.values)
-        return not part or len(binding.path) > counted
+    if binding.how is How.ITERATION and module.once(_goes_over_loader, source, depth):
+        return not part or len(binding.path) > _counts(source, module)
     if binding.how not in (How.ITERATION, How.ASSIGNMENT, How.UNPACKING):
         return False
     part = part and binding.how is How.ASSIGNMENT
-    return _is_batch(source, module, depth + 1, part=part)
+    return module.once(_is_batch, source, depth + 1, part)
 
 
-def _goes_over_loader(source: cst.BaseExpression, module: Module, depth: int) -> bool:
+def _counts(source: cst.BaseExpression, module: Module) -> bool:
+    """Whether a loop may get something beside the batch: `enumerate(loader)`, `zip(a, b)`."""
+    if isinstance(source, cst.Call):
+        return module.calls(source, "builtins.enumerate", "builtins.zip")
+    return not is_over_loader(source, module.values)
+
+
+def _goes_over_loader(module: Module, source: cst.BaseExpression, depth: int) -> bool:
     """Whether a loop goes over a loader, perhaps by another name: `bar = enumerate(loader)`."""
     if depth > _DEEPEST or is_over_loader(source, module.values):
         return depth <= _DEEPEST
     if isinstance(source, cst.Call):
-        return any(_goes_over_loader(arg.value, module, depth + 1) for arg in source.args)
+        return any(module.once(_goes_over_loader, arg.value, depth + 1) for arg in source.args)
     bindings = module.flow.reaching(source) if isinstance(source, cst.Name) else []
     made = [each.value for each in bindings if isinstance(each.value, cst.Call)]
-    return any(_goes_over_loader(each, module, depth + 1) for each in made)
+    return any(module.once(_goes_over_loader, each, depth + 1) for each in made)

@@ -47,13 +47,14 @@ def runs_in_forward(node: cst.CSTNode, module: Module) -> bool:
         return False
     if module.guard(node) is not None or module.in_evaluation(node):
         return False
-    if function.name.value == "forward":
-        return True
-    callers = (
-        module.function(call)
-        for call in module.calls_by_method.get(function.name.value, ())
-        if module.class_(call) is class_
-    )
+    return function.name.value == "forward" or module.once(_is_called_by_forward, function)
+
+
+def _is_called_by_forward(module: Module, function: cst.FunctionDef) -> bool:
+    """Whether the `forward` of its class calls a method."""
+    class_ = module.class_(function)
+    calls = module.calls_by_method.get(function.name.value, ())
+    callers = (module.function(call) for call in calls if module.class_(call) is class_)
     return any(caller is not None and caller.name.value == "forward" for caller in callers)
 
 
