@@ -289,6 +289,15 @@ class Blur(nn.Module):
     def forward(self, x):
         return F.conv2d(x, self.kernel.to(x.device))
 
+# case: a buffer that is an attribute
+class Blur(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kernel = nn.Buffer(torch.ones(1, 1, 3, 3) / 9, persistent=False)
+
+    def forward(self, x):
+        return F.conv2d(x, self.kernel.to(x.device))
+
 # case: a parameter of a module
 class Blur(nn.Module):
     def __init__(self):

@@ -140,7 +140,7 @@ class CallValues:
             return Value(Kind.LOADER)
         if name in torch_api.DATASETS:
             return Value(Kind.DATASET)
-        if name in ("torch.autograd.Variable", "torch.nn.Parameter"):
+        if name in ("torch.autograd.Variable", "torch.nn.Parameter", "torch.nn.Buffer"):
             inner = values.value(node.args[0].value) if node.args else NO_VALUE
             return inner if inner.has(TENSORS) else Value(Kind.TENSOR) | inner
         if name in WRAPPERS:

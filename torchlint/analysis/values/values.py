@@ -291,9 +291,9 @@ class Values:
         return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
 
     def _is_parameter(self, node: cst.BaseExpression | None) -> bool:
-        """`nn.Parameter(…)`."""
+        """`nn.Parameter(…)`, `nn.Buffer(…)`."""
         names = self.names.resolve(node.func) if isinstance(node, cst.Call) else ()
-        return any(name.endswith("nn.Parameter") for name in names)
+        return any(name.endswith(("nn.Parameter", "nn.Buffer")) for name in names)
 
     def _subscript(self, node: cst.Subscript) -> Value:
         index = node.slice[0].slice
