@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
@@ -24,6 +24,10 @@ SIZED = tuple(
 )
 LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split())
 """Create a tensor where the one lies that they are given."""
+_ARRAYS = tuple(
+    f"numpy.{name}" for name in "arange eye full identity linspace ones tri zeros".split()
+)
+_RESHAPES = ("astype", "copy", "flatten", "ravel", "reshape", "transpose")
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -42,6 +46,19 @@ def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
     behind = transfer_behind(made, module)
     reads = [] if behind is not None else _reads(made, module)
     return _transfer_of_read(reads[0], made, module) if reads else behind
+
+
+def holds_new_array(made: cst.Call, module: Module) -> bool:
+    """Whether `torch.from_numpy` is given an array that torch could create as well:
+    `np.eye(3).flatten()`, `np.array([1, 0, 0]).astype(np.float32)`."""
+    array = argument(made, "ndarray", 0)
+    while isinstance(array, cst.Call) and method_name(array) in _RESHAPES:
+        assert isinstance(array.func, cst.Attribute)
+        array = array.func.value
+    if not isinstance(array, cst.Call):
+        return False
+    written = literal(argument(array, "object", 0)) is not UNKNOWN
+    return module.calls(array, *_ARRAYS) or (written and module.calls(array, "numpy.array"))
 
 
 def is_filled_from_device(made: cst.Call, module: Module) -> bool:
@@ -89,6 +106,8 @@ def create_on_device(match: Match) -> Fix | str:
     """Give the constructor what the transfer is given, and remove the transfer; or why not."""
     made, module = match.call, match.module
     transfer = transfer_behind(made, module)
+    if module.calls(made, "torch.from_numpy"):
+        return "only you know which function of torch creates the same numbers"
     if transfer is None:
         return "the copy stands on another line: pass `device=` here and remove it there"
     given = _placed(transfer, module)

@@ -2,8 +2,8 @@
 
 ## What it does
 Reports `torch.zeros(n).to(device)`, `torch.randn(n).cuda()`, `torch.arange(n).type_as(x)` and the
-like, also where the copy stands on a later line; and a buffer in host memory that is filled from
-the device and then moved there.
+like, also where the copy stands on a later line; a buffer in host memory that is filled from the
+device and then moved there; and `torch.from_numpy(np.eye(n)).to(device)` on each call of a module.
 
 ## Why it is slow
 The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all
@@ -37,15 +37,15 @@ At the top level of a file, where it happens once; in datasets, collate function
 `generator=`, which people pass to get the same numbers on every device; where
 `torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
 `x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
-case. It is a hint outside of step loops, step hooks and `forward`.
+case. It is a hint outside of step loops, step hooks, `forward` and the methods that it calls.
 
 ## Fix safety
 **Safe** for `zeros`, `ones`, `full`, `empty`, `eye` and an `arange` of integers, which hold the
 same numbers on each device. **Unsafe** for random tensors, since the GPU has a random generator of
 its own, and for `linspace` and others that the GPU may round differently. There is no fix if the
 call has `requires_grad=`, since the created tensor is then a leaf and its copy is none; if the copy
-also changes the type of anything but zeros and ones; or if something is done with the tensor
-before it is copied.
+also changes the type of anything but zeros and ones; if something is done with the tensor before
+it is copied; or if NumPy creates it.
 
 ## How verify confirms it
 It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers are bitwise equal
@@ -66,7 +66,14 @@ from torchlint.analysis.training.transfers import names_device
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Match, Rule, calls
 
-from ._creation import LIKE, SIZED, create_on_device, is_filled_from_device, transfer_of_created
+from ._creation import (
+    LIKE,
+    SIZED,
+    create_on_device,
+    holds_new_array,
+    is_filled_from_device,
+    transfer_of_created,
+)
 
 
 def _is_moved(match: Match) -> bool:
@@ -76,6 +83,11 @@ def _is_moved(match: Match) -> bool:
 
 def _is_filled_from_device(match: Match) -> bool:
     return is_filled_from_device(match.call, match.module)
+
+
+def _holds_new_array(match: Match) -> bool:
+    """Whether NumPy creates the numbers each time, although torch could."""
+    return holds_new_array(match.call, match.module) and not _runs_seldom(match)
 
 
 def _is_like_host_tensor(match: Match) -> bool:
@@ -118,6 +130,11 @@ def _message(match: Match) -> str:
             f"`{name}` creates this buffer in host memory: a tensor of the GPU is copied to it "
             "and then back; pass `device=` to create it there."
         )
+    if match.module.calls(match.call, "torch.from_numpy"):
+        return (
+            "NumPy creates these numbers in host memory, and Python waits while they are copied to "
+            "the device; let torch create them there, or keep them in a buffer."
+        )
     return (
         f"`{name}` creates a tensor in host memory, and Python waits while it is copied to the "
         "device; pass `device=` to create it there."
@@ -134,6 +151,7 @@ rule = Rule(
         calls(*SIZED, where=(_is_moved,), hint_if=(_runs_seldom,)),
         calls(*LIKE, where=(_is_like_host_tensor, _is_moved), hint_if=(_runs_seldom,)),
         calls(*SIZED, where=(_is_filled_from_device,), hint_if=(_runs_seldom,)),
+        calls("torch.from_numpy", where=(_holds_new_array, _is_moved)),
     ),
     unless=(_is_placed, _runs_at_import, _fills_loader),
     message=_message,

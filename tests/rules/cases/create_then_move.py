@@ -1,8 +1,10 @@
 # TL205: which tensors are created on the device, and where that is done for them.
 
 # every program:
+import numpy as np
 import torch
 from torch import nn
+from torch.autograd import Variable
 from torch.utils.data import DataLoader, Dataset
 
 device = torch.device("cuda")
@@ -266,6 +268,29 @@ for step, (images, labels) in enumerate(loader):
     # case: of an array
     a = torch.from_numpy(array).to(device)
 
+    # case: of numbers that NumPy creates
+    a = torch.from_numpy(np.eye(3).flatten().astype(np.float32)).to(device)  # TL205 | no fix: only you know | says: NumPy creates
+
+    # case: of numbers that are written out, for NumPy, in an old wrapper
+    a = Variable(torch.from_numpy(np.array([1, 0, 0]))).view(1, 3)  # TL205 | no fix
+    if images.is_cuda:
+        a = a.cuda()
+
+    # case: of numbers that NumPy creates, in another wrapper
+    a = Wrapper(torch.from_numpy(np.eye(3))).to(device)
+
+    # case: of numbers that NumPy is given
+    a = torch.from_numpy(np.array(rows)).to(device)
+
+    # case: of numbers that NumPy draws
+    a = torch.from_numpy(np.random.rand(3)).to(device)
+
+    # case: of numbers that NumPy creates, and changes
+    a = torch.from_numpy(np.eye(3).clip(0, limit)).to(device)
+
+    # case: of numbers that NumPy creates, and that stay
+    a = torch.from_numpy(np.eye(3))
+
     # case: a module
     a = nn.Linear(3, 3).to(device)
 
@@ -307,6 +332,10 @@ for step in range(9):
 # case: in a function
 def draw(n):
     return torch.randn(n).to(device)  # TL205 hint unsafe
+
+# case: of numbers that NumPy creates, once
+def build():
+    return torch.from_numpy(np.eye(3)).to(device)
 
 # case: in a module
 class Noise(nn.Module):

@@ -108,6 +108,11 @@ def follow(made: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression
             if method_name(call) not in _STAYS:
                 break
             node = call
+        elif isinstance(parent, cst.Arg):
+            call = module.call_with(node)
+            if call is None or not module.calls(call, "torch.autograd.Variable"):
+                break
+            node = call
         elif isinstance(parent, cst.BaseExpression) and _keeps_place(node, parent, module):
             node = parent
         else:
