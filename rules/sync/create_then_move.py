@@ -157,6 +157,7 @@ rule = Rule(
     message=_message,
     change=create_on_device,
     contexts=(Context.ACCELERATOR,),
+    triggers=(r"\.(?:to|cuda|type_as)\(",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
     off_in_tests=True,
     needs_gpu=True,

@@ -56,20 +56,14 @@ It measures the fix, on a CPU as well as on a GPU. The numbers are bitwise equal
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
-from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Fix, Match, Rule, edits, method
 
-if TYPE_CHECKING:
-    from torchlint.rule import Module
-
-_MOST_CALLS = 50
+from ._older import is_changed, is_moved_to_host, is_older
 
 
 def _runs_once(match: Match) -> bool:
@@ -85,50 +79,13 @@ def _follows_device(match: Match) -> bool:
     if transfer is None or transfer.target is None or transfer.like:
         return transfer is None
     target = transfer.target.value
-    return isinstance(target, cst.Name) and not _is_older(target, match)
+    return isinstance(target, cst.Name) and not is_older(target, match.call, match.module)
 
 
 def _changes(match: Match) -> bool:
     """Whether the step makes what is moved, or changes it in place."""
-    in_place = match.module.once(_in_place).get(dotted_text(match.receiver), ())
-    made = not _is_older(match.receiver, match)
-    return made or any(_is_within(call, match) for call in in_place[:_MOST_CALLS])
-
-
-def _in_place(module: Module) -> dict[str, list[cst.Call]]:
-    """The calls of methods that change their object, by its text: `x.fill_(0)`, `x[0].fill_(0)`."""
-    found: dict[str, list[cst.Call]] = {}
-    for name, calls in module.calls_by_method.items():
-        for call in calls if name.endswith("_") else ():
-            node = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-            while isinstance(node, cst.Subscript):
-                node = node.value
-            found.setdefault(dotted_text(node), []).append(call)
-    return found
-
-
-def _is_older(node: cst.BaseExpression, match: Match) -> bool:
-    """Whether a name was bound before the step, or an attribute when its object was made."""
-    module = match.module
-    if isinstance(node, cst.Name):
-        return not any(_is_within(each.node, match) for each in module.flow.reaching(node))
-    if not isinstance(node, cst.Attribute) or module.source(node.value) != "self":
-        return False
-    return module.once(_is_kept, module.class_(node), node.attr.value)
-
-
-def _is_kept(module: Module, class_: cst.ClassDef | None, name: str) -> bool:
-    """Whether only `__init__` sets an attribute."""
-    kept = module.values.assigned(class_, name)
-    setters = [module.qualified_name(module.function(each.node)) for each in kept]
-    return bool(kept) and all(setter.endswith("__init__") for setter in setters)
-
-
-def _is_within(node: cst.CSTNode, match: Match) -> bool:
-    """Whether a node is part of the step: of the loop around the call, or else of its function."""
-    loop = match.module.step_loop(match.call)
-    step = match.module.function(match.call) if loop is None else loop.node
-    return any(each is step for each in (node, *match.module.ancestors(node)))
+    node, call, module = match.receiver, match.call, match.module
+    return not is_older(node, call, module) or is_changed(node, call, module)
 
 
 def _is_module(match: Match) -> bool:
@@ -137,17 +94,7 @@ def _is_module(match: Match) -> bool:
 
 def _is_moved_back(match: Match) -> bool:
     """Whether the file also moves it to host memory, to make room or to save it."""
-    return dotted_text(match.receiver) in match.module.once(_moved_to_host)
-
-
-def _moved_to_host(module: Module) -> frozenset[str]:
-    moves = list(module.calls_by_method.get("cpu", ()))
-    moves += [
-        call
-        for call in module.calls_by_method.get("to", ())
-        if any(module.values.is_cpu(arg.value) for arg in call.args)
-    ]
-    return frozenset(dotted_text(call.func).rpartition(".")[0] for call in moves)
+    return is_moved_to_host(match.receiver, match.module)
 
 
 def _is_tensor(match: Match) -> bool:

@@ -47,33 +47,14 @@ It cannot: the program becomes correct, not faster. What is measured is the wait
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.uses import method_name, occurrences, reads_of_targets
+from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Argument, Context, Match, Rule, method, remove
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from torchlint.rule import Module
-
-_MOST_USES = 50
-_VIEWS = frozenset("detach view reshape squeeze unsqueeze flatten transpose permute t".split())
-_WAITING = ("synchronize", "wait", "wait_event", "wait_stream", "query")
-_READERS = ("torch.", "numpy.", "builtins.")
-_OPERATORS = (
-    cst.BinaryOperation,
-    cst.Comparison,
-    cst.ComparisonTarget,
-    cst.FormattedStringExpression,
-    cst.UnaryOperation,
-)
-_ABOUT = frozenset("shape size dim ndim dtype device numel is_pinned record_stream".split())
+from ._host_reads import first_read, waits_between
 
 
 def _copies_to_host(match: Match) -> bool:
@@ -102,56 +83,8 @@ def _may_lie_on_host(match: Match) -> bool:
 
 def _is_read_in_time(match: Match) -> bool:
     """Whether nothing reads the copy, or the code waits for it before."""
-    module, at = match.module, match.module.order(match.call)
-    uses = _uses(match)
-    later = uses[bisect_left(uses, at, key=module.order) :][:_MOST_USES]
-    here = (each for each in later if module.function(each) is module.function(match.call))
-    read = next((each for each in here if _is_read(_viewed(each, module), module)), None)
-    if read is None:
-        return True
-    waits = module.once(_waits)
-    return bisect_left(waits, at) < bisect_left(waits, module.order(read))
-
-
-def _waits(module: Module) -> list[int]:
-    """The places where the file waits for the device."""
-    calls = (call for name in _WAITING for call in module.calls_by_method.get(name, ()))
-    return sorted(map(module.order, calls))
-
-
-def _uses(match: Match) -> Sequence[cst.BaseExpression]:
-    """The copy, or the places that are written like the name that it has, in source order."""
-    module = match.module
-    if method_name(match.call) == "copy_":
-        return [each for each in occurrences(match.receiver, module) if each is not match.receiver]
-    copy = _viewed(match.call, module)
-    assign = module.parent(copy)
-    return [*reads_of_targets(assign, module)] if isinstance(assign, cst.Assign) else [match.call]
-
-
-def _viewed(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
-    """`x.detach()[0]` for the `x` in it, which reads no number yet."""
-    while True:
-        parent = module.parent(node)
-        call = module.parent(parent) if isinstance(parent, cst.Attribute) else None
-        if isinstance(parent, cst.Subscript):
-            node = parent
-        elif isinstance(call, cst.Call) and method_name(call) in _VIEWS:
-            node = call
-        else:
-            return node
-
-
-def _is_read(node: cst.BaseExpression, module: Module) -> bool:
-    """Whether the numbers of a tensor are read: by its methods, by operators, by torch and NumPy.
-    What else it is given to may only keep it."""
-    parent = module.parent(node)
-    if isinstance(parent, cst.Attribute):
-        return parent.attr.value not in _ABOUT
-    call = module.call_with(node)
-    if call is not None:
-        return any(name.startswith(_READERS) for name in module.resolve(call.func))
-    return isinstance(parent, _OPERATORS)
+    read = first_read(match.call, match.module)
+    return read is None or waits_between(match.call, read, match.module)
 
 
 rule = Rule(
