@@ -60,7 +60,8 @@ whether they become buffers, and whether checkpoints shall hold them, is yours t
 It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers are bitwise equal.
 
 ## References
-- PyTorch issue 120996, on the copies that `torch.tensor(…, device="cuda")` makes
+- PyTorch issue 120996, "Unnecessary CUDA synchronization, or missing warnings", which compares
+  `torch.tensor` and `torch.full`; and issue 190217
 - PyTorch documentation, `torch.full`
 - PyTorch documentation, `torch.nn.Module.register_buffer`
 """
