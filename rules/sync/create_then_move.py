@@ -37,7 +37,7 @@ At the top level of a file, where it happens once; in datasets, collate function
 `generator=`, which people pass to get the same numbers on every device; where
 `torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
 `x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
-case. It is a hint outside of step loops, step hooks, `forward` and the methods that it calls.
+case. It is a hint outside of step loops, step hooks, what these call, and `forward`.
 
 ## Fix safety
 **Safe** for `zeros`, `ones`, `full`, `empty`, `eye` and an `arange` of integers, which hold the
@@ -81,8 +81,9 @@ def _is_moved(match: Match) -> bool:
     return transfer_of_created(match.call, match.module) is not None
 
 
-def _is_filled_from_device(match: Match) -> bool:
-    return is_filled_from_device(match.call, match.module)
+def _moves(match: Match) -> bool:
+    """The same, also if the device writes into the tensor first."""
+    return _is_moved(match) or is_filled_from_device(match.call, match.module)
 
 
 def _holds_new_array(match: Match) -> bool:
@@ -118,9 +119,13 @@ def _fills_loader(match: Match) -> bool:
     return loads(match.call, match.module)
 
 
+def _runs_each_time(match: Match) -> bool:
+    """Whether the file shows that it runs on each step, or on each call of a module."""
+    return runs_each_time(match.call, match.module)
+
+
 def _runs_seldom(match: Match) -> bool:
-    """Whether nothing in the file shows that it runs on each step, or on each call of a module."""
-    return not runs_each_time(match.call, match.module)
+    return not _runs_each_time(match)
 
 
 def _message(match: Match) -> str:
@@ -148,9 +153,9 @@ rule = Rule(
     summary="a tensor is created in host memory and then copied to the device",
     fix=Applicability.SAFE,
     finds=(
-        calls(*SIZED, where=(_is_moved,), hint_if=(_runs_seldom,)),
+        calls(*SIZED, where=(_moves, _runs_each_time)),
+        calls(*SIZED, where=(_moves, _runs_seldom), else_hint=(Context.HOT,)),
         calls(*LIKE, where=(_is_like_host_tensor, _is_moved), hint_if=(_runs_seldom,)),
-        calls(*SIZED, where=(_is_filled_from_device,), hint_if=(_runs_seldom,)),
         calls("torch.from_numpy", where=(_holds_new_array, _is_moved)),
     ),
     unless=(_is_placed, _runs_at_import, _fills_loader),

@@ -39,9 +39,26 @@ def test_hot_code_runs_on_each_step(found: Found) -> None:
     ]
 
 
-def test_cold_code_cannot_be_what_makes_a_hint(found: Found) -> None:
-    with pytest.raises(ValueError, match="HOT can be required"):
-        found(STEP, finds=FINDS, else_hint=(Context.HOT,))
+def test_cold_code_can_be_what_makes_a_hint(found: Found) -> None:
+    text = STEP + (
+        "    torch.f()\n"
+        "    if step % 100 == 0:\n"
+        "        torch.f()\n"
+        "    helped()\n"
+        "torch.f()\n"
+        "def helped():\n"
+        "    torch.f()\n"
+        "def idle():\n"
+        "    torch.f()\n"
+    )
+    rows = ["train.py:5", "train.py:7?", "train.py:9?", "train.py:11", "train.py:13?"]
+    assert found(text, finds=FINDS, else_hint=(Context.HOT,)) == rows
+
+
+def test_a_helper_of_another_file_may_be_what_makes_no_hint(found: Found) -> None:
+    helper = "import torch\ndef log():\n    torch.f()\ndef idle():\n    torch.f()\n"
+    files = {"train.py": f"from tools import log\n{STEP}    log()\n", "tools.py": helper}
+    assert found(files, finds=FINDS, else_hint=(Context.HOT,)) == ["tools.py:3", "tools.py:5?"]
 
 
 def test_code_of_another_file_is_hot_if_a_step_calls_it(found: Found) -> None:

@@ -34,7 +34,9 @@ def wanted_on_demand(data: bytes, rules: Iterable[Rule]) -> set[str]:
 
 
 def _wanted(rule: Rule, words: Words) -> bool:
-    return words.match(HOT_WORDS) if rule.about_hot_code else _has_words_of(rule, words)
+    if rule.about_hot_code:
+        return words.match(HOT_WORDS)
+    return (rule.hints_at_cold_code and words.match(HOT_WORDS)) or _has_words_of(rule, words)
 
 
 def _wanted_on_demand(rule: Rule, words: Words) -> bool:

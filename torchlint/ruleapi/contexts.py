@@ -65,7 +65,7 @@ class Placed(NamedTuple):
         certain: nothing in the file makes the finding a hint.
         waits: required contexts that the project decides.
         hints: contexts that the project decides and without which the finding is a hint.
-        hot: the place that must be hot.
+        hot: the place that must be hot, or is a hint.
         group: identifies the step loop around the place.
     """
 
@@ -98,7 +98,13 @@ def placed(
         waits=tuple(each.value for each in required if each not in _LOCAL),
         hints=tuple(each.value for each in else_hint if each not in _LOCAL),
     )
-    return _heated(found, node, module, operand) if Context.HOT in required else found
+    if Context.HOT not in (*required, *else_hint):
+        return found
+    heated = _heated(found, node, module, operand)
+    if heated is not None or Context.HOT in required:
+        return heated
+    hints = tuple(each for each in found.hints if each != Context.HOT.value)
+    return found._replace(certain=False, hints=hints)
 
 
 def settled(waiting: Waiting, project: Project) -> Finding | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.literals import Literal
     from torchlint.analysis.module import Module
+    from torchlint.ruleapi.contexts import Context
 
     Predicate = Callable[["Match"], bool]
     Version = tuple[int, int]
@@ -81,6 +82,7 @@ class Pattern:
     hint_if: tuple[Predicate, ...] = ()
     since: Version | None = None
     until: Version | None = None
+    else_hint: tuple[Context, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -278,6 +280,7 @@ def calls(
     tier: Tier | None = None,
     where: tuple[Predicate, ...] = (),
     hint_if: tuple[Predicate, ...] = (),
+    else_hint: tuple[Context, ...] = (),
     since: Version | None = None,
     until: Version | None = None,
 ) -> Pattern:
@@ -290,11 +293,12 @@ def calls(
         tier: the tier of its findings, if not that of the rule.
         where: conditions that must all hold.
         hint_if: conditions that make the finding a hint.
+        else_hint: contexts without which it is one, beside those of the rule.
         since: the first torch version in which the call is bad.
         until: the first torch version in which the call is no longer bad.
     """
     names, arguments = _split(what)
-    return Pattern(_Kind.CALL, names, arguments, (), tier, where, hint_if, since, until)
+    return Pattern(_Kind.CALL, names, arguments, (), tier, where, hint_if, since, until, else_hint)
 
 
 def method(

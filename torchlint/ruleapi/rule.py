@@ -57,7 +57,7 @@ class Rule:
         program_has: name → regular expression: it reports only in a program with a file that
             matches each of them.
         program_lacks: the same for what no file of the program may match.
-        else_hint: contexts without which its findings are hints; `Context.HOT` is not possible.
+        else_hint: contexts without which its findings are hints.
         since, until: the torch versions that it applies to, as (major, minor): it reports only if
             the project's oldest torch is at least `since` and below `until`.
         triggers: regular expressions over a file's text. A file is parsed for this rule only
@@ -74,9 +74,6 @@ class Rule:
         needs_gpu: the effect of its fix can be measured only on a GPU.
         may_change: how its fix may change the computed numbers, in words.
         added: the first torchlint version with this rule.
-
-    Raises:
-        ValueError: `Context.HOT` is in `else_hint`.
     """
 
     code: str
@@ -124,8 +121,10 @@ class Rule:
         """What the text of the program must show, for `Waiting.contexts`."""
         if self.finds:
             self.module_checks.append(self._report_matches)
-        if Context.HOT in self.else_hint:
-            raise ValueError(f"{self.code}: HOT can be required, but is nothing that makes a hint")
+        hints = [self.else_hint, *(each.else_hint for each in self.finds)]
+        self.hints_at_cold_code = any(Context.HOT in each for each in hints)
+        """Whether it also reports code that is not hot, as a hint."""
+        self.summarizes = self.summarizes or self.hints_at_cold_code
 
     # checks ------------------------------------------------------------------------------
 
@@ -192,6 +191,7 @@ class Rule:
         withheld: str | None = None,
         related: tuple[Related, ...] = (),
         operand: Operand | None = None,
+        else_hint: tuple[Context, ...] = (),
         needs: NamedTuple | None = None,
     ) -> Iterator[Finding | Waiting]:
         """A finding on `node`, if the rule's contexts hold there. Give a fix or the reason why it
@@ -199,9 +199,10 @@ class Rule:
 
         Args:
             operand: of a rule about hot code: the tensor that is read.
+            else_hint: contexts without which the finding is a hint, beside those of the rule.
             needs: the arguments of the rule's settler, a named tuple of plain values.
         """
-        place = placed(node, module, self.contexts, self.else_hint, operand)
+        place = placed(node, module, self.contexts, self.else_hint + else_hint, operand)
         if place is None:
             return
         if not place.certain:
@@ -244,6 +245,7 @@ class Rule:
                     fix=fix,
                     withheld=change if isinstance(change, str) else None,
                     operand=operand,
+                    else_hint=pattern.else_hint,
                 )
 
     def finding(

@@ -432,10 +432,21 @@ def test_model():
 import torch
 
 def draw(n, target):
-    return torch.zeros(n).to(target.device)
+    return torch.zeros(n).type_as(target)
 
 # case: where nothing is moved [bare, unread]
 import torch
 
 def build():
     return torch.zeros(3, device="cuda")
+
+# head: a helper of a training step
+def label(images, n):
+    targets = torch.zeros(n).to(device)  # TL205 safe
+    return targets
+
+# case: it runs on each step
+for images, _ in loader:
+    loss = criterion(model(images), label(images, 3))
+    loss.backward()
+    optimizer.step()
