@@ -1,0 +1,144 @@
+"""Use `torch.amp` instead of `torch.cuda.amp` and `torch.cpu.amp`.
+
+## What it does
+Reports calls of `autocast` and `GradScaler`, and the decorators `custom_fwd` and `custom_bwd`, from
+`torch.cuda.amp` or `torch.cpu.amp`. They are deprecated since torch 2.4.
+
+## Why it is slow
+The old classes only call the new ones, and issue a `FutureWarning` each time, so each autocast
+region of each step makes a warning for Python to filter. The cost is small: on a CPU, to enter and
+leave a region took 17 µs with the old class and 11 µs with the new one. The warning also hides
+others in the log, and a later torch may remove what it warns of.
+
+## Example
+```python
+scaler = torch.cuda.amp.GradScaler()
+for images, labels in loader:
+    with torch.cuda.amp.autocast():
+        loss = criterion(model(images.to(device)), labels.to(device))
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+```
+
+## Use instead
+```python
+scaler = torch.amp.GradScaler("cuda")
+for images, labels in loader:
+    with torch.amp.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(images.to(device)), labels.to(device))
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+```
+
+## When it is silent
+- If the project supports a torch older than 2.4.
+- In code that chooses between both: an import in `except ImportError`, a condition that asks for a
+  version or uses `hasattr`, a function that also uses the new name.
+- Where the name may also be something of your own, as after `except ImportError: autocast = Mine`.
+- In tests.
+
+Only calls and decorators are reported, since nothing else issues the warning: not imports, type
+annotations or `isinstance(scaler, torch.cuda.amp.GradScaler)`.
+
+## Fix safety
+**Safe**: the new classes compute the same. The arguments have another order, so the fix turns
+`autocast(False)` into `torch.amp.autocast("cuda", enabled=False)`. The old `autocast` uses float16
+on a GPU whatever is around it, and the new one the type of the region around it, so the fix writes
+`dtype=torch.float16` if no type is passed.
+
+If a name is imported (`from torch.cuda.amp import autocast`), the fix changes the import and all
+places that use it together. If one of them must stay, it writes `torch.amp.autocast` in full. There
+is no fix for `autocast(*args)`, or if another file imports the name from this one.
+
+## How verify confirms it
+It measures the fixed script. The difference is a few microseconds per step, so the ratio is usually
+UNRESOLVED around 1. The numbers are bitwise equal.
+
+## References
+- `torch.amp`: "`torch.cuda.amp.autocast(args...)` is deprecated"
+- PyTorch documentation, "Automatic Mixed Precision package"
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import words
+from torchlint.rule import Applicability, Finding, Fix, Rule, without_fix
+
+from ._amp_uses import NAMES, Use, rewritten, uses_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.rule import Module, Project, Reported
+
+_ANY_NAME = rf"\b(?:{'|'.join(NAMES)}|amp)\b"
+_VERSION_WORDS = re.compile(r"version|^hasattr$|torch_?(?:[0-9]|g[te]|l[te]|greater|less)", re.I)
+
+rule = Rule(
+    code="TL503",
+    name="deprecated-amp-api",
+    family="precision",
+    summary="`torch.cuda.amp` is deprecated and warns on every use",
+    fix=Applicability.SAFE,
+    since=(2, 4),
+    triggers=(r"\bamp\b", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
+    clues={
+        "AMP": _ANY_NAME,
+        "takes names from a file": r"(?m)^[ \t]*from[ \t]+(?!torch\b)[.\w]{1,200}[ \t]+import[ \t]*"
+        rf"(?:\*|\([^)]{{0,300}}?{_ANY_NAME}|[^\n(]{{0,300}}?{_ANY_NAME})",
+    },
+    off_in_tests=True,
+)
+
+
+class Changed(NamedTuple):
+    imports: bool
+    """The fix changes an import."""
+
+
+@rule.on_module
+def uses_the_old_api(module: Module) -> Iterable[Reported]:
+    for use in module.once(uses_of):
+        if _chooses(use, module):
+            continue
+        old = f"torch.{use.device}.amp.{use.name}"
+        new = f"torch.amp.{use.name}"
+        given = f'"{use.device}"' if use.name in NAMES[:2] else f'device_type="{use.device}"'
+        message = f"`{old}` is deprecated and warns on each use; use `{new}({given})`."
+        found = rewritten(use, module)
+        if isinstance(found, str):
+            yield from rule.report(module, use.node, message, withheld=found)
+            continue
+        said = f"Use `{new}`{', and import it' if found.imports else ''}"
+        fix = Fix(Applicability.SAFE, said, found.edits)
+        needs = Changed(found.imports)
+        yield from rule.report(module, use.node, message, fix=fix, needs=needs)
+
+
+def _chooses(use: Use, module: Module) -> bool:
+    """Whether the code chooses between the old API and the new one."""
+    for condition in module.conditions(use.callee):
+        if isinstance(condition, cst.ExceptHandler):
+            return True
+        if any(_VERSION_WORDS.search(word) for word in words(condition.test)):
+            return True
+    function = module.function(use.callee)
+    names = (f"torch.amp.{use.name}", f"torch.{use.name}")
+    new = (call for name in names for call in module.calls_by_name.get(name, ()))
+    return any(module.function(call) is function for call in new)
+
+
+@rule.settle(Changed)
+def settle(finding: Finding, changed: Changed, project: Project) -> Finding:
+    importers = project.importers(finding.path) - {finding.path}
+    using = [path for path in importers if project.has_clue("AMP", [path])]
+    if changed.imports and project.has_clue("takes names from a file", using):
+        return without_fix(finding, "another file imports the name from this one")
+    return finding
