@@ -5,7 +5,7 @@ from torchlint.analysis.frameworks.adapter import Framework, Setting
 ACCELERATE = Framework(
     accelerator_words=(r"Accelerator\(",),
     shown_by=(r"\bAccelerator\(",),
-    owns=frozenset({"pinned memory", "sampler"}),
+    owns=frozenset({"mixed precision", "pinned memory", "sampler"}),
     packages=("accelerate.",),
     accelerator_calls=("accelerate.Accelerator",),
     unwraps=frozenset({"unwrap_model"}),

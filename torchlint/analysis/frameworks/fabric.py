@@ -5,7 +5,7 @@ from torchlint.analysis.frameworks.adapter import Framework, Setting
 FABRIC = Framework(
     accelerator_words=(r"Fabric\(",),
     shown_by=(r"\bFabric\(",),
-    owns=frozenset({"sampler"}),
+    owns=frozenset({"mixed precision", "sampler"}),
     renamed=(("lightning_fabric.", "lightning.fabric."),),
     moved=(("lightning.Fabric", "lightning.fabric.Fabric"),),
     accelerator_calls=("lightning.fabric.Fabric",),

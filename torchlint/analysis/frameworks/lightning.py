@@ -5,7 +5,9 @@ from torchlint.analysis.frameworks.adapter import Framework, Setting
 LIGHTNING = Framework(
     accelerator_words=(r"accelerator\s*=\s*['\"]gpu|\bgpus\s*=",),
     shown_by=("LightningModule",),
-    owns=frozenset({"cudnn.benchmark", "optimizer step", "pinned memory", "sampler"}),
+    owns=frozenset(
+        {"cudnn.benchmark", "mixed precision", "optimizer step", "pinned memory", "sampler"}
+    ),
     renamed=(("pytorch_lightning.", "lightning.pytorch."),),
     moved=tuple(
         (f"lightning.{name}", f"lightning.pytorch.{name}")

@@ -4,5 +4,5 @@ from torchlint.analysis.frameworks.adapter import Framework
 
 SETTINGS_OWNERS = Framework(
     shown_by=(r"(?m:^[ \t]*(?:from|import)\s+(?:fastai|mmcv|mmengine|mmdet|detectron2)\b)",),
-    owns=frozenset({"cudnn.benchmark"}),
+    owns=frozenset({"cudnn.benchmark", "mixed precision"}),
 )

@@ -9,7 +9,7 @@ TRANSFORMERS = Framework(
     shown_by=(
         r"TrainingArguments\b|\b(?:CPO|DPO|GRPO|KTO|ORPO|PPO|Reward|RLOO|SFT)(?:Config|Trainer)\b",
     ),
-    owns=frozenset({"optimizer step", "pinned memory", "sampler"}),
+    owns=frozenset({"mixed precision", "optimizer step", "pinned memory", "sampler"}),
     packages=("transformers.",),
     module_classes=("PreTrainedModel",),
     step_methods=("compute_loss",),
