@@ -63,15 +63,12 @@ UNRESOLVED around 1. The numbers are bitwise equal.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
-import libcst as cst
-
-from torchlint.analysis.training.guards import words
 from torchlint.rule import Applicability, Finding, Fix, Rule, without_fix
 
 from ._amp_uses import NAMES, Use, rewritten, uses_of
+from ._versions import depends_on_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +76,6 @@ if TYPE_CHECKING:
     from torchlint.rule import Module, Project, Reported
 
 _ANY_NAME = rf"\b(?:{'|'.join(NAMES)}|amp)\b"
-_VERSION_WORDS = re.compile(r"version|^hasattr$|torch_?(?:[0-9]|g[te]|l[te]|greater|less)", re.I)
 
 rule = Rule(
     code="TL503",
@@ -124,11 +120,8 @@ def uses_the_old_api(module: Module) -> Iterable[Reported]:
 
 def _chooses(use: Use, module: Module) -> bool:
     """Whether the code chooses between the old API and the new one."""
-    for condition in module.conditions(use.callee):
-        if isinstance(condition, cst.ExceptHandler):
-            return True
-        if any(_VERSION_WORDS.search(word) for word in words(condition.test)):
-            return True
+    if depends_on_version(use.callee, module):
+        return True
     function = module.function(use.callee)
     names = (f"torch.amp.{use.name}", f"torch.{use.name}")
     new = (call for name in names for call in module.calls_by_name.get(name, ()))

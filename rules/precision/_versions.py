@@ -1,0 +1,27 @@
+"""Code that runs only with some versions of torch."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import words
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+_VERSION_WORDS = re.compile(
+    r"version|^hasattr$|signature|torch_?(?:[0-9]|g[te]|l[te]|greater|less)", re.IGNORECASE
+)
+
+
+def depends_on_version(node: cst.CSTNode, module: Module) -> bool:
+    """Whether a condition that asks for a version decides about a node, or an error does, such as
+    a missing name."""
+    return any(
+        isinstance(condition, cst.ExceptHandler)
+        or any(_VERSION_WORDS.search(word) for word in words(condition.test))
+        for condition in module.conditions(node)
+    )
