@@ -23,5 +23,7 @@ TRANSFORMERS = Framework(
     settings=(
         Setting("loader workers", r"TrainingArguments$", ("dataloader_num_workers",)),
         Setting("determinism", r"TrainingArguments$", ("full_determinism",)),
+        Setting("4-bit weights", r"BitsAndBytesConfig$", ("load_in_4bit",)),
+        Setting("type that 4-bit computes in", r"BitsAndBytesConfig$", ("bnb_4bit_compute_dtype",)),
     ),
 )
