@@ -1,0 +1,127 @@
+"""Set TF32 in one place.
+
+## What it does
+Reports code that switches TF32 on by one of torch's two interfaces and off by the other: by
+`allow_tf32` or `set_float32_matmul_precision` on one line, and by `fp32_precision`, which torch has
+since 2.9, on another.
+
+## Why it is slow
+The later line decides, so the earlier one has no effect: either float32 is slower than somebody
+wanted, or less exact. If the newer interface comes last, torch also refuses to answer by the older
+one: `torch.backends.cuda.matmul.allow_tf32`, and for convolutions `torch.backends.cudnn.flags(…)`,
+then raise a `RuntimeError` about a mix of both, perhaps in a library that asks for it.
+
+## Example
+```python
+torch.set_float32_matmul_precision("high")
+torch.backends.cuda.matmul.fp32_precision = "ieee"
+```
+
+## Use instead
+```python
+torch.backends.cuda.matmul.fp32_precision = "tf32"
+```
+
+## When it is silent
+If both say the same; if a value is not a literal; if a condition decides about one of the lines, as
+in `if hasattr(torch.backends, "fp32_precision")`; if they are in different functions; in tests; if
+the project supports a torch older than 2.9.
+
+## Fix safety
+There is no fix: only you know which of the lines is meant.
+
+## How verify confirms it
+It cannot: there is no fix. Print `torch.backends.cuda.matmul.fp32_precision` to see what counts.
+
+## References
+- PyTorch CUDA notes, "TensorFloat-32 (TF32) on Ampere (and later) devices"
+- `torch.set_float32_matmul_precision`
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.rule import Context, Match, Module, Rule, calls, sets
+
+_NEWER = {
+    "torch.backends.cuda.matmul.fp32_precision": "matmul",
+    "torch.backends.cudnn.conv.fp32_precision": "cudnn",
+    "torch.backends.cudnn.rnn.fp32_precision": "cudnn",
+}
+_ALLOW_TF32 = {
+    True: True,
+    False: False,
+    "tf32": True,
+    "ieee": False,
+    "medium": True,
+    "high": True,
+    "highest": False,
+}
+"""Whether a value of either interface switches TF32 on."""
+
+
+def _contradicts(match: Match) -> bool:
+    return _contrary(match) is not None
+
+
+def _contrary(match: Match) -> cst.Assign | None:
+    """The line of the same function that says the contrary by the newer interface."""
+    module = match.module
+    what = "matmul"
+    if isinstance(match.node, cst.Assign):
+        value: cst.BaseExpression | None = match.node.value
+        if any(name.endswith("cudnn.allow_tf32") for name in _assigned(match.node, module)):
+            what = "cudnn"
+    else:
+        value = module.argument(match.call, "precision", 0)
+    allows = _ALLOW_TF32.get(module.literal(value))
+    wanted = None if allows is None else not allows
+    return module.once(_newer).get((module.function(match.node), what, wanted))
+
+
+def _newer(
+    module: Module,
+) -> dict[tuple[cst.FunctionDef | None, str, bool | None], cst.Assign]:
+    """The lines that always run and use the newer interface: where, for what, and how."""
+    return {
+        (module.function(assign), _NEWER[name], allows): assign
+        for assign in module.nodes(cst.Assign)
+        for name in _assigned(assign, module)
+        if name in _NEWER
+        and (allows := _ALLOW_TF32.get(module.literal(assign.value))) is not None
+        and next(module.conditions(assign), None) is None
+    }
+
+
+def _assigned(assign: cst.Assign, module: Module) -> list[str]:
+    return [name for each in assign.targets for name in module.resolve(each.target)]
+
+
+def _message(match: Match) -> str:
+    contrary = _contrary(match)
+    assert contrary is not None
+    return (
+        f"`{match.module.source(contrary)}` says the contrary of this, and the later line counts; "
+        "keep one of them."
+    )
+
+
+rule = Rule(
+    code="TL504",
+    name="mixed-tf32-apis",
+    family="precision",
+    summary="TF32 is switched on by one interface of torch and off by the other",
+    finds=(
+        sets(
+            ("torch.backends.cuda.matmul.allow_tf32", "torch.backends.cudnn.allow_tf32"),
+            where=(_contradicts,),
+        ),
+        calls("torch.set_float32_matmul_precision", where=(_contradicts,)),
+    ),
+    message=_message,
+    contexts=(Context.UNCONDITIONAL,),
+    since=(2, 9),
+    triggers=("fp32_precision",),
+    off_in_tests=True,
+)
