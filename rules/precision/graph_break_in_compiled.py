@@ -56,34 +56,25 @@ import libcst as cst
 from torchlint.analysis.compiled import compiled_functions
 from torchlint.analysis.training.truths import operand_of_truth, truths
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Match, Rule, Tier, calls, method
+from torchlint.rule import Rule, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.rule import Module, Reported
 
-
-def _is_compiled(match: Match) -> bool:
-    return _in_graph(match.node, match.module)
-
-
-def _in_graph(node: cst.CSTNode, module: Module) -> bool:
-    """Whether a node always runs in a compiled function that may have several graphs."""
-    functions = module.once(compiled_functions)
-    function = module.function(node)
-    if function not in functions or module.enclosing(node, cst.Lambda) is not None:
-        return False
-    if next(module.conditions(node), None) is not None:
-        return False
-    call = functions[function]
-    return call is None or module.literal(module.argument(call, "fullgraph")) is not True
-
-
-def _reads_a_tensor(match: Match) -> bool:
-    value = match.module.value(match.receiver)
-    return value.has(TENSORS | Kind.LIKELY | Kind.PARAMETER)
-
+_UNTRACED = (
+    "builtins.breakpoint",
+    "builtins.print",
+    "time.perf_counter",
+    "time.time",
+    "torch.cuda.synchronize",
+    "warnings.warn",
+)
+_MESSAGE = (
+    "`torch.compile` ends its graph here and starts another; print, read and decide outside of the "
+    "compiled function."
+)
 
 rule = Rule(
     code="TL508",
@@ -91,36 +82,41 @@ rule = Rule(
     family="precision",
     summary="compiled code returns to Python in the middle",
     tier=Tier.HINT,
-    finds=(
-        method("item", where=(_is_compiled, _reads_a_tensor)),
-        calls(
-            "builtins.print",
-            "builtins.breakpoint",
-            "torch.cuda.synchronize",
-            "time.time",
-            "time.perf_counter",
-            "warnings.warn",
-            where=(_is_compiled,),
-        ),
-    ),
-    message="`torch.compile` ends its graph here and starts another; keep this out of the compiled "
-    "function.",
     program_lacks={"scalars in graphs": "capture_scalar_outputs"},
     since=(2, 0),
-    triggers=(r"torch\b", r"\bcompile\b"),
+    triggers=(r"\btorch\b", r"\bcompile\b"),
     off_in_tests=True,
 )
 
-_ASKED = (
-    "Python asks a tensor, so `torch.compile` ends its graph here and starts another; let "
-    "`torch.where` choose."
-)
+
+@rule.on_module
+def breaks_graphs(module: Module) -> Iterable[Reported]:
+    for function, call in compiled_functions(module).items():
+        if call and module.literal(module.argument(call, "fullgraph")) is True:
+            continue
+        for node in module.within(function.body):
+            if isinstance(node, cst.Call | cst.If | cst.IfExp) and _runs(node, function, module):
+                for place in _breaks(node, module):
+                    yield from rule.report(module, place, _MESSAGE)
 
 
-@rule.on(cst.If, cst.IfExp)
-def asks_a_tensor(condition: cst.If | cst.IfExp, module: Module) -> Iterable[Reported]:
-    if not _in_graph(condition, module):
-        return
-    for truth in truths(condition, module):
-        if operand_of_truth(truth, module) is not None:
-            yield from rule.report(module, truth, _ASKED)
+def _runs(node: cst.CSTNode, function: cst.FunctionDef, module: Module) -> bool:
+    """Whether a node always runs when the function does."""
+    inner = module.enclosing(node, cst.FunctionDef, cst.Lambda)
+    return inner is function and next(module.conditions(node), None) is None
+
+
+def _breaks(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:
+    """What `torch.compile` cannot trace of a node: a call, or a tensor that Python asks."""
+    if isinstance(node, cst.Call) and (module.calls(node, *_UNTRACED) or _reads(node, module)):
+        return [node]
+    asked = truths(node, module)
+    return [each for each in asked if operand_of_truth(each, module) is not None]
+
+
+def _reads(call: cst.Call, module: Module) -> bool:
+    """`.item()` of a tensor, or of what may be one."""
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value != "item":
+        return False
+    return module.value(func.value).has(TENSORS | Kind.LIKELY | Kind.PARAMETER)

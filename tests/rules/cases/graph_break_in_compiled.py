@@ -33,12 +33,15 @@ def step(x, y):
     torch.cuda.synchronize()  # TL508 hint
 
     # case: a branch for a tensor
-    if loss > 10:  # TL508 hint | marks: loss > 10 | says: torch.where
+    if loss > 10:  # TL508 hint | marks: loss > 10
         return loss * 0
     return loss
 
     # case: a branch for a tensor, in an expression
     return loss * (0 if (loss > 10).any() else 1)  # TL508 hint
+
+    # case: the truth of a tensor
+    return loss, bool(loss > 10)  # TL508 hint | marks: loss > 10
 
     # case: a branch for a sum
     if (x * x).sum() > 10:  # TL508 hint
@@ -81,6 +84,12 @@ def step(x, y):
     return loss.register_hook(lambda grad: print("called"))
 
 # head: none
+
+# case: a branch alone [bare]
+import torch
+@torch.compile
+def step(x):
+    return x * (0 if (x * x).sum() > 10 else 1)  # TL508 hint
 
 # case: a number of an array in a compiled function
 import numpy as np
