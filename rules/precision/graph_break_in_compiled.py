@@ -3,7 +3,8 @@
 ## What it does
 Reports, in a function that the same file compiles, what ends a graph with torch 2.13: `.item()`,
 `print`, `warnings.warn`, `time.time()` and `time.perf_counter()`, `breakpoint()`,
-`torch.cuda.synchronize()`, and an `if` that asks a tensor.
+`torch.cuda.synchronize()`, and an `if` or `bool()` that asks a tensor. It is a hint: the time that
+it costs depends on the place.
 
 ## Why it is slow
 `torch.compile` traces a function into a graph. At such a place it must return to Python: the code
@@ -32,9 +33,9 @@ Instead of an `if`, let `torch.where` choose; print and measure outside of the f
 
 ## When it is silent
 Under any condition, such as `if not torch.compiler.is_compiling()`; with `fullgraph=True`, where
-torch raises an error; if the program sets `capture_scalar_outputs`; for code that a compiled
-function calls, and for functions that another file compiles; for NumPy, `.cpu()`, `assert` and
-`print` in a function inside, which torch traces or does not reach.
+torch raises an error; if the program sets `capture_scalar_outputs`; in what a compiled function
+calls or defines, and in functions that another file compiles; for NumPy, `.cpu()` and `assert`,
+which torch traces; in tests.
 
 ## Fix safety
 There is no fix: only you know what the number or the text is for.

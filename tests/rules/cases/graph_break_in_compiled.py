@@ -43,6 +43,10 @@ def step(x, y):
     # case: the truth of a tensor
     return loss, bool(loss > 10)  # TL508 hint | marks: loss > 10
 
+    # case: what torch checks in the graph
+    assert loss > 10, loss
+    return loss
+
     # case: a branch for a sum
     if (x * x).sum() > 10:  # TL508 hint
         return loss * 2
