@@ -1,0 +1,147 @@
+"""Give a compiled optimizer its learning rate as a tensor.
+
+## What it does
+Reports an optimizer whose `step` is compiled and whose learning rate is a Python number that a
+scheduler changes.
+
+## Why it is slow
+`torch.compile` may treat a number as a constant of the compiled code. Each new learning rate then
+compiles `step` again, which takes seconds, until torch gives up and runs it uncompiled. With torch
+2.13 on a CPU, SGD, RMSprop and Adadelta were compiled eight times for eight rates, and never again;
+with `foreach=True`, so was Adam. Adam, AdamW, NAdam, RAdam, Adamax and Adagrad were compiled twice.
+With a tensor, all of them were compiled once, and SGD with momentum twice.
+
+## Example
+```python
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=1000)
+
+@torch.compile
+def update():
+    optimizer.step()
+```
+
+## Use instead
+```python
+optimizer = torch.optim.SGD(model.parameters(), lr=torch.tensor(0.1))
+scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=1000)
+
+@torch.compile
+def update():
+    optimizer.step()
+```
+
+## When it is silent
+If nothing in the file compiles `step` or no scheduler of torch gets the optimizer; if the rate is a
+tensor; with `fused=True`, whose kernel takes the rate as an argument; if `**kwargs` may bring one
+of these; in tests.
+It is a hint: a scheduler that acts once per epoch costs a few compilations only.
+
+## Fix safety
+**Unsafe**: a tensor has the rate in float32, so updates round differently. `foreach=True` refuses a
+tensor for most optimizers, so there is no fix beside it.
+
+## How verify confirms it
+It measures `lr=torch.tensor(…)`, on the CPU as well as on a GPU. Compilations in the first steps
+are warm-up, so what it sees is the compiled step beside the uncompiled one. Numbers are equal to
+rounding.
+
+## References
+- PyTorch recipe, "Running the compiled optimizer with an LR Scheduler"
+- pytorch/pytorch#107076, pytorch/pytorch#120934
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.compiled import compiled_functions
+from torchlint.analysis.uses import occurrences
+from torchlint.analysis.values.kinds import TENSORS
+from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_OPTIMIZERS = tuple(
+    f"torch.optim.{name}"
+    for name in "Adadelta Adagrad Adam AdamW Adamax NAdam RAdam RMSprop SGD".split()
+)
+
+
+def _has_plain_rate(match: Match) -> bool:
+    """Whether the learning rate is a number, and no fused kernel takes it as an argument."""
+    module, call = match.module, match.call
+    if module.has_star_kwargs(call) or module.argument(call, "fused") is not None:
+        return False
+    return not module.value(module.argument(call, "lr", 1)).has(TENSORS)
+
+
+def _is_scheduled(match: Match) -> bool:
+    """Whether a scheduler of torch gets the optimizer."""
+    module = match.module
+    taking = (module.call_with(use) for use in _uses(match))
+    return any(
+        name.startswith("torch.optim.")
+        for call in taking
+        if call is not None
+        for name in module.resolve(call.func)
+    )
+
+
+def _is_compiled(match: Match) -> bool:
+    """Whether `step` is called in a compiled function, or is compiled itself."""
+    module = match.module
+    for use in _uses(match):
+        step = module.parent(use)
+        if not isinstance(step, cst.Attribute) or step.attr.value != "step":
+            continue
+        call = module.call_with(step)
+        if call is not None and module.calls(call, "torch.compile"):
+            return True
+        if module.function(step) in module.once(compiled_functions):
+            return True
+    return False
+
+
+def _uses(match: Match) -> Iterable[cst.BaseExpression]:
+    """Where the name or attribute of `self` is used that the optimizer is given to."""
+    statement = match.module.parent(match.node)
+    if not isinstance(statement, cst.Assign):
+        return ()
+    target = statement.targets[0].target
+    if isinstance(target, cst.Name):
+        return match.module.reads(statement, target.value)
+    return occurrences(target, match.module)
+
+
+def _pass_tensor(match: Match) -> Change | str:
+    module, call = match.module, match.call
+    if module.argument(call, "foreach") is not None:
+        return "`foreach=True` takes no tensor for a rate"
+    rate = module.argument(call, "lr", 1)
+    torch = module.names.imported_as("torch", call)
+    if rate is None or torch is None:
+        return "the rate is not written here"
+    text = f"{torch}.tensor({module.source(rate)})"
+    return f"Pass `{text}`", edits.replace(module, rate, text)
+
+
+rule = Rule(
+    code="TL511",
+    name="compiled-optimizer-float-lr",
+    family="precision",
+    summary="a new learning rate compiles the optimizer's step again",
+    tier=Tier.HINT,
+    fix=Applicability.UNSAFE,
+    finds=(calls(*_OPTIMIZERS, where=(_has_plain_rate, _is_scheduled, _is_compiled)),),
+    message="A new learning rate may compile the optimizer's step again, until torch gives up; "
+    "pass it as a tensor.",
+    change=_pass_tensor,
+    since=(2, 3),
+    triggers=(r"\bcompile\b", "lr_scheduler"),
+    off_in_tests=True,
+    may_change="the learning rate is a float32 number",
+)
