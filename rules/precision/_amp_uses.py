@@ -167,7 +167,7 @@ def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
     if source is None or len(places) > _MOST_PLACES:
         return None
     found = [edits.replace(module, *source)]
-    uses = {id(use.start): use for use in module.once(uses_of)}
+    uses = module.once(_by_start)
     for place in places:
         if module.enclosing(place, cst.Annotation) is not None:
             continue  # the new class is the base of the old one
@@ -177,6 +177,10 @@ def _with_import(module: Module, node: cst.CSTNode) -> tuple[Edit, ...] | None:
             return None
         found += here
     return tuple(found)
+
+
+def _by_start(module: Module) -> dict[int, Use]:
+    return {id(use.start): use for use in module.once(uses_of)}
 
 
 def _new_source(node: cst.CSTNode) -> tuple[cst.CSTNode, str] | None:

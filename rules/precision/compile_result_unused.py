@@ -92,8 +92,13 @@ def _is_used_later(compiled: cst.Name, module: Module) -> bool:
     """Whether a name belongs to the function, or file, that compiles it and is read there later."""
     if compiled.value not in module.names.scope(compiled).bindings:
         return False
-    at = module.order(compiled)
-    return any(module.order(use) > at for use in occurrences(compiled, module))
+    last = module.once(_last_use, module.function(compiled), compiled.value)
+    return last > module.order(compiled)
+
+
+def _last_use(module: Module, function: cst.FunctionDef | None, name: str) -> int:
+    first = module.spelled(name, near=function)[0]
+    return max(module.order(use) for use in occurrences(first, module))
 
 
 rule = Rule(

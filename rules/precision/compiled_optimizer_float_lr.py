@@ -58,9 +58,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.compiled import compiled_functions
-from torchlint.analysis.uses import occurrences
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.kinds import TENSORS
-from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
+from torchlint.rule import Applicability, Change, Match, Module, Rule, Tier, calls, edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,6 +69,7 @@ _OPTIMIZERS = tuple(
     f"torch.optim.{name}"
     for name in "Adadelta Adagrad Adam AdamW Adamax NAdam RAdam RMSprop SGD".split()
 )
+_MOST_USES = 50
 
 
 def _has_plain_rate(match: Match) -> bool:
@@ -113,8 +114,24 @@ def _uses(match: Match) -> Iterable[cst.BaseExpression]:
         return ()
     target = statement.targets[0].target
     if isinstance(target, cst.Name):
-        return match.module.reads(statement, target.value)
-    return occurrences(target, match.module)
+        return match.module.reads(statement, target.value)[:_MOST_USES]
+    if not isinstance(target, cst.Attribute):
+        return ()
+    by_class = match.module.once(_attributes_of_self, target.attr.value)
+    return by_class.get(match.module.class_(target), [])[:_MOST_USES]
+
+
+def _attributes_of_self(
+    module: Module, name: str
+) -> dict[cst.ClassDef | None, list[cst.BaseExpression]]:
+    """Where each class of the file has `self.name`."""
+    found: dict[cst.ClassDef | None, list[cst.BaseExpression]] = {}
+    for word in module.spelled(name):
+        attribute = module.parent(word)
+        if dotted_text(attribute) == f"self.{name}":
+            assert isinstance(attribute, cst.Attribute)
+            found.setdefault(module.class_(attribute), []).append(attribute)
+    return found
 
 
 def _pass_tensor(match: Match) -> Change | str:

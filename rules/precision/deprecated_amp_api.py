@@ -73,6 +73,8 @@ from ._versions import depends_on_version
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import libcst as cst
+
     from torchlint.rule import Module, Project, Reported
 
 _ANY_NAME = rf"\b(?:{'|'.join(NAMES)}|amp)\b"
@@ -122,10 +124,13 @@ def _chooses(use: Use, module: Module) -> bool:
     """Whether the code chooses between the old API and the new one."""
     if depends_on_version(use.callee, module):
         return True
-    function = module.function(use.callee)
-    names = (f"torch.amp.{use.name}", f"torch.{use.name}")
-    new = (call for name in names for call in module.calls_by_name.get(name, ()))
-    return any(module.function(call) is function for call in new)
+    return module.function(use.callee) in module.once(_functions_with_the_new, use.name)
+
+
+def _functions_with_the_new(module: Module, name: str) -> set[cst.FunctionDef | None]:
+    """Where the new API is called by one of its names; None stands for the top level."""
+    names = (f"torch.amp.{name}", f"torch.{name}")
+    return {module.function(call) for each in names for call in module.calls_by_name.get(each, ())}
 
 
 @rule.settle(Changed)

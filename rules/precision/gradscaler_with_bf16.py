@@ -54,14 +54,26 @@ if steps are short. The numbers are bitwise equal unless a step was skipped.
 from __future__ import annotations
 
 from torchlint.analysis.names import dotted_text
-from torchlint.rule import Applicability, Argument, Match, Rule, Tier, calls, pass_argument
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    calls,
+    pass_argument,
+)
 
 _AUTOCASTS = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast")
 
 
 def _computes_in_bfloat16(match: Match) -> bool:
+    return match.module.once(_has_bfloat16_alone)
+
+
+def _has_bfloat16_alone(module: Module) -> bool:
     """Whether the file has autocast regions, and all of them name bfloat16."""
-    module = match.module
     regions = [call for name in _AUTOCASTS for call in module.calls_by_name.get(name, ())]
     types = [module.argument(call, "dtype", 1) for call in regions]
     return bool(types) and all(dotted_text(each).endswith("bfloat16") for each in types)

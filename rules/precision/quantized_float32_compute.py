@@ -48,7 +48,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Applicability, Change, Match, Rule, configures, edits
+from torchlint.rule import Applicability, Change, Match, Module, Rule, configures, edits
 
 _TYPE = "type that 4-bit computes in"
 
@@ -60,10 +60,15 @@ def _has_a_type(match: Match) -> bool:
 
 
 def _gets_a_type_later(match: Match) -> bool:
+    return match.module.once(_sets_a_type)
+
+
+def _sets_a_type(module: Module) -> bool:
+    """Whether the file names the type as an attribute: `config.bnb_4bit_compute_dtype = …`."""
     return any(
-        isinstance(match.module.parent(word), cst.Attribute)
+        isinstance(module.parent(word), cst.Attribute)
         for keyword in frameworks.keywords(_TYPE)
-        for word in match.module.spelled(keyword)
+        for word in module.spelled(keyword)
     )
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,13 +29,23 @@ def _compiled(module: Module) -> Iterator[tuple[cst.Call | None, cst.FunctionDef
         call = named if isinstance(named, cst.Call) else None
         if _COMPILE in module.resolve(call.func if call else named):
             yield call, owner if isinstance(owner, cst.FunctionDef) else None
-    for call in module.calls_by_name.get(_COMPILE, ()):
-        compiled = module.argument(call, "model", 0)
+    by_name = module.calls_by_name.get(_COMPILE, ())
+    in_place = module.calls_by_method.get("compile", ())
+    asked = [(call, module.argument(call, "model", 0)) for call in by_name]
+    asked += [(call, _owner(call)) for call in in_place]
+    # What an attribute holds takes long to find out, so it is asked once in each function.
+    known: dict[object, cst.FunctionDef | None] = {}
+    for call, compiled in asked:
         if compiled is not None:
-            yield call, _function_of(compiled, module)
-    for call in module.calls_by_method.get("compile", ()):
-        if isinstance(call.func, cst.Attribute):
-            yield call, _forward(call.func.value, module)
+            key = (module.function(call), dotted_text(compiled) or compiled)
+            if key not in known:
+                known[key] = _function_of(compiled, module)
+            yield call, known[key]
+
+
+def _owner(call: cst.Call) -> cst.BaseExpression | None:
+    """`model` of `model.compile()`."""
+    return call.func.value if isinstance(call.func, cst.Attribute) else None
 
 
 def _function_of(compiled: cst.BaseExpression, module: Module) -> cst.FunctionDef | None:

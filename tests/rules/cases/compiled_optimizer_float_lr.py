@@ -120,6 +120,11 @@ class Trainer:
         self.scheduler = StepLR(other.optimizer, 100)
         self.update = torch.compile(self.optimizer.step)
 
+# case: an optimizer in a table
+table["slow"] = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = StepLR(table["slow"], 100)
+update = torch.compile(table["slow"].step)
+
 # case: an optimizer without a name
 run(torch.optim.SGD(model.parameters(), lr=0.1))
 scheduler = StepLR(optimizer, 100)
