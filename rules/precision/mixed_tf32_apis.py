@@ -49,48 +49,31 @@ _NEWER = {
     "torch.backends.cudnn.conv.fp32_precision": "cudnn",
     "torch.backends.cudnn.rnn.fp32_precision": "cudnn",
 }
-_ALLOW_TF32 = {
-    True: True,
-    False: False,
-    "tf32": True,
-    "ieee": False,
-    "medium": True,
-    "high": True,
-    "highest": False,
-}
-"""Whether a value of either interface switches TF32 on."""
+_ON = (True, "tf32", "medium", "high")
+_OFF = (False, "ieee", "highest")
+_Place = tuple[cst.FunctionDef | None, str, bool | None]
 
 
 def _contradicts(match: Match) -> bool:
-    return _contrary(match) is not None
-
-
-def _contrary(match: Match) -> cst.Assign | None:
-    """The line of the same function that says the contrary by the newer interface."""
-    module = match.module
-    what = "matmul"
+    """Whether a line of the same function says the contrary by the newer interface."""
+    module, what = match.module, "matmul"
     if isinstance(match.node, cst.Assign):
         value: cst.BaseExpression | None = match.node.value
         if any(name.endswith("cudnn.allow_tf32") for name in _assigned(match.node, module)):
             what = "cudnn"
     else:
         value = module.argument(match.call, "precision", 0)
-    allows = _ALLOW_TF32.get(module.literal(value))
-    wanted = None if allows is None else not allows
-    return module.once(_newer).get((module.function(match.node), what, wanted))
+    on = _is_on(value, module)
+    return on is not None and (module.function(match.node), what, not on) in module.once(_newer)
 
 
-def _newer(
-    module: Module,
-) -> dict[tuple[cst.FunctionDef | None, str, bool | None], cst.Assign]:
-    """The lines that always run and use the newer interface: where, for what, and how."""
+def _newer(module: Module) -> set[_Place]:
+    """What the newer interface always sets: in which function, for what, and whether to TF32."""
     return {
-        (module.function(assign), _NEWER[name], allows): assign
+        (module.function(assign), _NEWER[name], _is_on(assign.value, module))
         for assign in module.nodes(cst.Assign)
         for name in _assigned(assign, module)
-        if name in _NEWER
-        and (allows := _ALLOW_TF32.get(module.literal(assign.value))) is not None
-        and next(module.conditions(assign), None) is None
+        if name in _NEWER and next(module.conditions(assign), None) is None
     }
 
 
@@ -98,13 +81,9 @@ def _assigned(assign: cst.Assign, module: Module) -> list[str]:
     return [name for each in assign.targets for name in module.resolve(each.target)]
 
 
-def _message(match: Match) -> str:
-    contrary = _contrary(match)
-    assert contrary is not None
-    return (
-        f"`{match.module.source(contrary)}` says the contrary of this, and the later line counts; "
-        "keep one of them."
-    )
+def _is_on(value: cst.BaseExpression | None, module: Module) -> bool | None:
+    known = module.literal(value)
+    return True if known in _ON else False if known in _OFF else None
 
 
 rule = Rule(
@@ -119,7 +98,8 @@ rule = Rule(
         ),
         calls("torch.set_float32_matmul_precision", where=(_contradicts,)),
     ),
-    message=_message,
+    message="`fp32_precision` is set to the contrary of this, and the later line counts; keep one "
+    "of them.",
     contexts=(Context.UNCONDITIONAL,),
     since=(2, 9),
     triggers=("fp32_precision",),

@@ -6,7 +6,7 @@ import torch
 # head: none
 
 # case: the older interface, and then the newer one
-torch.backends.cuda.matmul.allow_tf32 = True  # TL504 | says: fp32_precision = "ieee"` says
+torch.backends.cuda.matmul.allow_tf32 = True  # TL504 | says: the later line counts
 torch.backends.cuda.matmul.fp32_precision = "ieee"
 
 # case: the newer interface, and then the older one
@@ -67,7 +67,7 @@ torch.backends.cuda.matmul.allow_tf32 = True
 
 # case: an option decides
 torch.backends.cuda.matmul.allow_tf32 = args.tf32
-torch.backends.cuda.matmul.fp32_precision = "ieee"
+torch.backends.cuda.matmul.fp32_precision = "tf32"
 
 # case: an option decides about the newer one
 torch.backends.cuda.matmul.allow_tf32 = False
