@@ -50,7 +50,8 @@ on a GPU whatever is around it, and the new one the type of the region around it
 
 If a name is imported (`from torch.cuda.amp import autocast`), the fix changes the import and all
 places that use it together. If one of them must stay, it writes `torch.amp.autocast` in full. There
-is no fix for `autocast(*args)`, or if another file imports the name from this one.
+is no fix for `autocast(*args)`, if another file imports the name from this one, or for a scaler
+whose class the program asks for by `isinstance`: the old class inherits from the new one.
 
 ## How verify confirms it
 It measures the fixed script. The difference is a few microseconds per step, so the ratio is usually
@@ -89,6 +90,7 @@ rule = Rule(
     triggers=(r"\bamp\b", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
     clues={
         "AMP": _ANY_NAME,
+        "asks for its class": r"\bisinstance\([^\n]{0,200}(?<!torch\.amp\.)\bGradScaler\b",
         "takes names from a file": r"(?m)^[ \t]*from[ \t]+(?!torch\b)[.\w]{1,200}[ \t]+import[ \t]*"
         rf"(?:\*|\([^)]{{0,300}}?{_ANY_NAME}|[^\n(]{{0,300}}?{_ANY_NAME})",
     },
@@ -97,8 +99,10 @@ rule = Rule(
 
 
 class Changed(NamedTuple):
+    """What the fix changes: an import, and the class of a scaler."""
+
     imports: bool
-    """The fix changes an import."""
+    scaler: bool
 
 
 @rule.on_module
@@ -116,7 +120,7 @@ def uses_the_old_api(module: Module) -> Iterable[Reported]:
             continue
         said = f"Use `{new}`{', and import it' if found.imports else ''}"
         fix = Fix(Applicability.SAFE, said, found.edits)
-        needs = Changed(found.imports)
+        needs = Changed(found.imports, use.name == "GradScaler")
         yield from rule.report(module, use.node, message, fix=fix, needs=needs)
 
 
@@ -139,4 +143,6 @@ def settle(finding: Finding, changed: Changed, project: Project) -> Finding:
     using = [path for path in importers if project.has_clue("AMP", [path])]
     if changed.imports and project.has_clue("takes names from a file", using):
         return without_fix(finding, "another file imports the name from this one")
+    if changed.scaler and project.has_clue("asks for its class", project.programs(finding.path)):
+        return without_fix(finding, "`isinstance` asks for the old class, which the new is not")
     return finding

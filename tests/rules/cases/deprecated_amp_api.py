@@ -121,9 +121,22 @@ with autocast():  # TL503 safe
 # becomes: with torch.amp.autocast("cuda", dtype=torch.float16):
     loss = model(x)
 
-# case: the old name remains in a check
-scaler = torch.cuda.amp.GradScaler()  # TL503
+# case: a check asks for the old class
+with torch.cuda.amp.autocast(False):  # TL503 safe
+    scaler = torch.cuda.amp.GradScaler()  # TL503 | no fix: asks for the old class
 assert isinstance(scaler, torch.cuda.amp.GradScaler)
+
+# case: a check asks for the old class in another file
+import other
+scaler = torch.cuda.amp.GradScaler()  # TL503 | no fix: asks for the old class
+# file: other.py
+from torch.cuda.amp import GradScaler
+def is_scaler(x):
+    return isinstance(x, (GradScaler, Scaler))
+
+# case: a check asks for the new class
+scaler = torch.cuda.amp.GradScaler()  # TL503 safe
+assert isinstance(scaler, torch.amp.GradScaler)
 
 # case: the new API
 scaler = torch.amp.GradScaler("cuda")
@@ -232,7 +245,7 @@ from torch.cuda.amp import autocast, GradScaler
 # case: a name of the old package that is imported and something else
 scaler = GradScaler()  # TL503 safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
-assert isinstance(scaler, GradScaler)
+kinds = (GradScaler, autocast)
 
 # case: a name that is passed on
 run(region=autocast, scaler=GradScaler())  # TL503 safe
