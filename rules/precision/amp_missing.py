@@ -39,7 +39,8 @@ not become zero.
 If any file of the program mentions autocast, AMP, float16, bfloat16, `.half()`, DeepSpeed or Apex;
 if it works in float64; if Lightning, Fabric, Transformers, Accelerate, fastai or OpenMMLab trains,
 which have a switch of their own; for reinforcement learning and other training on a CPU or TPU;
-for networks of linear layers alone; in tests.
+for networks of linear layers alone; in tests; if the project supports a torch older than 1.10,
+which has no `torch.autocast`.
 
 ## Fix safety
 There is no fix: which lines belong into the region, and whether the loss must be scaled, depends on

@@ -33,7 +33,8 @@ for images, labels in loader:
 ## When it is silent
 Under any condition, such as `if self.compiled is None`, and after an early `return`; in functions
 under `functools.cache`; if what is compiled is made or chosen in the same round, as in a comparison
-of models; for decorators; in loops that do not train; in tests.
+of models; for decorators; in loops that do not train; in tests; if the project supports a torch
+older than 2.0.
 It is a hint in `forward`, if no call from a training step to the module was found.
 
 ## Fix safety

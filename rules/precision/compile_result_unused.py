@@ -26,7 +26,8 @@ model in place and leaves the names of its parameters as they are.
 
 ## When it is silent
 For decorators; where the result is returned, passed on or stored in an attribute or a list; for
-names at the top level of a file that others may import them from; in tests.
+names at the top level of a file that others may import them from; in tests; if the project supports
+a torch older than 2.0.
 
 ## Fix safety
 **Unsafe**: the fix gives the result to the name that was compiled, so the training now runs

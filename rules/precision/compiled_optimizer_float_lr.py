@@ -34,7 +34,7 @@ def update():
 ## When it is silent
 If nothing in the file compiles `step` or no scheduler of torch gets the optimizer; if the rate is a
 tensor; with `fused=True`, whose kernel takes the rate as an argument; if `**kwargs` may bring one
-of these; in tests.
+of these; in tests; if the project supports a torch older than 2.3.
 It is a hint: a scheduler that acts once per epoch costs a few compilations only.
 
 ## Fix safety

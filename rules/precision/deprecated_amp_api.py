@@ -35,7 +35,7 @@ for images, labels in loader:
 ## When it is silent
 - If the project supports a torch older than 2.4.
 - In code that chooses between both: an import in `except ImportError`, a condition that asks for a
-  version or uses `hasattr`, a function that also uses the new name.
+  version or uses `hasattr`, a function that uses the one or the other under a condition.
 - Where the name may also be something of your own, as after `except ImportError: autocast = Mine`.
 - In tests.
 
@@ -128,13 +128,20 @@ def _chooses(use: Use, module: Module) -> bool:
     """Whether the code chooses between the old API and the new one."""
     if depends_on_version(use.callee, module):
         return True
-    return module.function(use.callee) in module.once(_functions_with_the_new, use.name)
+    function, conditional = _place(use.callee, module)
+    new = module.once(_places_of_the_new, use.name)
+    return (function, True) in new or (conditional and (function, False) in new)
 
 
-def _functions_with_the_new(module: Module, name: str) -> set[cst.FunctionDef | None]:
-    """Where the new API is called by one of its names; None stands for the top level."""
+def _place(node: cst.CSTNode, module: Module) -> tuple[cst.FunctionDef | None, bool]:
+    """The function around a node, and whether a condition decides about it."""
+    return module.function(node), next(module.conditions(node), None) is not None
+
+
+def _places_of_the_new(module: Module, name: str) -> set[tuple[cst.FunctionDef | None, bool]]:
+    """Where the new API is called by one of its names."""
     names = (f"torch.amp.{name}", f"torch.{name}")
-    return {module.function(call) for each in names for call in module.calls_by_name.get(each, ())}
+    return {_place(call, module) for each in names for call in module.calls_by_name.get(each, ())}
 
 
 @rule.settle(Changed)

@@ -35,7 +35,7 @@ Instead of an `if`, let `torch.where` choose; print and measure outside of the f
 Under any condition, such as `if not torch.compiler.is_compiling()`; with `fullgraph=True`, where
 torch raises an error; if the program sets `capture_scalar_outputs`; in what a compiled function
 calls or defines, and in functions that another file compiles; for NumPy, `.cpu()` and `assert`,
-which torch traces; in tests.
+which torch traces; in tests; if the project supports a torch older than 2.0.
 
 ## Fix safety
 There is no fix: only you know what the number or the text is for.

@@ -36,7 +36,8 @@ for tokens, labels in loader:
 ## When it is silent
 If any file of the program mentions the precision of float32 under any of its names; where TL501
 amp-missing is silent too, such as in mixed precision, float64 or a framework that trains; for
-networks of convolutions or recurrent layers, which use TF32 already; in tests.
+networks of convolutions or recurrent layers, which use TF32 already; in tests; if the project
+supports a torch older than 1.12, which lets products use TF32 anyway.
 
 ## Fix safety
 **Unsafe**: factors are rounded to about three decimal digits; products are added in float32. The

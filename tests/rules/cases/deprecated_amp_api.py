@@ -179,6 +179,18 @@ def scaler(new):
 # case: both at the top level
 region = torch.autocast("cuda") if new else torch.cuda.amp.autocast()
 
+# case: the old one if a condition holds, and the new one below
+def scaler(old):
+    if old:
+        return torch.cuda.amp.GradScaler()
+    return torch.amp.GradScaler("cuda")
+
+# case: both, without a choice
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    with torch.cuda.amp.autocast():  # TL503 safe
+    # becomes: with torch.amp.autocast("cuda", dtype=torch.float16):
+        loss = model(x)
+
 # case: the new name of something else
 region = torch.amp.autocast("cuda")
 scaler = torch.cuda.amp.GradScaler()  # TL503
