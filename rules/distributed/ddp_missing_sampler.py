@@ -52,7 +52,7 @@ from torchlint.rule import Argument, Context, Match, Rule, Tier, calls
 
 _PART = re.compile(r"rank|replica", re.IGNORECASE)
 _SPLITS = (
-    r"(?i)distributed_?\w*sampler|DistSampler|InfiniteSampler|num_replicas|split_dataset_by_node"
+    r"(?i)distributed_?\w{0,40}sampler|DistSampler|InfiniteSampler|num_replicas|split_dataset_by_node"
     r"|webdataset|\bwds\b|IterableDataset|\bshard"
 )
 

@@ -85,7 +85,7 @@ rule = Rule(
     "of its blocks.",
     change="only you know which blocks the model repeats",
     contexts=(Context.TRAINS,),
-    program_lacks={"wraps inside": r"\benable_wrap\b|\bfor\b[^\n]*:\s+fully_shard\("},
+    program_lacks={"wraps inside": r"\benable_wrap\b|\bfor\b[^\n]{0,200}:\s{1,40}fully_shard\("},
     off_in_tests=True,
     needs_gpu=True,
 )
