@@ -61,6 +61,7 @@ _LINEAR_ALL_THE_SAME = {
     "torchlint.source.nesting._TOKEN": "every branch can end where its text ends",
     "torchlint.source.nesting._STRING_OR_COMMENT": "every branch can end where its text ends",
     "TL301 many sizes": "it starts once per line and sees 40 lines",
+    "TL308 0": "it starts at each forward and ends where the next function begins",
     "TL304 writes to a Conv's bias": "it starts once per line and sees nine lines",
     "TL304 writes to a Linear's bias": "it starts once per line and sees nine lines",
     "TL304 writes to the bias of a class name": "it starts once per line and sees nine lines",

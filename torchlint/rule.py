@@ -26,8 +26,10 @@ from torchlint.ruleapi.declared import (
     sets,
 )
 from torchlint.ruleapi.rule import Rule, without_fix
+from torchlint.ruleapi.texts import STEP_TEXT, forward_text
 
 __all__ = [
+    "STEP_TEXT",
     "Applicability",
     "Argument",
     "Change",
@@ -52,6 +54,7 @@ __all__ = [
     "edits",
     "exports",
     "first_step",
+    "forward_text",
     "method",
     "pass_argument",
     "passes",

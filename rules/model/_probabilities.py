@@ -18,6 +18,23 @@ if TYPE_CHECKING:
 _TINY: Final = re.compile(r"eps|tiny|small|delta", re.IGNORECASE)
 _CLAMPS: Final = frozenset({"clamp", "clamp_min", "clip"})
 
+_LOG: Final = re.compile(
+    rb"\b(\w{1,80})(?:\.cl\w{1,9}\([^()\n]{0,40}\))?\.log\((?:\s{0,40}([\w.]{1,80}))?"
+    rb"|\blog\(\s{0,40}([\w.]{1,80})"
+)
+_OF_SOFTMAX: Final = re.compile(
+    rb"[sS]oftmax\b[^\n]{0,200}\)\.log\(|\blog\([^)]{0,200}[sS]oftmax\("
+)
+_NAMED: Final = re.compile(rb"\b(\w{1,80})[ \t]{0,40}=(?!=)[^\n]{0,200}[sS]oftmax\b")
+
+
+def may_take_log(text: bytes) -> bool:
+    """Whether a file may take the logarithm of a softmax, or of a name for one, as its text has
+    it."""
+    named = {found[1] for found in _NAMED.finditer(text)}
+    logs = {each for found in _LOG.finditer(text) for each in found.groups()}
+    return not named.isdisjoint(logs) or _OF_SOFTMAX.search(text) is not None
+
 
 def path_to_softmax(node: cst.BaseExpression | None, module: Module) -> list[cst.BaseExpression]:
     """From an expression to the softmax that it is, through names, tiny constants that are added

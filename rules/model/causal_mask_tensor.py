@@ -93,6 +93,7 @@ rule = Rule(
     message="A mask rules out the fastest kernels of this attention; pass `is_causal=True`.",
     change=_change,
     contexts=(Context.OUTSIDE_EVALUATION,),
+    triggers=(r"\b(?:tril|triu|generate_square_subsequent_mask)\b",),
     off_in_tests=True,
     may_change="other kernels round in another way",
 )

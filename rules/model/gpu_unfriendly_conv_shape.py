@@ -69,6 +69,7 @@ _LARGE: Final = 81
 _MANY: Final = 512
 _SMALLEST: Final = 16
 _BLOCK: Final = 8
+_WRITTEN_OUT: Final = r"(?:Conv2d|ConvTranspose2d|Linear)\(\s{0,80}(?:in_\w{1,9}=)?\d"
 
 
 class Needs(NamedTuple):
@@ -100,6 +101,7 @@ rule = Rule(
     finds=(calls("torch.nn.Conv2d", where=(_mixes_many, _is_large)),),
     message=_message,
     change="another shape is another network",
+    triggers=(_WRITTEN_OUT,),
     clues={"mixed precision": MIXED_PRECISION},
     off_in_tests=True,
     needs_gpu=True,

@@ -50,7 +50,7 @@ import libcst as cst
 from torchlint.analysis.names import dotted_text
 from torchlint.rule import Applicability, Change, Context, Match, Rule, calls, edits, method
 
-from ._probabilities import path_to_softmax
+from ._probabilities import may_take_log, path_to_softmax
 from ._softmax import is_method
 
 
@@ -112,3 +112,4 @@ rule = Rule(
     off_in_tests=True,
     may_change="logarithms of probabilities that underflow are finite, others round differently",
 )
+rule.narrow(may_take_log)

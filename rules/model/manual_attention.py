@@ -70,6 +70,7 @@ _FUSED: Final = (
     "flash_attn_func",
     "flash_attn",
     "xformers",
+    "ALL_ATTENTION_FUNCTIONS",
 )
 _OVER_KEYS: Final = (-1, 2, 3)
 _NAMES: Final = ("softmax", "attend")
@@ -85,10 +86,6 @@ def _weighs_values(match: Match) -> bool:
     if softmax is None or module.literal(softmax.dim) not in _OVER_KEYS:
         return False
     return are_scores(module, softmax.scores) and only_weigh(module, softmax.call)
-
-
-def _has_fused_way(match: Match) -> bool:
-    return any(map(match.module.spelled, _FUSED))
 
 
 def _is_other_arm(match: Match) -> bool:
@@ -113,11 +110,17 @@ rule = Rule(
         calls("torch.nn.Softmax", where=(_weighs_values,)),
         method(*_NAMES, where=(is_method, _weighs_values)),
     ),
-    unless=(_has_fused_way, _is_other_arm),
+    unless=(_is_other_arm,),
     message="This attention stores a weight for each pair of query and key; "
     "`F.scaled_dot_product_attention` computes it without.",
     change="the mask, the scale and the dropout must be passed in another way",
     contexts=(Context.OUTSIDE_EVALUATION,),
     since=(2, 0),
+    triggers=(r"@|\b(?:matmul|bmm|einsum)\b",),
     off_in_tests=True,
 )
+
+
+@rule.narrow
+def has_no_fused_way(text: bytes) -> bool:
+    return not any(word.encode() in text for word in _FUSED)

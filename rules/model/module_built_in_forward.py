@@ -55,7 +55,7 @@ from __future__ import annotations
 from typing import Final
 
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS, LINEAR
-from torchlint.rule import Match, Rule, Tier, calls
+from torchlint.rule import Match, Rule, Tier, calls, forward_text
 
 from ._forward import in_forward, is_called
 
@@ -75,6 +75,7 @@ _PLAIN: Final = INSTANCE_NORMS | _named(
     "GLU LeakyReLU LogSoftmax MaxPool1d MaxPool2d Mish ReLU ReLU6 SELU SiLU Sigmoid Softmax "
     "Softplus Tanh Upsample"
 )
+_MODULES: Final = [name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS | _PLAIN)]
 
 
 def _learns(match: Match) -> bool:
@@ -106,6 +107,6 @@ rule = Rule(
     ),
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",
-    triggers=(r"\bdef forward\b",),
+    triggers=(forward_text(rf"(?:\bnn\.|(?<![\w.]))(?:{'|'.join(_MODULES)})\("),),
     off_in_tests=True,
 )

@@ -95,6 +95,11 @@ def _freeze(match: Match) -> Change:
     return "Call `requires_grad_(False)`", edits.replace(match.module, match.node, text)
 
 
+_NO_PARAMETER = (
+    r"(?<!\bp)(?<!\bparam)(?<!\bparams)(?<!\bparameter)\.requires_grad[ \t]*="
+    + "".join(f"|\\.{name}\\b" for name in _MISSPELLED)
+)
+
 rule = Rule(
     code="TL405",
     name="inert-requires-grad",
@@ -110,6 +115,7 @@ rule = Rule(
     message="This assignment freezes nothing, and the gradients are computed as before; call "
     "`requires_grad_(False)`.",
     change=_freeze,
+    triggers=(_NO_PARAMETER,),
     off_in_tests=True,
     may_change="the module keeps its values instead of being trained",
 )

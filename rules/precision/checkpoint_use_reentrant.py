@@ -106,6 +106,7 @@ rule = Rule(
     "`use_reentrant=False`.",
     change=_take_the_newer,
     since=(1, 11),
+    triggers=(r"\butils\.checkpoint\b|\butils import [^\n]{0,200}\bcheckpoint\b",),
     off_in_tests=True,
     may_change="parameters whose gradient was lost get one",
 )

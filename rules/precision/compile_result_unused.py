@@ -48,6 +48,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from torchlint.analysis.compiled import COMPILE_TEXT
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import occurrences
 from torchlint.rule import Applicability, Change, Match, Module, Rule, calls, edits
@@ -113,6 +114,7 @@ rule = Rule(
     "returns.",
     change=_assign,
     since=(2, 0),
+    triggers=(COMPILE_TEXT,),
     off_in_tests=True,
     may_change="compiled code may round differently",
 )

@@ -99,6 +99,8 @@ rule = Rule(
             r"hamiltonian|quantum|navier|hessian|\bLBFGS\b|linalg\.|cholesky|\.eigh?\(|\.svd\("
         )
     },
-    triggers=("float64|double|DoubleTensor",),
+    triggers=(
+        r"set_default_(?:dtype|tensor_type)|\.double\(|\.to\([^)\n]{0,80}(?:float64|double)",
+    ),
     off_in_tests=True,
 )

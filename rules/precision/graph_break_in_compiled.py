@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.compiled import compiled_functions
+from torchlint.analysis.compiled import COMPILE_TEXT, compiled_functions
 from torchlint.analysis.training.truths import operand_of_truth, truths
 from torchlint.analysis.values.kinds import TENSORS, Kind
 from torchlint.rule import Rule, Tier
@@ -85,7 +85,7 @@ rule = Rule(
     tier=Tier.HINT,
     program_lacks={"scalars in graphs": "capture_scalar_outputs"},
     since=(2, 0),
-    triggers=(r"\btorch\b", r"\bcompile\b"),
+    triggers=(COMPILE_TEXT,),
     off_in_tests=True,
 )
 

@@ -24,6 +24,10 @@ SIZED = tuple(
 )
 LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split())
 """Create a tensor where the one lies that they are given."""
+MOVED_AT_ONCE = (
+    rf"\b(?:{'|'.join(name[6:] for name in (*SIZED, *LIKE))}|from_numpy)\([^\n]{{0,250}}\)"
+    r"\.(?:to|cuda|type_as)\("
+)
 _ARRAYS = tuple(
     f"numpy.{name}" for name in "arange eye full identity linspace ones tri zeros".split()
 )

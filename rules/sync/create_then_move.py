@@ -33,7 +33,8 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-At the top level of a file, where it happens once; in datasets, collate functions and tests; with
+At the top level of a file, where it happens once; on a later line, in files that take no training
+step and are called on none; in datasets, collate functions and tests; with
 `generator=`, which people pass to get the same numbers on every device; where
 `torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
 `x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
@@ -64,10 +65,11 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import names_device
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Context, Match, Rule, calls
+from torchlint.rule import STEP_TEXT, Applicability, Context, Match, Rule, calls
 
 from ._creation import (
     LIKE,
+    MOVED_AT_ONCE,
     SIZED,
     create_on_device,
     holds_new_array,
@@ -162,7 +164,8 @@ rule = Rule(
     message=_message,
     change=create_on_device,
     contexts=(Context.ACCELERATOR,),
-    triggers=(r"\.(?:to|cuda|type_as)\(",),
+    triggers=(f"{STEP_TEXT}|{MOVED_AT_ONCE}",),
+    triggers_on_demand=(r"\.(?:to|cuda|type_as)\(",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
     off_in_tests=True,
     needs_gpu=True,

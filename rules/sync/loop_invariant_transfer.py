@@ -61,9 +61,20 @@ import libcst as cst
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Context, Fix, Match, Rule, edits, method
+from torchlint.rule import (
+    STEP_TEXT,
+    Applicability,
+    Context,
+    Fix,
+    Match,
+    Rule,
+    edits,
+    method,
+)
 
 from ._older import is_changed, is_moved_to_host, is_older
+
+_CONSTANT = r"(?m:^(?:[ \t]*self\.)?[A-Za-z_]\w{0,80}[ \t]*=[ \t]*(?:torch|np|numpy)\.[a-z])"
 
 
 def _runs_once(match: Match) -> bool:
@@ -149,5 +160,6 @@ rule = Rule(
     message=_message,
     change=_before_the_loop,
     contexts=(Context.ACCELERATOR,),
+    triggers=(f"{STEP_TEXT}|{_CONSTANT}",),
     off_in_tests=True,
 )

@@ -107,6 +107,7 @@ rule = Rule(
     "`non_blocking=True`, or synchronize before the read.",
     change=remove,
     contexts=(Context.ACCELERATOR,),
+    triggers=(r"\bnon_blocking\b|\.(?:to|copy_)\([^\n]{0,200}\bTrue\b",),
     off_in_tests=True,
     needs_gpu=True,
     may_change="numbers that were read too early become those that were computed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 _COMPILE = "torch.compile"
 _MODULE = "torch.nn.Module"
+
+COMPILE_TEXT: Final = (
+    r"(?m:^[^#\n\"'`]{0,200}(?<!\bre)\.compile\b)|\bimport[^\n]{0,200}\bcompile\b"
+)
+"""For triggers: `torch.compile`, and `from torch import compile`; not `re.compile`, nor prose."""
 
 
 def compiled_functions(module: Module) -> dict[cst.FunctionDef, cst.Call | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlint.files.words import Words
-from torchlint.ruleapi.contexts import HOT_WORDS
+from torchlint.ruleapi.texts import STEP_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ def wanted_on_demand(data: bytes, rules: Iterable[Rule]) -> set[str]:
 
 def _wanted(rule: Rule, words: Words) -> bool:
     if rule.about_hot_code:
-        return words.match(HOT_WORDS)
-    return (rule.hints_at_cold_code and words.match(HOT_WORDS)) or _has_words_of(rule, words)
+        return words.match(STEP_TEXT)
+    return (rule.hints_at_cold_code and words.match(STEP_TEXT)) or _has_words_of(rule, words)
 
 
 def _wanted_on_demand(rule: Rule, words: Words) -> bool:

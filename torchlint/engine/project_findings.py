@@ -15,6 +15,7 @@ from torchlint.project.project import Project
 from torchlint.project.symbols import Index
 from torchlint.ruleapi.contexts import settled
 from torchlint.ruleapi.registry import all_rules
+from torchlint.ruleapi.texts import forward_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from torchlint.reported import Waiting
 
 _MOST_ROUNDS: Final = 10
-_MODELS: Final = r"(?m)^[ \t]*def forward\b(?:(?![ \t]*def ).*\n)*?.*\.(?:item|cpu|tolist)\(\)"
-"""The `forward` of a module that reads from the device, before the next function begins."""
+_MODELS: Final = forward_text(r"\.(?:item|cpu|tolist)\(\)")
+"""The `forward` of a module that reads from the device."""
 
 
 def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:

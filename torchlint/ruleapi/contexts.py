@@ -9,7 +9,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.batches import loads, runs_per_batch
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace
@@ -53,9 +52,6 @@ class Context(str, Enum):
 HAS: Final = "has {}"
 LACKS: Final = "lacks {}"
 """For `Waiting.contexts`: a file of the program matches a clue, or none does."""
-
-HOT_WORDS: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
-"""Words that show training steps in a file, so that its code can be hot."""
 
 
 class Placed(NamedTuple):

@@ -93,6 +93,8 @@ class Pattern:
             return (_any_word(frameworks.keywords(self.names[0])), *_any_text(self.bad))
         if self.kind is _Kind.METHOD:
             found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
+        elif self.kind in (_Kind.SETTING, _Kind.ATTRIBUTE, _Kind.KEYWORD):
+            found = [_any_word(name.rpartition(".")[2] for name in self.names) + _ASSIGNED]
         else:
             found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         packages = {_package(name) for name in self.names}
@@ -240,6 +242,9 @@ def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
     for assign in module.nodes(cst.Assign):
         for each in assign.targets:
             yield assign, each.target
+
+
+_ASSIGNED: Final = r"[ \t]{0,40}="
 
 
 def _package(name: str) -> str:

@@ -387,11 +387,15 @@ def pad(x):
     padded[:3, :3] = x
     return padded.to(x.device)
 
+optimizer.step()
+
 # case: filled with a parameter, and made like it
 def pad(x):
     padded = torch.zeros(9, 9)  # TL205 hint | no fix: another line | says: and then back
     padded[:3, :3] = x
     return padded.type_as(x)
+
+optimizer.step()
 
 # case: filled with a parameter, and copied elsewhere
 def pad(x):
