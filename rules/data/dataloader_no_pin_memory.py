@@ -23,9 +23,13 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-Where Lightning, Accelerate or a Hugging Face `Trainer` makes or prepares the loaders; where
-`**kwargs` may bring the argument; where a loader is only counted or a few batches are looked at; in
-tests; in programs that do not train, or use no accelerator.
+Where `**kwargs` may bring the argument, an option decides, or a comment stands beside the `False`;
+where the samples already lie on the GPU, since CUDA tensors cannot be pinned; where the loader only
+yields indices; where it is only counted, a few batches are looked at, or one evaluation reads it
+once; in tests; in programs that do not train, or use no accelerator.
+Lightning, Fabric and Accelerate move the batches of your loaders to the GPU, but do not pin them,
+and the `Trainer` of Transformers pins only the loaders that it makes. Their programs are reported
+like others.
 It is a hint: where a batch is small beside the step, the gain is within the noise.
 
 ## Fix safety
@@ -39,21 +43,46 @@ ratio UNRESOLVED around 1. The numbers are bitwise equal.
 ## References
 - PyTorch documentation, `torch.utils.data`, "Memory pinning"
 - PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"
+- Accelerate documentation, `DataLoaderConfiguration`: its `non_blocking` needs pinned loaders
 """
 
-from torchlint.analysis.frameworks import frameworks
+import libcst as cst
+
+from torchlint.analysis.loading.dataset_classes import Cost
+from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.index_datasets import holds_indices
 from torchlint.analysis.loading.loader_reads import Reads, reads_of
+from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
 
 
-def _framework_loads(match: Match) -> bool:
-    """Whether a framework that pins memory itself makes or prepares the loaders."""
-    return frameworks.owns("pinned memory", match.module.imported)
+def _feeds_little(match: Match) -> bool:
+    """Whether the file only counts the loader, looks at a few batches, or evaluates once."""
+    return reads_of(match.call, match.module) in (Reads.NOTHING, Reads.EVALUATION_ONCE)
 
 
-def _feeds_nothing(match: Match) -> bool:
-    """Whether the file only counts the loader, or looks at a few batches."""
-    return reads_of(match.call, match.module) is Reads.NOTHING
+def _yields_indices(match: Match) -> bool:
+    return holds_indices(match.module.argument(match.call, "dataset", 0), match.module)
+
+
+def _is_on_device(match: Match) -> bool:
+    """Whether the samples lie on the GPU: those of a dataset or of `TensorDataset(x.cuda(), y)`."""
+    dataset = match.module.argument(match.call, "dataset", 0)
+    made = [dataset]
+    if isinstance(dataset, cst.Name):
+        made = [each.value for each in match.module.flow.reaching(dataset)]
+    kept = [arg.value for each in made if isinstance(each, cst.Call) for arg in each.args]
+    return dataset_of(dataset, match.module).cost is Cost.DEVICE or any(
+        match.module.value(each).has(Kind.DEVICE) for each in kept
+    )
+
+
+def _is_chosen(match: Match) -> bool:
+    """Whether a comment on the line of a `False` says why."""
+    if match.argument is None:
+        return False
+    row = match.module.span(match.argument)[1].row
+    return "#" in match.module.text.splitlines()[row - 1]
 
 
 def _message(match: Match) -> str:
@@ -74,10 +103,10 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     finds=(calls("torch.utils.data.DataLoader", _PINNED),),
-    unless=(_framework_loads, _feeds_nothing),
+    unless=(_feeds_little, _yields_indices, _is_on_device, _is_chosen),
     message=_message,
     change=pass_argument("pin_memory", "True"),
-    contexts=(Context.ACCELERATOR, Context.TRAINS, Context.OUTSIDE_EVALUATION),
+    contexts=(Context.ACCELERATOR, Context.TRAINS),
     off_in_tests=True,
     needs_gpu=True,
 )

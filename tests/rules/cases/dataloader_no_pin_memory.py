@@ -2,7 +2,7 @@
 
 # every program:
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 # head: a program that trains on a GPU
 model.to(torch.device("cuda"))
@@ -46,10 +46,20 @@ model.to(torch.device("cuda"))
 loss.backward()
 DataLoader(data)
 
-# case: in evaluation
+# case: in a function that evaluates, and builds its loader itself
 def evaluate(model):
-    for images, labels in DataLoader(data):
+    for images, labels in DataLoader(data):  # TL102 hint | says: overlap with the evaluation
         model(images)
+
+# case: a function that builds the loader of an evaluation
+def val_dataloader():
+    return DataLoader(data)  # TL102 hint
+
+# case: one evaluation reads the data once
+def main():
+    loader = DataLoader(data)
+    evaluate(model, loader)
+main()
 
 # case: only counted
 def main():
@@ -74,17 +84,64 @@ loader = DataLoader(data)  # TL102 hint | says: overlap with the training
 for images in loader:
     train(images)
 
-# case: Accelerate prepares the loaders
+# case: Accelerate moves the batches, but does not pin them
 from accelerate import Accelerator
-DataLoader(data)
+loader = accelerator.prepare(DataLoader(data))  # TL102 hint unsafe
 
-# case: Lightning moves the batches
+# case: Lightning moves the batches, but does not pin them
 import pytorch_lightning as pl
-DataLoader(data)
+class Images(pl.LightningDataModule):
+    def train_dataloader(self):
+        return DataLoader(self.data)  # TL102 hint unsafe
 
-# case: a trainer of Transformers makes the batches
+# case: a trainer of Transformers pins its own loaders, not those that it is given
 from transformers import Trainer
-DataLoader(data)
+class Ours(Trainer):
+    def get_train_dataloader(self):
+        return DataLoader(self.train_dataset)  # TL102 hint unsafe
+
+# case: a loader over indices
+DataLoader(range(len(data)), batch_size=8)
+
+# case: a loader over indices that are counted before
+rows = torch.arange(len(data))
+DataLoader(rows, batch_size=8)
+
+# case: a loader over some of the indices
+DataLoader(split_idx["train"], batch_size=8)
+
+# case: tensors on the GPU
+DataLoader(TensorDataset(images.cuda(), labels.cuda()), batch_size=8)
+
+# case: a dataset of tensors on the GPU, by name
+samples = TensorDataset(images.to("cuda"), labels)
+DataLoader(samples, batch_size=8)
+
+# case: a dataset that puts its samples on the GPU
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return self.rows[index].cuda()
+DataLoader(Rows(), batch_size=8)
+
+# case: tensors in memory
+DataLoader(TensorDataset(images, labels), batch_size=8)  # TL102 hint
+
+# case: switched off, and a comment says why
+DataLoader(
+    data,
+    pin_memory=False,  # the machine has little memory
+)
+
+# case: switched off, and a comment says something about another argument
+DataLoader(  # TL102 hint
+    data,
+    batch_size=8,  # fits into memory
+    pin_memory=False,
+    # becomes: pin_memory=True,
+)
+
+# case: missing, and a comment says something about the loader
+DataLoader(data, batch_size=8)  # shuffled elsewhere  # TL102 hint
 
 # case: a test [path=tests/test_data.py]
 DataLoader(data)
