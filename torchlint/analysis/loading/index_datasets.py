@@ -12,7 +12,7 @@ from torchlint.analysis.names import How, dotted_text
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
-_COUNTING = frozenset({"builtins.range", "torch.arange", "torch.randperm", "numpy.arange"})
+_COUNTING = frozenset({"builtins.range", "torch.arange", "numpy.arange"})
 _INDEX_WORDS = re.compile(r"(?:^|_)(?:idx|idxs|index|indices|indexes)$")
 
 

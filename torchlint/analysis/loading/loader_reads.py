@@ -84,13 +84,13 @@ def _read(use: cst.BaseExpression, module: Module, depth: int) -> Reads | None:
         return None
     if call is not None and module.calls(call, "builtins.iter"):
         return _iterator(call, module)
-    loop = _loop_over(use, module)
+    loop = loop_over(use, module)
     if loop is not None:
         return _looped(loop, module)
     return Reads.OTHER if call is None else _given(use, call, module, depth)
 
 
-def _loop_over(node: cst.BaseExpression, module: Module) -> cst.For | None:
+def loop_over(node: cst.BaseExpression, module: Module) -> cst.For | None:
     """The loop that goes over an iterable, through `enumerate`, `tqdm` and other wrappers."""
     call = module.call_with(node)
     while call is not None and module.definitions.callee(call) is None:

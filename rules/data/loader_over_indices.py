@@ -1,0 +1,142 @@
+"""Draw batches of indices with one call instead of one by one.
+
+## What it does
+Reports a `DataLoader` whose dataset is nothing but indices, such as `range(n)` or
+`torch.arange(n)`, and that the file only loops over.
+
+## Why it is slow
+The loader asks the dataset for each index in Python and makes a tensor of every list of them, as it
+would for images. A tensor of indices is worse than a `range`: each of its items is a tensor of its
+own, and they are stacked again. `torch.randperm(n).split(batch_size)` makes all batches at once, as
+views of one tensor. With 200,000 indices in batches of 4096, one epoch took 140 ms with `range`,
+800 ms with `torch.arange` and 1 ms with `split`, measured on a CPU.
+
+## Example
+```python
+for rows in DataLoader(range(len(images)), batch_size=4096, shuffle=True):
+    loss = criterion(model(images[rows]), labels[rows])
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for rows in torch.randperm(len(images)).split(4096):
+    loss = criterion(model(images[rows]), labels[rows])
+    loss.backward()
+    optimizer.step()
+```
+For some of the indices, write `train_idx[torch.randperm(len(train_idx))].split(4096)`. With
+`device=images.device` the indices lie where they are used.
+
+## When it is silent
+With a `collate_fn`, which may load what the indices name; with a `sampler`, a `batch_sampler` or
+worker processes; for single samples; where a framework or other code gets the loader; where the
+number is written out, as in `range(10)`; in tests.
+It is a hint if only a name such as `train_idx` says that there are indices, in evaluation, and in
+programs that do not train.
+
+## Fix safety
+**Unsafe**: the indices are shuffled by other random numbers, and without `shuffle` the loader draws
+a seed that `split` does not draw. There is only a fix for a loop over the loader itself: a shuffled
+tensor that is made once would be the same in each epoch.
+
+## How verify confirms it
+It measures the loop over `split`, on the CPU as well as on a GPU. Where the loader shuffles, the
+order of the samples differs, and it says that the numbers cannot be compared.
+
+## References
+- PyTorch documentation, `torch.utils.data`, "Loading Batched and Non-Batched Data"
+- PyTorch documentation, `torch.randperm` and `torch.split`
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.analysis.loading.index_datasets import counting, sounds_like_indices
+from torchlint.analysis.loading.loader_loops import readings
+from torchlint.analysis.loading.loader_reads import Reads, loop_over, reads_of
+from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, calls, edits
+
+_LOADER = "torch.utils.data.DataLoader"
+_SPLIT_TOO = {"dataset", "batch_size", "shuffle"}
+_DO_MORE = {"collate_fn", "sampler", "batch_sampler", "num_workers"}
+
+
+def _dataset(match: Match) -> cst.BaseExpression | None:
+    return match.module.argument(match.call, "dataset", 0)
+
+
+def _counts(match: Match) -> bool:
+    """Whether the dataset is `range(n)`; with a number in the place of `n` it is a toy."""
+    made = counting(_dataset(match), match.module)
+    return made is not None and not all(
+        isinstance(match.module.literal(arg.value), int) for arg in made.args
+    )
+
+
+def _sounds_like_indices(match: Match) -> bool:
+    return sounds_like_indices(_dataset(match)) and not counting(_dataset(match), match.module)
+
+
+def _does_more(match: Match) -> bool:
+    """Whether the loader may do more than to split indices, or makes batches of one."""
+    size = match.module.argument(match.call, "batch_size", 1)
+    return (
+        any(arg.star for arg in match.call.args)
+        or not _keywords(match).isdisjoint(_DO_MORE)
+        or match.module.literal(size) == 1
+        or size is None
+    )
+
+
+def _keywords(match: Match) -> set[str]:
+    return {arg.keyword.value for arg in match.call.args if arg.keyword is not None}
+
+
+def _leaves_the_file(match: Match) -> bool:
+    """Whether anything but a loop of this file gets the loader."""
+    found = readings(match.call, match.module)
+    return not found or any(reading.loop is None for reading in found)
+
+
+def _feeds_nothing(match: Match) -> bool:
+    return reads_of(match.call, match.module) is Reads.NOTHING
+
+
+def _split(match: Match) -> Change | str:
+    module, call, made = match.module, match.call, _dataset(match)
+    torch = module.names.imported_as("torch", call)
+    shuffle, size = module.argument(call, "shuffle", 2), module.argument(call, "batch_size", 1)
+    shuffles = False if shuffle is None else module.literal(shuffle)
+    if loop_over(call, module) is None:
+        return "the indices must be shuffled anew where each epoch begins"
+    if not isinstance(made, cst.Call) or len(made.args) != 1:
+        return "which indices these are is written elsewhere"
+    if torch is None or not isinstance(shuffles, bool) or not _keywords(match) <= _SPLIT_TOO:
+        return "`split` has no such options, or the file does not import torch"
+    assert size is not None
+    make = f"{torch}.{'randperm' if shuffles else 'arange'}"
+    text = f"{make}({module.source(made.args[0])}).split({module.source(size)})"
+    return f"Split `{make}`", edits.replace(module, call, text)
+
+
+rule = Rule(
+    code="TL113",
+    name="loader-over-indices",
+    family="data",
+    summary="a DataLoader builds batches of indices one index at a time",
+    fix=Applicability.UNSAFE,
+    finds=(
+        calls(_LOADER, where=(_counts,)),
+        calls(_LOADER, where=(_sounds_like_indices,), tier=Tier.HINT),
+    ),
+    unless=(_does_more, _leaves_the_file, _feeds_nothing),
+    message="This loader collects its batches of indices one index at a time; "
+    "`torch.randperm(n).split(batch_size)` makes them all at once.",
+    change=_split,
+    else_hint=(Context.OUTSIDE_EVALUATION, Context.TRAINS),
+    off_in_tests=True,
+    may_change="the indices are shuffled by other random numbers",
+)

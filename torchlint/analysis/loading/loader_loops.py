@@ -1,0 +1,160 @@
+"""Which loops of a file go over the batches of a loader that it builds, and how often."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.loading.loader_reads import loop_over
+from torchlint.analysis.uses import calls_of, method_name, occurrences, receiving_parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.analysis.module import Module
+    from torchlint.analysis.training.loops import Loop
+
+_DEEPEST = 4
+_ASK = ("builtins.len", "builtins.print", "builtins.isinstance", "builtins.type")
+_READS = re.compile(r"train|epoch|fit|eval|valid|test|^iter$", re.IGNORECASE)
+"""Functions of other files that read the loader which they are given."""
+
+
+class Reading(NamedTuple):
+    """One use of a loader.
+
+    Args:
+        loop: the loop over its batches; None where other code gets the loader.
+        built: the calls that return the loader, from its class to the function that reads it.
+        through: the calls that hand it on from there, nearest first.
+    """
+
+    loop: cst.For | None
+    built: tuple[cst.Call, ...]
+    through: tuple[cst.Call, ...] = ()
+
+
+def readings(call: cst.Call, module: Module) -> list[Reading]:
+    """What reads the loader that a call builds, through names, `self.loader`, functions of the
+    file that return it or get it, and methods such as Accelerate's `prepare`."""
+    return module.once(_readings, call)
+
+
+def _readings(module: Module, call: cst.Call) -> list[Reading]:
+    return list(_Follower(module).follow(call, None, Reading(None, ())))
+
+
+class _Follower:
+    """Follows a loader from use to use; none is followed twice."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._seen: set[cst.CSTNode] = set()
+
+    def follow(self, made: cst.Call, index: int | None, so_far: Reading) -> Iterator[Reading]:
+        """The readings of what a call returns, or of one of several values that it returns."""
+        so_far = so_far._replace(built=(*so_far.built, made))
+        if len(so_far.built) <= _DEEPEST:
+            for use in self._uses(made, index):
+                yield from self._read(use, so_far)
+
+    def _uses(self, made: cst.Call, index: int | None) -> Iterator[cst.BaseExpression]:
+        parent = self._module.parent(made)
+        if not isinstance(parent, cst.Assign):
+            yield from () if index is not None else (made,)
+            return
+        for each in parent.targets:
+            target: cst.BaseExpression = each.target
+            if index is not None and isinstance(target, cst.Tuple):
+                target = target.elements[index].value if index < len(target.elements) else target
+            if isinstance(target, cst.Name):
+                yield from self._module.reads(parent, target.value)
+            else:
+                yield from (use for use in occurrences(target, self._module) if use is not target)
+
+    def _read(self, use: cst.BaseExpression, so_far: Reading) -> Iterator[Reading]:
+        if use in self._seen:
+            return
+        self._seen.add(use)
+        loop, call = loop_over(use, self._module), self._module.call_with(use)
+        if loop is not None:
+            yield so_far._replace(loop=loop)
+        elif call is None:
+            yield from self._returned(use, so_far)
+        elif method_name(call) in ANY.prepares:
+            several = len(call.args) > 1
+            index = next(i for i, arg in enumerate(call.args) if arg.value is use)
+            yield from self.follow(call, index if several else None, so_far)
+        elif not self._module.calls(call, *_ASK):
+            yield from self._given(use, call, so_far)
+
+    def _returned(self, use: cst.BaseExpression, so_far: Reading) -> Iterator[Reading]:
+        """What the callers of a function do with the loader that it returns."""
+        parent, index = self._module.parent(use), None
+        if isinstance(parent, cst.Element):
+            several = self._module.parent(parent)
+            parent = None if several is None else self._module.parent(several)
+            if isinstance(several, cst.Tuple):
+                index = next(i for i, each in enumerate(several.elements) if each.value is use)
+        function = self._module.function(use)
+        if isinstance(parent, cst.Return) and function is not None:
+            for call in calls_of(function, self._module):
+                yield from self.follow(call, index, so_far)
+
+    def _given(self, use: cst.BaseExpression, call: cst.Call, so_far: Reading) -> Iterator[Reading]:
+        so_far = so_far._replace(through=(call, *so_far.through))
+        function = self._module.definitions.callee(call)
+        param = None if function is None else receiving_parameter(call, use, function)
+        if param is None or len(so_far.through) > _DEEPEST:
+            yield so_far
+            return
+        for each in self._module.reads(param, param.name.value):
+            yield from self._read(each, so_far)
+
+
+# epochs ------------------------------------------------------------------------------------
+
+
+def read_again(call: cst.Call, module: Module) -> Loop | None:
+    """The loop on each of whose rounds the loader that a call builds is read anew, as in that of
+    epochs; None if there is none, or if each round builds a loader."""
+    return next(
+        (loop for reading in readings(call, module) for loop in _around(reading, module)), None
+    )
+
+
+def _around(reading: Reading, module: Module) -> Iterator[Loop]:
+    rebuilding = {above for each in reading.built for above in module.ancestors(each)}
+    for each in reading.built:
+        function = module.function(each)
+        for made in calls_of(function, module) if function is not None else ():
+            rebuilding.update(module.ancestors(made))
+    if reading.loop is None and not _READS.search(_spelled(reading.through[0])):
+        return
+    read = reading.loop or reading.through[0]
+    places: list[cst.CSTNode] = [read, *reading.through]
+    function = module.function(read)
+    if not reading.through and function not in map(module.function, reading.built):
+        places += [] if function is None else calls_of(function, module)  # `self.loader`
+    for place in places:
+        for loop in module.loops.loops_around(place):
+            if loop not in rebuilding and not _has_one_round(loop, module):
+                yield loop
+
+
+def _spelled(call: cst.Call) -> str:
+    return call.func.value if isinstance(call.func, cst.Name) else method_name(call)
+
+
+def _has_one_round(loop: Loop, module: Module) -> bool:
+    """`for epoch in range(1)`."""
+    made = loop.iter if isinstance(loop, cst.For) else None
+    return (
+        isinstance(made, cst.Call)
+        and module.calls(made, "builtins.range")
+        and len(made.args) == 1
+        and module.literal(made.args[0].value) == 1
+    )
