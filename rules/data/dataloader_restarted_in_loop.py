@@ -1,0 +1,205 @@
+"""Start a loader once, and let a loop take its batches.
+
+## What it does
+Reports `next(iter(loader))` on every training step, and a `DataLoader` that every step, or every
+epoch, builds anew from the same dataset.
+
+## Why it is slow
+`iter(loader)` begins a pass over the data: it shuffles the indices of the whole dataset and starts
+the worker processes, which each load several batches. `next` takes the first batch, and the rest is
+thrown away. With two workers, five batches took 4.4 times as long this way as from one iterator;
+without workers 1.1 times, measured on a CPU with a small dataset. A loader that is built in each
+epoch starts its workers in each epoch too, even with `persistent_workers=True`.
+
+## Example
+```python
+for step in range(10000):
+    images, labels = next(iter(loader))
+    train_step(model, images, labels)
+    optimizer.step()
+```
+
+## Use instead
+```python
+def forever(loader):
+    while True:
+        yield from loader
+
+
+batches = forever(loader)
+for step in range(10000):
+    images, labels = next(batches)
+    train_step(model, images, labels)
+    optimizer.step()
+```
+
+## When it is silent
+- For one batch outside of loops, or once per epoch, and under `if step % 100 == 0`.
+- For `iter(loader)` with a name, as in `except StopIteration: batches = iter(loader)`.
+- If the loop makes what it iterates over, if a generator stands behind the name, and in tests.
+- For a loader in a loop if anything that it is given changes there, such as the indices of a fold,
+  a batch size, or a dataset that other code gets; if the loop also makes an optimizer, as for
+  several runs; and without worker processes, since then it costs nothing to build.
+
+It is a hint if only a name such as `loader` says what is iterated over, in a loop that does not
+train, if the loader neither shuffles nor has workers, and for a loader built in each epoch without
+`persistent_workers=True`.
+
+## Fix safety
+There is no fix. With one iterator, each epoch sees each sample once, while `next(iter(loader))` may
+draw a sample again on the next step, and only you know what is to happen at the end of the data.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against fixed.py` compares with your own
+version.
+
+## References
+- PyTorch documentation, `torch.utils.data`, "Single- and Multi-process Data Loading"
+- PyTorch issue 91252, on loaders with persistent workers that are built again and again
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.names import Binding, dotted_text
+from torchlint.analysis.training.batches import runs_per_batch
+from torchlint.rule import Match, Rule, calls
+
+from ._rebuilt import is_built_again, is_inside
+
+if TYPE_CHECKING:
+    from torchlint.analysis.training.loops import Loop
+
+_LOADER = "torch.utils.data.DataLoader"
+_LOOPS = (cst.For, cst.While)
+_LOADER_WORDS = re.compile(r"(?:loader|_dl)s?$", re.IGNORECASE)
+_ENDLESS_WORDS = re.compile(r"cycle|endless|infinite|forever|repeat", re.IGNORECASE)
+
+
+def _loop(match: Match) -> Loop | None:
+    return next(match.module.loops.loops_around(match.node), None)
+
+
+def _is_cold(match: Match) -> bool:
+    return not runs_per_batch(match.node, match.module)
+
+
+# next(iter(loader)) ------------------------------------------------------------------------
+
+
+def _restarted(match: Match) -> cst.BaseExpression | None:
+    """`loader` in `next(iter(loader))`."""
+    made = match.call.args[0].value if match.call.args else None
+    if not isinstance(made, cst.Call) or not match.module.calls(made, "builtins.iter"):
+        return None
+    return made.args[0].value if made.args else None
+
+
+def _origins(match: Match) -> list[Binding]:
+    """What gives the loader its name."""
+    loader, module = _restarted(match), match.module
+    if isinstance(loader, cst.Attribute):
+        return module.values.assigned(module.definitions.class_of(loader.value), loader.attr.value)
+    return module.flow.reaching(loader) if isinstance(loader, cst.Name) else []
+
+
+def _made(match: Match) -> list[cst.Call]:
+    return [each.value for each in _origins(match) if isinstance(each.value, cst.Call)]
+
+
+def _is_unsure(match: Match) -> bool:
+    return not any(match.module.calls(each, _LOADER) for each in _made(match))
+
+
+def _is_cheap(match: Match) -> bool:
+    """Whether a pass neither shuffles nor starts workers, and gives the same batch each time."""
+    module, costly = match.module, ("shuffle", "sampler", "batch_sampler", "num_workers")
+    passed = [
+        module.argument(each, name, position)
+        for each in _made(match)
+        for position, name in enumerate(costly, 2)
+    ]
+    return all(each is None or module.literal(each) in (None, False, 0) for each in passed)
+
+
+def _is_loader(match: Match) -> bool:
+    word = dotted_text(_restarted(match)).rpartition(".")[2]
+    return bool(_LOADER_WORDS.search(word)) or not _is_unsure(match)
+
+
+def _takes_one_batch(match: Match) -> bool:
+    """Whether a loop begins a pass for a single batch: on each step, or in a loop without another
+    one in it, as that of epochs has."""
+    loop = _loop(match)
+    if loop is None or not _is_cold(match):
+        return not _is_cold(match)
+    holds_loop = any(isinstance(each, _LOOPS) for each in match.module.within(loop.body))
+    return not holds_loop and match.module.loops.guard(match.node, loop) is None
+
+
+def _is_made_here(match: Match) -> bool:
+    """Whether the loop makes what it iterates over."""
+    return any(is_inside(each.node, _loop(match), match.module) for each in _origins(match))
+
+
+def _goes_on(match: Match) -> bool:
+    """Whether a generator stands behind the name, which `iter` leaves where it is."""
+    return any(
+        _ENDLESS_WORDS.search(dotted_text(each.func)) or _is_generator(each, match)
+        for each in _made(match)
+    )
+
+
+def _is_generator(call: cst.Call, match: Match) -> bool:
+    function = match.module.definitions.callee(call)
+    parts = [] if function is None else match.module.within(function.body)
+    return any(isinstance(each, cst.Yield) for each in parts)
+
+
+# a loader built in a loop ------------------------------------------------------------------
+
+
+def _is_built_again(match: Match) -> bool:
+    loop = _loop(match)
+    return loop is not None and is_built_again(match.call, loop, match.module)
+
+
+def _ends_its_workers(match: Match) -> bool:
+    """Whether the workers would end with each epoch anyway."""
+    persistent = match.module.argument(match.call, "persistent_workers")
+    return _is_cold(match) and match.module.literal(persistent) is not True
+
+
+def _message(match: Match) -> str:
+    if match.module.calls(match.call, _LOADER):
+        return (
+            "Each round builds this loader of the same dataset anew and starts its workers; build "
+            "it before the loop."
+        )
+    return (
+        "`next(iter(…))` begins a new pass over the data for a single batch; call `iter` once and "
+        "take the batches from it."
+    )
+
+
+rule = Rule(
+    code="TL104",
+    name="dataloader-restarted-in-loop",
+    family="data",
+    summary="a loop starts a DataLoader again on each of its rounds",
+    finds=(
+        calls(
+            "builtins.next",
+            where=(_is_loader, _takes_one_batch),
+            hint_if=(_is_cold, _is_unsure, _is_cheap),
+        ),
+        calls(_LOADER, where=(_is_built_again,), hint_if=(_ends_its_workers,)),
+    ),
+    unless=(_is_made_here, _goes_on),
+    message=_message,
+    off_in_tests=True,
+)
