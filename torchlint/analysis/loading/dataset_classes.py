@@ -92,11 +92,11 @@ def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
     getitem = methods.get("__getitem__")
     if getitem is None:
         return Dataset(Cost.WORK, _decodes(vision)) if vision else None
-    reachable = _reachable(getitem, methods, module)
-    if puts_on_device(class_, reachable, module):
+    functions = reachable(getitem, methods, module)
+    if puts_on_device(class_, functions, module):
         return Dataset(Cost.DEVICE)
-    held = held_by(class_, methods.get("__init__"), module) or writes_to_self(reachable, module)
-    found = _work(reachable, methods, module)
+    held = held_by(class_, methods.get("__init__"), module) or writes_to_self(functions, module)
+    found = _work(functions, methods, module)
     if found is None:
         found = Dataset(Cost.WORK, _decodes(vision)) if vision else Dataset(Cost.UNKNOWN)
         if vision is None and _only_indexes(getitem, module):
@@ -118,7 +118,7 @@ def _streams(bases: list[str], methods: dict[str, Function]) -> bool:
 # what a sample costs -----------------------------------------------------------------------
 
 
-def _reachable(function: Function, methods: dict[str, Function], module: Module) -> list[Function]:
+def reachable(function: Function, methods: dict[str, Function], module: Module) -> list[Function]:
     """The function, and the functions of this file that it calls, nearest first."""
     found = {function: None}
     nearest = [function]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -32,34 +33,51 @@ _HANDLES = {
     "torch.Generator": "a random generator, which draws the same in every worker",
     "random.Random": "a random generator, which draws the same in every worker",
 }
+_SETTINGS = re.compile(r"(?:^|[._])(?:torch|self|args|cfg|conf|config|opts?|options|params)$")
 _CHANGES = frozenset({"append", "extend", "update", "add", "setdefault", "pop", "clear", "insert"})
 
 
 def puts_on_device(class_: cst.ClassDef, functions: list[Function], module: Module) -> bool:
     """Whether samples are put on the GPU, or kept there."""
     calls = (call for function in functions for call in module.calls_within(function.body))
-    if any(_moves(call, module) for call in calls):
+    if any(moves_to_device(call, module) for call in calls):
         return True
     for bindings in module.values.attributes.get(class_, {}).values():
         for binding in bindings:
-            if isinstance(binding.value, cst.Call) and _moves(binding.value, module):
+            if isinstance(binding.value, cst.Call) and moves_to_device(binding.value, module):
                 return True
     return False
 
 
-def _moves(call: cst.Call, module: Module) -> bool:
+def moves_to_device(call: cst.Call, module: Module) -> bool:
+    """Whether a call puts a tensor on the accelerator: `x.cuda()`, `torch.zeros(3, device=gpu)`."""
     method = method_name(call)
     if method == "cuda":
         return True
     wanted = method == "to" or argument(call, "device") is not None
     if not wanted or not module.value(call).has(Kind.DEVICE):
         return False
-    target = argument(call, "device", 0)
+    target = argument(call, "device", 0 if method == "to" else None)
     if target is None:
         return False
     if isinstance(literal(target), str):
         return True
+    if _is_where_another_lies(target, module):
+        return False
     return any("device" in word or "gpu" in word for word in words(target))
+
+
+def _is_where_another_lies(device: cst.BaseExpression, module: Module) -> bool:
+    """Whether a device is that of a tensor, `x.device`, which may be the CPU."""
+    bindings = module.flow.reaching(device) if isinstance(device, cst.Name) else []
+    made = [device, *(each.value for each in bindings if each.value is not None)]
+    return any(
+        isinstance(part, cst.Attribute)
+        and part.attr.value == "device"
+        and not _SETTINGS.search(dotted_text(part.value))
+        for each in made
+        for part in module.within(each)
+    )
 
 
 def held_by(class_: cst.ClassDef, init: Function | None, module: Module) -> str:

@@ -1,0 +1,112 @@
+"""Move batches to the GPU in the training loop, not samples in the dataset.
+
+## What it does
+Reports `.cuda()`, `.to(device)` and `device=` for an accelerator in `__getitem__` of a dataset, in
+the functions that it calls, and in collate functions.
+
+## Why it is slow
+A batch is one copy; its samples are as many copies as there are samples, each with its own launch
+and from memory that is not pinned. Worker processes cannot help: a forked process must not use CUDA
+("Cannot re-initialize CUDA in forked subprocess"), and tensors on the GPU cannot be pinned. So the
+loader stays in the training process, which loads and trains in turns.
+
+## Example
+```python
+class Photos(Dataset):
+    def __getitem__(self, index):
+        image = torchvision.io.read_image(self.files[index])
+        return image.to(device), self.labels[index]
+```
+
+## Use instead
+```python
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return torchvision.io.read_image(self.files[index]), self.labels[index]
+
+
+for images, labels in DataLoader(Photos(), batch_size=64, num_workers=4, pin_memory=True):
+    train_step(model, images.to(device, non_blocking=True), labels)
+```
+
+## When it is silent
+For the CPU, for types (`.to(torch.float32)`), for the device of another tensor (`.to(x.device)`),
+in other classes that have items, and in tests.
+It is a hint in a collate function, which copies the batch as a whole, and in a dataset that keeps
+its tensors on the GPU: small data may lie there as a whole, if nobody wants worker processes.
+
+## Fix safety
+There is no fix: the training loop must move the batch instead, and it may lie in another file.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against fixed.py` compares with your own
+version, on a GPU.
+
+## References
+- PyTorch documentation, `torch.utils.data`, "Multi-process data loading", which advises against
+  CUDA tensors from workers
+- PyTorch documentation, "Multiprocessing best practices: CUDA in multiprocessing"
+"""
+
+from torchlint.analysis.loading.sample_code import makes_sample
+from torchlint.analysis.loading.worker_processes import moves_to_device, puts_on_device
+from torchlint.analysis.training.batches import collates
+from torchlint.analysis.uses import method_name
+from torchlint.rule import Match, Rule, Tier, method, passes
+
+
+def _moves(match: Match) -> bool:
+    return moves_to_device(match.call, match.module)
+
+
+def _makes(match: Match) -> bool:
+    return method_name(match.call) != "to" and _moves(match)
+
+
+def _in_sample(match: Match) -> bool:
+    return makes_sample(match.node, match.module)
+
+
+def _keeps_on_device(match: Match) -> bool:
+    """Whether the dataset keeps tensors on the GPU."""
+    around = filter(None, [match.module.class_(match.node)])
+    return any(puts_on_device(class_, [], match.module) for class_ in around)
+
+
+def _in_sample_of_host(match: Match) -> bool:
+    return _in_sample(match) and not _keeps_on_device(match)
+
+
+def _doubtful(match: Match) -> bool:
+    """Whether a batch is moved as a whole, or lies on the GPU with all others."""
+    function = match.module.function(match.node)
+    batches = function is not None and collates(function, match.module)
+    return batches or (_in_sample(match) and _keeps_on_device(match))
+
+
+def _message(match: Match) -> str:
+    if _in_sample(match):
+        return (
+            "This copies single samples to the GPU, which no worker process can do; move the "
+            "batch in the training loop."
+        )
+    return (
+        "This copies the batch to the GPU while it is collated, which no worker process can do; "
+        "move it in the training loop."
+    )
+
+
+rule = Rule(
+    code="TL107",
+    name="device-transfer-in-dataset",
+    family="data",
+    summary="a dataset moves single samples to the GPU",
+    finds=(
+        method("cuda", "to", where=(_moves, _in_sample_of_host)),
+        passes("device", where=(_makes, _in_sample_of_host)),
+        method("cuda", "to", where=(_moves, _doubtful), tier=Tier.HINT),
+        passes("device", where=(_makes, _doubtful), tier=Tier.HINT),
+    ),
+    message=_message,
+    off_in_tests=True,
+)
