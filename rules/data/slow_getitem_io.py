@@ -1,0 +1,133 @@
+"""Read a file once, not for every sample.
+
+## What it does
+Reports `__getitem__` of a dataset, and what it calls, where it reads or opens the same file for
+every sample: `np.load(self.path)`, `pd.read_csv("labels.csv")`, `h5py.File(self.path)`. Also where
+it searches a whole table (`self.table[self.table.id == key]`), and, with `--pedantic`, where it
+takes rows of a table with `iloc`.
+
+## Why it is slow
+The time to read the file is paid for each sample and not once, so an epoch costs the size of the
+file times the number of samples. A search through a table compares all of its rows for each sample.
+A row of a table, `table.iloc[index]`, is about a hundred times slower than a row of an array,
+measured on a CPU, since pandas makes an object for it.
+
+## Example
+```python
+class Spectra(Dataset):
+    def __init__(self, path):
+        self.path = path
+
+    def __getitem__(self, index):
+        return torch.from_numpy(np.load(self.path)[index])
+```
+
+## Use instead
+```python
+class Spectra(Dataset):
+    def __init__(self, path):
+        self.spectra = np.load(path)
+
+    def __getitem__(self, index):
+        return torch.from_numpy(self.spectra[index])
+```
+Open HDF5 files, archives and databases in `__getitem__`, but only once in each worker:
+`if self.file is None: self.file = h5py.File(self.path)`. Group a table once by what you look for,
+and turn the columns that you need into arrays.
+
+## When it is silent
+Unless the file is the same for all samples for certain: where its name depends on a parameter, an
+item of a list or anything else that may differ; under any condition, such as
+`if self.file is None`; where the result is kept; in functions with a cache; in tests.
+It is a hint for `np.load(path, mmap_mode="r")`, which reads little, and for a search in a table.
+
+## Fix safety
+There is no fix: what is kept in memory, and what is opened in each worker process, depends on the
+size and kind of the file.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against fixed.py` compares with your own
+version, on the CPU too.
+
+## References
+- PyTorch tutorial, "Data loading optimization in PyTorch"
+- PyTorch documentation, `torch.utils.data`, "Map-style datasets"
+- pandas documentation, "Indexing and selecting data"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.loading.sample_code import makes_sample
+from torchlint.analysis.names import dotted_text
+from torchlint.analysis.uses import calls_of
+from torchlint.rule import Rule, Tier
+
+from ._fixed_path import is_fixed
+from ._tables import is_table, searched_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.rule import Module, Reported
+
+_READERS = (
+    "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "torch.load", "json.load", "pickle.load",
+    "joblib.load", "h5py.File", "zipfile.ZipFile", "tarfile.open", "sqlite3.connect", "lmdb.open",
+    "scipy.io.loadmat", "PIL.Image.open", "cv2.imread", "pandas.read_",
+)  # fmt: skip
+
+rule = Rule(
+    code="TL108",
+    name="slow-getitem-io",
+    family="data",
+    summary="a dataset reads the same file for every sample",
+    triggers=(r"__getitems?__", r"load|open|read|File\(|connect|pandas"),
+    off_in_tests=True,
+)
+
+
+@rule.on(cst.Call)
+def reads_the_same_file(call: cst.Call, module: Module) -> Iterable[Reported]:
+    path = call.args[0].value if call.args else None
+    names = module.resolve(call.func)
+    if not any(name.startswith(_READERS) for name in names) or not makes_sample(call, module):
+        return ()
+    if not is_fixed(path, module) or _is_kept(call, module) or _is_rare(call, module):
+        return ()
+    mapped = module.argument(call, "mmap_mode") is not None
+    message = (
+        f"`{dotted_text(call.func)}` reads the same file for every sample; read it once in "
+        "`__init__`, or open it once in each worker."
+    )
+    return rule.report(module, call, message, tier=Tier.HINT if mapped else None)
+
+
+def _is_kept(call: cst.Call, module: Module) -> bool:
+    """Whether a cache or an attribute keeps what was read."""
+    parent, function = module.parent(call), module.function(call)
+    if isinstance(parent, cst.Assign):
+        return not isinstance(parent.targets[0].target, cst.Name)
+    decorators = [] if function is None else [each.decorator for each in function.decorators]
+    named = (each.func if isinstance(each, cst.Call) else each for each in decorators)
+    return any("cache" in dotted_text(each) for each in named)
+
+
+def _is_rare(call: cst.Call, module: Module) -> bool:
+    """Whether a condition may keep the call, or one of the method that it is in, from running."""
+    function = module.function(call)
+    runs = [call, *(() if function is None else calls_of(function, module))]
+    return any(next(module.conditions(each), None) is not None for each in runs)
+
+
+@rule.on(cst.Subscript)
+def searches_a_table(item: cst.Subscript, module: Module) -> Iterable[Reported]:
+    if is_table(searched_table(item, module), module) and makes_sample(item, module):
+        message = "This searches the whole table for every sample; group it once in `__init__`."
+        yield from rule.report(module, item, message, tier=Tier.HINT)
+    elif dotted_text(item.value).endswith(".iloc") and makes_sample(item, module):
+        message = "pandas makes an object for each row that is taken; keep the columns as arrays."
+        yield from rule.report(module, item, message, tier=Tier.PEDANTIC)
