@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.torch_api import OPTIMIZERS
 from torchlint.analysis.uses import occurrences
 
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
 def is_built_again(call: cst.Call, loop: Loop, module: Module) -> bool:
     """Whether a loader with workers is given the same dataset and options on each round. A loop
     that also makes an optimizer is one of runs, not of epochs."""
-    workers = module.literal(module.argument(call, "num_workers", 5))
     parts = [part for arg in call.args for part in module.within(arg.value)]
     return (
-        isinstance(workers, int)
-        and workers > 0
+        has_workers(call, module)
         and not any(isinstance(part, cst.Call) for part in parts)
         and not any(_is_set_in(loop, part, module) for part in parts)
         and not _is_touched_in(loop, module.argument(call, "dataset", 0), module)

@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.analysis.loading.dataset_classes import Cost
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loader_loops import read_again
-from torchlint.analysis.names import How
+from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.uses import occurrences
 from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
 
@@ -69,16 +69,7 @@ _CHANGES = (cst.Call, cst.AssignTarget, cst.AugAssign)
 
 
 def _has_workers(match: Match) -> bool:
-    """Whether there are workers for certain: `num_workers=4`, also by a name."""
-    workers = match.module.argument(match.call, "num_workers", 5)
-    if isinstance(workers, cst.Name):
-        bindings = match.module.flow.reaching(workers)
-        known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
-        workers = bindings[0].value if known else None
-    if isinstance(workers, cst.Call):
-        return match.module.calls(workers, "os.cpu_count", "multiprocessing.cpu_count")
-    number = match.module.literal(workers)
-    return isinstance(number, int) and number > 0
+    return has_workers(match.call, match.module)
 
 
 def _is_read_again(match: Match) -> bool:

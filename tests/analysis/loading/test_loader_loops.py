@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 from torchlint.analysis.loading.loader_loops import read_again, readings
+from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.module import Module
 from torchlint.files.reading import decode
 from torchlint.source.parse import parse
@@ -214,3 +215,22 @@ def test_a_chain_of_functions_is_followed_only_so_far() -> None:
     (call,) = module.calls_by_name["torch.utils.data.DataLoader"]
     (found,) = readings(call, module)
     assert found.loop is None
+
+
+@pytest.mark.parametrize(
+    ("workers", "known"),
+    [
+        ("num_workers=4", True),
+        ("num_workers=FOUR", True),
+        ("num_workers=os.cpu_count()", True),
+        ("8, True, None, None, 4", True),
+        ("num_workers=0", False),
+        ("num_workers=args.workers", False),
+        ("num_workers=choose()", False),
+        ("batch_size=8", False),
+    ],
+)
+def test_workers_are_there_for_certain(workers: str, known: bool) -> None:
+    module = probed(f"import os\nFOUR = 4\nDataLoader(data, {workers})\n")
+    (call,) = module.calls_by_name["torch.utils.data.DataLoader"]
+    assert has_workers(call, module) is known

@@ -44,7 +44,8 @@ class Cost(Enum):
 class Dataset:
     """What is known of a dataset.
 
-    `reason` says what costs, for `Cost.WORK`; `held` why worker processes would lose or spoil
+    `reason` says what costs, for `Cost.WORK`, or what holds the samples, for `Cost.MEMORY` of no
+    class of the project; `held` why worker processes would lose or spoil
     something; `option` names the parameter of the constructor that brings the work, where it
     does none without; `imported` is the dotted name that it comes from, if that is elsewhere.
     """

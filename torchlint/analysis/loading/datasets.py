@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _DEEPEST = 12
 _UNKNOWN = Dataset(Cost.UNKNOWN)
 _MEMORY = Dataset(Cost.MEMORY)
+_TENSORS = Dataset(Cost.MEMORY, "its samples are rows of tensors")
+_LIST = Dataset(Cost.MEMORY, "its samples are items of a list")
 _STREAM = Dataset(Cost.STREAM)
 _IN_MEMORY = frozenset(
     {"torch.utils.data.TensorDataset", "builtins.list", "builtins.range", "builtins.zip",
@@ -62,7 +64,7 @@ def _dataset_of(module: Module, node: cst.BaseExpression, depth: int) -> Dataset
         both = (node.left, node.right)
         return _joined(dataset_of(each, module, depth + 1) for each in both)
     if isinstance(node, _DISPLAYS):
-        return _MEMORY
+        return _LIST
     if isinstance(node, cst.Attribute):
         bindings = _attribute_bindings(node, module)
         if bindings:
@@ -75,7 +77,7 @@ def _by_value(node: cst.BaseExpression, module: Module) -> Dataset:
         return _MEMORY
     value = module.value(node)
     if value.has(ARRAYS | TENSORS) and not value.has(Kind.UNKNOWN | Kind.PARAMETER):
-        return _MEMORY
+        return _TENSORS
     return _UNKNOWN
 
 
@@ -148,7 +150,7 @@ def _annotated(param: cst.Param, module: Module) -> Dataset | None:
         return None
     for name in module.resolve(param.annotation.annotation):
         if name == "torch.utils.data.TensorDataset":
-            return _MEMORY
+            return _TENSORS
         if name == "torch.utils.data.IterableDataset":
             return _STREAM
         class_ = module.definitions.class_named(name)
@@ -194,7 +196,7 @@ def _table_method(method: str) -> Dataset:
 def _made_by(name: str, node: cst.Call, module: Module, depth: int) -> Dataset:
     first = node.args[0].value if node.args else None
     if name in _IN_MEMORY:
-        return _MEMORY
+        return _TENSORS if name.startswith("torch.") else _LIST
     if name in _PARTS_OF_ONE:
         return dataset_of(first, module, depth + 1)
     if name == "torch.utils.data.ConcatDataset":

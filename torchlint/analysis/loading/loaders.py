@@ -65,6 +65,19 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
     return Loader(call, dataset, zero, collate, kind.imported)
 
 
+def has_workers(call: cst.Call, module: Module) -> bool:
+    """Whether a loader has workers for certain: `num_workers=4`, also by a name."""
+    workers = argument(call, "num_workers", _WORKERS)
+    if isinstance(workers, cst.Name):
+        bindings = module.flow.reaching(workers)
+        known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
+        workers = bindings[0].value if known else None
+    if isinstance(workers, cst.Call):
+        return module.calls(workers, "os.cpu_count", "multiprocessing.cpu_count")
+    number = literal(workers)
+    return isinstance(number, int) and number > 0
+
+
 def _is_zero(node: cst.BaseExpression) -> bool:
     return literal(node) == 0
 
