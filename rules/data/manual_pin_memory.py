@@ -1,0 +1,126 @@
+"""Copy a batch to the GPU directly, without pinning it by hand.
+
+## What it does
+Reports `x.pin_memory()` on every training step, where its result is only moved to the GPU.
+
+## Why it is slow
+`pin_memory()` copies the batch into page-locked memory while Python waits. A plain `x.to(device)`
+does the same in small pieces by itself. So the batch is copied once more than needed; according to
+PyTorch's own tutorial this can take twice as long as a straightforward `x.to(device)`. Pinning pays
+where another thread does it, as a `DataLoader` with `pin_memory=True` has one.
+
+## Example
+```python
+for images, labels in loader:
+    images = images.pin_memory().to(device)
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    images = images.to(device)
+    loss = criterion(model(images), labels)
+    loss.backward()
+    optimizer.step()
+```
+Better still, let the loader pin its batches, and pass `non_blocking=True` here.
+
+## When it is silent
+For tensors that are pinned once, outside of the step loop, or kept for other uses; in collate
+functions and datasets; in threads and prefetchers, and under `with torch.cuda.stream(…)`, where the
+copy overlaps with the step.
+It is a hint if the copy is made with `non_blocking=True`: it then overlaps with what the GPU does,
+and if the batch is not needed at once, this may win more than the pinning costs.
+
+## Fix safety
+**Unsafe**: no value changes, but a copy with `non_blocking=True` from ordinary memory waits for the
+work that the GPU has queued.
+
+## How verify confirms it
+It measures the copy without `pin_memory()`, which needs a GPU. The numbers are bitwise equal.
+
+## References
+- PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"
+- PyTorch documentation, `torch.Tensor.pin_memory`
+"""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from torchlint.analysis.training.batches import loads
+from torchlint.analysis.uses import method_name, reads_of_targets
+from torchlint.rule import Applicability, Change, Context, Match, Rule, edits, method
+
+_BACKGROUND = re.compile(r"thread|prefetch|preload|background|producer|worker", re.IGNORECASE)
+
+
+def _moves(match: Match) -> list[cst.Call | None]:
+    """The `pinned.to(device)` or `pinned.cuda()` of each use of the pinned tensor; None where it
+    is used for something else."""
+    named = reads_of_targets(match.module.parent(match.node), match.module)
+    return [_move(each, match) for each in named] or [_move(match.call, match)]
+
+
+def _move(pinned: cst.BaseExpression, match: Match) -> cst.Call | None:
+    part = match.module.parent(pinned)
+    call = match.module.parent(part) if isinstance(part, cst.Attribute) else None
+    return call if isinstance(call, cst.Call) and method_name(call) in ("to", "cuda") else None
+
+
+def _is_only_moved(match: Match) -> bool:
+    return None not in _moves(match)
+
+
+def _copies_meanwhile(match: Match) -> bool:
+    moves = filter(None, _moves(match))
+    return any(match.module.argument(each, "non_blocking") is not None for each in moves)
+
+
+def _has_own_stream(match: Match) -> bool:
+    """Whether the copy runs in a stream of its own, beside the work of the step."""
+    return any(
+        "torch.cuda.stream" in match.module.resolve(item.item.func)
+        for above in match.module.ancestors(match.node)
+        if isinstance(above, cst.With)
+        for item in above.items
+        if isinstance(item.item, cst.Call)
+    )
+
+
+def _runs_in_background(match: Match) -> bool:
+    """Whether a thread or a worker process pins the batch."""
+    module, function = match.module, match.module.function(match.node)
+    class_ = module.class_(match.node)
+    names = [each.name.value for each in (class_, function) if each is not None]
+    bases = module.definitions.bases(class_) if class_ is not None else []
+    return loads(match.node, module) or any(map(_BACKGROUND.search, names + bases))
+
+
+def _without(match: Match) -> Change:
+    module, assign = match.module, match.module.parent(match.node)
+    left = module.source(match.receiver)
+    if isinstance(assign, cst.Assign) and module.source(assign.targets[0].target) == left:
+        return "Remove the line", edits.delete_statement(module, assign)
+    return "Remove `pin_memory()`", edits.replace(module, match.node, left)
+
+
+rule = Rule(
+    code="TL110",
+    name="manual-pin-memory",
+    family="data",
+    summary="each batch is pinned by hand before it is copied to the GPU",
+    fix=Applicability.UNSAFE,
+    finds=(method("pin_memory", where=(_is_only_moved,), hint_if=(_copies_meanwhile,)),),
+    unless=(_has_own_stream, _runs_in_background),
+    message="`pin_memory()` copies the batch once more while Python waits; move it to the GPU "
+    "directly, or let the loader pin its batches.",
+    change=_without,
+    contexts=(Context.HOT,),
+    needs_gpu=True,
+)
