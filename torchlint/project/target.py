@@ -11,7 +11,9 @@ from torchlint.files.reading import NOTEBOOK, read_bytes
 if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
 
-_MENTIONS: Final = (b"torch", b"lightning", b"accelerate", b".backward(")
+_MENTIONS: Final = (
+    b"torch", b"lightning", b"accelerate", b"transformers", b" trl ", b".backward("
+)  # fmt: skip
 """The words of files that have to do with torch or a framework; apart from the adapters, because
 every check asks for them, even one that finds nothing changed."""
 CHANGED: Final = b""
