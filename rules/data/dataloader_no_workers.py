@@ -3,8 +3,12 @@
 ## What it does
 Reports a `DataLoader` whose `num_workers` is missing or 0, if the code shows that each sample
 takes work: it reads a file, decodes an image, or applies a transform or a tokenizer. If nothing is
-known about the dataset, it is a hint, and so are a loader for one evaluation in a run and
-`TrainingArguments(dataloader_num_workers=0)`.
+known about the dataset, it is a hint, and so is a loader for one evaluation in a run.
+
+The same for the arguments of a trainer of Transformers or TRL, such as `TrainingArguments` and
+`SFTConfig`, whose `dataloader_num_workers` is 0 unless it is given: if the file has a dataset or a
+collate function that reads images or sounds, or that transforms samples when they are read. If it
+tokenizes samples when they are read, it is a hint, and so is a 0 that is written out.
 
 ## Why it is slow
 With `num_workers=0` the training process builds each batch itself, between two steps. The GPU
@@ -29,6 +33,7 @@ loader = DataLoader(ImageFolder("train", transform), batch_size=64, shuffle=True
 - Datasets that touch the GPU; a batch that is the whole dataset.
 - Loaders that are only counted (`len(loader)`), and those whose batches the file only looks at:
   `next(iter(loader))`, a loop that ends after a few of them or only prints.
+- Trainers whose texts are tokenized beforehand, or whose arguments a parser fills in.
 - `num_workers=args.workers`, `**kwargs` whose content the code does not show, and a 0 next to a
   comment that gives a reason (debugging, Windows, HDF5, determinism).
 - Tests and documentation.
@@ -80,6 +85,8 @@ from torchlint.rule import (
     without_fix,
 )
 
+from ._trainer_data import tokenizes_texts, work_per_sample
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -87,6 +94,8 @@ if TYPE_CHECKING:
 
 _NOT_REPORTED = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
 _FIXED = "Load with four workers; random numbers drawn in the dataset will differ"
+_UNGUARDED = 'the loader is read without an `if __name__ == "__main__"` guard around it'
+_IN_NOTEBOOK = f"the notebook itself defines a dataset, {ONLY_FORKED}"
 _UNSURE = "the dataset is unknown, and the workers of an iterable dataset repeat its samples"
 
 rule = Rule(
@@ -97,7 +106,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(
         r"DataLoader\s*\(|DataLoader as |\([\w.]*DataLoader\)|=\s*[\w.]*DataLoader\s*[\n#]|"
-        rf"class \w+\([^)]{{0,200}}Dataset\b|{'|'.join(frameworks.keywords('loader workers'))}",
+        rf"class \w+\([^)]{{0,200}}Dataset\b|{frameworks.setting_words('loader workers')}",
     ),
     off_in_tests=True,
     may_change="random numbers are drawn in other processes, so augmentations differ",
@@ -131,15 +140,24 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
 
 @rule.on(cst.Call)
 def trains_without_workers(call: cst.Call, module: Module) -> Iterator[Finding]:
-    """`TrainingArguments(dataloader_num_workers=0)` of Hugging Face."""
-    message = (
-        "The trainer builds every batch in the training process; set `dataloader_num_workers` so "
-        "that loading overlaps with training."
+    """`TrainingArguments(dataloader_num_workers=0)` of Hugging Face, or without that argument."""
+    if not frameworks.keywords("loader workers", module.resolve(call.func)):
+        return
+    passed = module.setting(call, "loader workers")
+    if module.has_star_kwargs(call) or any(module.literal(arg.value) != 0 for arg in passed):
+        return
+    work = work_per_sample(module)
+    if work is None and (not passed or tokenizes_texts(module)):
+        return
+    held = _held_of_trainer(call, module) or (work.held if work else "")
+    yield rule.finding(
+        module,
+        call,
+        _message_of_trainer(work.reason if work else ""),
+        tier=Tier.DEFAULT if work and work.certain else Tier.HINT,
+        fix=None if held else _four_workers_of_trainer(call, passed, module),
+        withheld=held or None,
     )
-    for workers in module.setting(call, "loader workers"):
-        if module.literal(workers.value) == 0:
-            fix = Fix(Applicability.UNSAFE, _FIXED, (edits.replace(module, workers.value, "4"),))
-            yield rule.finding(module, call, message, tier=Tier.HINT, fix=fix)
 
 
 def _message(reason: str, reads: Reads) -> str:
@@ -161,14 +179,19 @@ def _as_hint(finding: Finding) -> Finding:
 
 def _held_at_the_call(loader: Loader, module: Module) -> str:
     if runs_when_imported(loader, module):
-        return 'the loader is read without an `if __name__ == "__main__"` guard around it'
-    own = (dataset_class(each, module) for each in module.nodes(cst.ClassDef))
-    if module.is_notebook and any(own):
-        return f"the notebook itself defines a dataset, {ONLY_FORKED}"
+        return _UNGUARDED
+    if _is_own_notebook(module):
+        return _IN_NOTEBOOK
     functions = (loader.collate, module.argument(loader.call, "worker_init_fn", 10))
     if any(each is not None and holds_local_function(each, module) for each in functions):
         return f"`collate_fn` is a local function, {ONLY_FORKED}"
     return ""
+
+
+def _is_own_notebook(module: Module) -> bool:
+    """Whether a notebook defines the dataset that its workers would have to import."""
+    own = (dataset_class(each, module) for each in module.nodes(cst.ClassDef))
+    return module.is_notebook and any(own)
 
 
 def _four_workers(loader: Loader, module: Module) -> Fix:
@@ -176,6 +199,29 @@ def _four_workers(loader: Loader, module: Module) -> Fix:
         edit = edits.replace(module, loader.zero, "4")
     else:
         edit = edits.add_argument(module, loader.call, "num_workers=4")
+    return Fix(Applicability.UNSAFE, _FIXED, (edit,))
+
+
+def _message_of_trainer(reason: str) -> str:
+    because = f", and {reason}" if reason else ""
+    return (
+        f"The trainer builds every batch in the training process{because}; set "
+        "`dataloader_num_workers` so that loading overlaps with training."
+    )
+
+
+def _held_of_trainer(call: cst.Call, module: Module) -> str:
+    if module.main_guard is None and module.function(call) is None and not module.is_notebook:
+        return _UNGUARDED
+    return _IN_NOTEBOOK if _is_own_notebook(module) else ""
+
+
+def _four_workers_of_trainer(call: cst.Call, passed: list[cst.Arg], module: Module) -> Fix:
+    edit = (
+        edits.replace(module, passed[0].value, "4")
+        if passed
+        else edits.add_argument(module, call, "dataloader_num_workers=4")
+    )
     return Fix(Applicability.UNSAFE, _FIXED, (edit,))
 
 

@@ -16,6 +16,10 @@ from torchlint.analysis.frameworks import frameworks
         ("strategy", "lightning.fabric.Fabric", "strategy"),
         ("strategy", "transformers.Trainer", None),
         ("loader workers", "transformers.Seq2SeqTrainingArguments", "dataloader_num_workers"),
+        ("loader workers", "trl.SFTConfig", "dataloader_num_workers"),
+        ("loader workers", "trl.trainer.sft_config.SFTConfig", "dataloader_num_workers"),
+        ("loader workers", "trl.ModelConfig", None),
+        ("loader workers", "house.SFTConfig", None),
         ("loader workers", "lightning.pytorch.Trainer", None),
         ("determinism", "lightning.pytorch.Trainer", "deterministic"),
         ("determinism", "transformers.TrainingArguments", "full_determinism"),
@@ -71,3 +75,17 @@ def test_a_step_hook_belongs_to_a_base_class_of_the_framework(
     method: str, bases: list[str], hook: bool
 ) -> None:
     assert frameworks.is_step_hook(method, bases) is hook
+
+
+@pytest.mark.parametrize(
+    ("text", "sets"),
+    [
+        ("dataloader_num_workers: 4", True),
+        ("args = TrainingArguments('out')", True),
+        ("args = trl.DPOConfig('out')", True),
+        ("parser = HfArgumentParser(TrainingArguments)", False),
+        ("config = ModelConfig()", False),
+    ],
+)
+def test_a_file_may_leave_a_setting_at_its_default(text: str, sets: bool) -> None:
+    assert bool(re.search(frameworks.setting_words("loader workers"), text)) is sets

@@ -527,8 +527,9 @@ loader = DataLoader(  # TL101 unsafe
 
 # case: the fix: for a trainer
 from transformers import TrainingArguments
-arguments = TrainingArguments('out', dataloader_num_workers=0)  # TL101 hint unsafe
-# becomes: arguments = TrainingArguments('out', dataloader_num_workers=4)
+def main():
+    arguments = TrainingArguments('out', dataloader_num_workers=0)  # TL101 hint unsafe
+# becomes:     arguments = TrainingArguments('out', dataloader_num_workers=4)
 
 # case: the fix says what changes
 loader = DataLoader(datasets.MNIST('.'))  # TL101 unsafe | fix says: random numbers
@@ -808,3 +809,210 @@ class Photos(Dataset):
 
     def __getitem__(self, index):
         return Image.open(self.files[index])
+
+# head: a trainer of Transformers
+from transformers import Seq2SeqTrainingArguments, Trainer, TrainingArguments
+
+# case: the images of a dataset
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 unsafe | says: `__getitem__` calls `Image.open`; set `dataloader_num_workers`
+# becomes:     arguments = TrainingArguments("out", dataloader_num_workers=4)
+
+# case: the images of a dataset, and a 0
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    arguments = Seq2SeqTrainingArguments("out", dataloader_num_workers=0)  # TL101 unsafe
+# becomes:     arguments = Seq2SeqTrainingArguments("out", dataloader_num_workers=4)
+
+# case: a model beside the dataset
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+class Network(torch.nn.Module):
+    pass
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 unsafe
+
+# case: a trainer of TRL
+from trl import SFTConfig
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    arguments = SFTConfig(output_dir="out")  # TL101 unsafe
+
+# case: a trainer of TRL that waits for texts that its model generates
+from trl import GRPOConfig
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    arguments = GRPOConfig(output_dir="out")
+
+# case: texts that are tokenized sample by sample
+class Texts(Dataset):
+    def __getitem__(self, index):
+        return self.tokenizer(self.texts[index])
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 hint unsafe
+
+# case: texts that are encoded sample by sample
+class Texts(Dataset):
+    def __getitem__(self, index):
+        return self.encode_plus(self.texts[index])
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 hint
+
+# case: texts and images
+class Texts(Dataset):
+    def __getitem__(self, index):
+        return self.tokenizer(self.texts[index])
+
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 | says: Image.open
+
+# case: images that are transformed when they are read
+def transform(rows):
+    return {"pixel_values": [crop(image.convert("RGB")) for image in rows["image"]]}
+
+def main():
+    photos = load("photos").with_transform(transform)
+    arguments = TrainingArguments("out")  # TL101 unsafe | says: `with_transform` transforms each sample
+
+# case: a transform that another function makes
+transform = augment(3)
+
+def main():
+    texts.set_transform(transform)
+    arguments = TrainingArguments("out")  # TL101 hint unsafe
+
+# case: something else that is transformed when it is read
+def main():
+    texts.set_transform(normalize)
+    arguments = TrainingArguments("out")  # TL101 hint unsafe
+
+# case: a collate function that prepares images
+def collate(rows):
+    return processor(text=[row["text"] for row in rows], images=[row["image"] for row in rows])
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 unsafe | says: `collate` calls `processor`
+
+# case: a collate function that reads images
+def collate(rows):
+    return [Image.open(row["file"]) for row in rows]
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 | says: `collate` calls `Image.open`
+
+# case: a collate function of texts
+def collate(rows):
+    return tokenizer.pad(rows, return_tensors="pt")
+
+def main():
+    arguments = TrainingArguments("out")
+
+# case: another function that reads images
+def show(rows):
+    return [Image.open(row["file"]) for row in rows]
+
+def main():
+    arguments = TrainingArguments("out")
+
+# case: texts that are tokenized before
+texts = texts.map(lambda rows: tokenizer(rows["text"]), batched=True)
+
+def main():
+    arguments = TrainingArguments("out")
+
+# case: texts that are tokenized before, and a 0
+texts = texts.map(lambda rows: tokenizer(rows["text"]), batched=True)
+
+def main():
+    arguments = TrainingArguments("out", dataloader_num_workers=0)
+
+# case: nobody knows of what, and a 0
+def main():
+    arguments = TrainingArguments("out", dataloader_num_workers=0)  # TL101 hint unsafe | says: in the training process; set
+
+# case: nobody knows of what
+def main():
+    arguments = TrainingArguments("out")
+
+# case: workers of the trainer
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    arguments = TrainingArguments("out", dataloader_num_workers=4)
+    others = TrainingArguments("out", dataloader_num_workers=options.workers)
+    third = TrainingArguments("out", **options)
+
+# case: samples in memory, and on the GPU
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return self.rows[index]
+
+class Points(Dataset):
+    def __getitem__(self, index):
+        return self.points[index].cuda()
+
+def main():
+    arguments = TrainingArguments("out")
+
+# case: arguments that a parser fills in
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    (arguments,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+
+# case: no fix: the arguments of a trainer that runs on import
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+arguments = TrainingArguments("out")  # TL101 | no fix: __main__
+
+# case: a fix: behind a guard
+class Photos(Dataset):
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+if __name__ == "__main__":
+    arguments = TrainingArguments("out")  # TL101 unsafe
+
+# case: no fix: the dataset of a trainer keeps an open file
+class Photos(Dataset):
+    def __init__(self, files):
+        self.files = open(files)
+
+    def __getitem__(self, index):
+        return Image.open(self.files[index])
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 | no fix: open file
+
+# case: no fix: a local function transforms
+def main():
+    photos = load("photos").with_transform(lambda rows: augment(rows["image"]))
+    arguments = TrainingArguments("out")  # TL101 | no fix: local function

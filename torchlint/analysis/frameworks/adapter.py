@@ -11,12 +11,14 @@ _NONE: _Names = frozenset()
 class Setting(NamedTuple):
     """An argument of a framework's class that stands for something torch has itself.
 
-    `of` is a pattern for the dotted name of the class, `keywords` are those that set it.
+    `of` is a pattern for the dotted name of the class, `keywords` are those that set it. `words` is
+    a pattern for the text of files that may leave it at its default.
     """
 
     name: str
     of: str
     keywords: tuple[str, ...]
+    words: str = ""
 
 
 class Framework(NamedTuple):

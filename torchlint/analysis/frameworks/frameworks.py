@@ -73,6 +73,12 @@ def keywords(setting: str, names: Iterable[str] | None = None) -> frozenset[str]
     )
 
 
+def setting_words(setting: str) -> str:
+    """A pattern for files that set a setting, or may leave it at its default."""
+    words = {each.words for each in ANY.settings if each.name == setting} - {""}
+    return "|".join(sorted(keywords(setting) | words))
+
+
 def uses_accelerator(name: str) -> bool:
     """Whether a call of this dotted name shows that there is an accelerator."""
     return name.startswith(ANY.accelerator_calls) and name not in ANY.accelerator_questions

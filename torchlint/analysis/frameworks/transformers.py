@@ -5,6 +5,9 @@ https://huggingface.co/docs/transformers/main_classes/trainer
 
 from torchlint.analysis.frameworks.adapter import Framework, Setting
 
+_CONFIGS = r"(?:SFT|DPO|KTO|ORPO|CPO|BCO|GKD|PRM|Reward)Config"
+"""Of the trainers of TRL that read a dataset; others wait for texts that a model generates."""
+
 TRANSFORMERS = Framework(
     shown_by=(
         r"TrainingArguments\b|\b(?:CPO|DPO|GRPO|KTO|ORPO|PPO|Reward|RLOO|SFT)(?:Config|Trainer)\b",
@@ -21,7 +24,12 @@ TRANSFORMERS = Framework(
     module_parameters=frozenset({"model"}),
     host_parameters=frozenset({"args", "state", "control", "return_outputs"}),
     settings=(
-        Setting("loader workers", r"TrainingArguments$", ("dataloader_num_workers",)),
+        Setting(
+            "loader workers",
+            rf"TrainingArguments$|^trl\..*\b{_CONFIGS}$",
+            ("dataloader_num_workers",),
+            rf"TrainingArguments\(|{_CONFIGS}\(",
+        ),
         Setting("determinism", r"TrainingArguments$", ("full_determinism",)),
         Setting("4-bit weights", r"BitsAndBytesConfig$", ("load_in_4bit",)),
         Setting("type that 4-bit computes in", r"BitsAndBytesConfig$", ("bnb_4bit_compute_dtype",)),
