@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ON_THE_FLY = ("with_transform", "set_transform")
 _MEDIA = frozenset({"images", "audio", "audios", "videos", "raw_speech"})
 _READERS = ("PIL.", "cv2.", "torchaudio.", "torchvision.", "librosa.", "soundfile.")
+_MAY_BE_OF_TEXTS = re.compile(r"tokeniz|encode|preproc|processor", re.IGNORECASE)
 _MEDIA_WORDS = re.compile(r"image|pixel|audio|speech|video|transforms|augment|feature_extractor")
 
 
@@ -57,8 +58,8 @@ def _in_classes(module: Module) -> Iterator[Work]:
     for class_ in module.nodes(cst.ClassDef):
         dataset = dataset_class(class_, module)
         if dataset is not None and dataset.cost is Cost.WORK:
-            texts = "token" in dataset.reason.lower() or "encode" in dataset.reason
-            yield Work(dataset.reason, not texts, dataset.held)
+            texts = _MAY_BE_OF_TEXTS.search(dataset.reason)
+            yield Work(dataset.reason, texts is None, dataset.held)
 
 
 def _on_the_fly(module: Module) -> Iterator[Work]:

@@ -876,6 +876,14 @@ class Texts(Dataset):
 def main():
     arguments = TrainingArguments("out")  # TL101 hint
 
+# case: samples that are prepared, whatever they are
+class Texts(Dataset):
+    def __getitem__(self, index):
+        return self.preprocess(self.texts[index])
+
+def main():
+    arguments = TrainingArguments("out")  # TL101 hint
+
 # case: texts and images
 class Texts(Dataset):
     def __getitem__(self, index):
