@@ -24,8 +24,12 @@ def is_built_again(call: cst.Call, loop: Loop, module: Module) -> bool:
         and not any(isinstance(part, cst.Call) for part in parts)
         and not any(_is_set_in(loop, part, module) for part in parts)
         and not _is_touched_in(loop, module.argument(call, "dataset", 0), module)
-        and not any(module.calls(each, *OPTIMIZERS) for each in module.calls_within(loop.body))
+        and not module.once(_makes_optimizer, loop)
     )
+
+
+def _makes_optimizer(module: Module, loop: Loop) -> bool:
+    return any(module.calls(each, *OPTIMIZERS) for each in module.calls_within(loop.body))
 
 
 def is_inside(node: cst.CSTNode, loop: Loop | None, module: Module) -> bool:

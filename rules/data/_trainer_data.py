@@ -46,6 +46,10 @@ def work_per_sample(module: Module) -> Work | None:
 
 
 def tokenizes_texts(module: Module) -> bool:
+    return module.once(_tokenizes_texts)
+
+
+def _tokenizes_texts(module: Module) -> bool:
     return any(map(tokenizes, module.nodes(cst.Call)))
 
 

@@ -72,6 +72,10 @@ def _has_workers(match: Match) -> bool:
     return has_workers(match.call, match.module)
 
 
+def _has_few_loaders(match: Match) -> bool:
+    return len(match.module.calls_by_name[_LOADER]) <= _MOST_LOADERS
+
+
 def _is_read_again(match: Match) -> bool:
     return read_again(match.call, match.module) is not None
 
@@ -80,10 +84,6 @@ def _gains_nothing(match: Match) -> bool:
     """Whether workers do not pay anyway, or read a stream, which may go on where it was."""
     dataset = match.module.argument(match.call, "dataset", 0)
     return dataset_of(dataset, match.module).cost in (Cost.MEMORY, Cost.STREAM)
-
-
-def _has_many_loaders(match: Match) -> bool:
-    return len(match.module.calls_by_name[_LOADER]) > _MOST_LOADERS
 
 
 def _changes(match: Match) -> bool:
@@ -114,10 +114,10 @@ rule = Rule(
         calls(
             _LOADER,
             Argument("persistent_workers", missing=True),
-            where=(_has_workers, _is_read_again),
+            where=(_has_workers, _has_few_loaders, _is_read_again),
         ),
     ),
-    unless=(_gains_nothing, _has_many_loaders, _changes),
+    unless=(_gains_nothing, _changes),
     message="Each epoch starts the worker processes of this loader anew; `persistent_workers=True` "
     "keeps them.",
     change=pass_argument("persistent_workers", "True"),

@@ -53,7 +53,17 @@ from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.index_datasets import holds_indices
 from torchlint.analysis.loading.loader_reads import Reads, reads_of
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Context,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    calls,
+    pass_argument,
+)
 
 
 def _feeds_little(match: Match) -> bool:
@@ -82,7 +92,11 @@ def _is_chosen(match: Match) -> bool:
     if match.argument is None:
         return False
     row = match.module.span(match.argument)[1].row
-    return "#" in match.module.text.splitlines()[row - 1]
+    return "#" in match.module.once(_lines)[row - 1]
+
+
+def _lines(module: Module) -> list[str]:
+    return module.text.splitlines()
 
 
 def _message(match: Match) -> str:

@@ -73,9 +73,9 @@ from ._rebuilt import is_built_again, is_inside
 
 if TYPE_CHECKING:
     from torchlint.analysis.training.loops import Loop
+    from torchlint.rule import Module
 
 _LOADER = "torch.utils.data.DataLoader"
-_LOOPS = (cst.For, cst.While)
 _LOADER_WORDS = re.compile(r"(?:loader|_dl)s?$", re.IGNORECASE)
 _ENDLESS_WORDS = re.compile(r"cycle|endless|infinite|forever|repeat", re.IGNORECASE)
 
@@ -137,8 +137,13 @@ def _takes_one_batch(match: Match) -> bool:
     loop = _loop(match)
     if loop is None or not _is_cold(match):
         return not _is_cold(match)
-    holds_loop = any(isinstance(each, _LOOPS) for each in match.module.within(loop.body))
-    return not holds_loop and match.module.loops.guard(match.node, loop) is None
+    if match.module.once(_holds_loop, loop):
+        return False
+    return match.module.loops.guard(match.node, loop) is None
+
+
+def _holds_loop(module: Module, loop: Loop) -> bool:
+    return any(isinstance(each, cst.For | cst.While) for each in module.within(loop.body))
 
 
 def _is_made_here(match: Match) -> bool:
@@ -191,6 +196,7 @@ rule = Rule(
     name="dataloader-restarted-in-loop",
     family="data",
     summary="a loop starts a DataLoader again on each of its rounds",
+    triggers=(r"[lL]oader|_dl\b",),
     finds=(
         calls(
             "builtins.next",

@@ -48,11 +48,13 @@ version, on a GPU.
 - PyTorch documentation, "Multiprocessing best practices: CUDA in multiprocessing"
 """
 
+import libcst as cst
+
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.loading.worker_processes import moves_to_device, puts_on_device
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Match, Rule, Tier, method, passes
+from torchlint.rule import Match, Module, Rule, Tier, method, passes
 
 
 def _moves(match: Match) -> bool:
@@ -69,19 +71,25 @@ def _in_sample(match: Match) -> bool:
 
 def _keeps_on_device(match: Match) -> bool:
     """Whether the dataset keeps tensors on the GPU."""
-    around = filter(None, [match.module.class_(match.node)])
-    return any(puts_on_device(class_, [], match.module) for class_ in around)
+    return match.module.once(_class_keeps_on_device, match.module.class_(match.node))
+
+
+def _class_keeps_on_device(module: Module, class_: cst.ClassDef | None) -> bool:
+    return any(puts_on_device(each, [], module) for each in filter(None, [class_]))
 
 
 def _in_sample_of_host(match: Match) -> bool:
     return _in_sample(match) and not _keeps_on_device(match)
 
 
+def _collates(module: Module, function: cst.FunctionDef | None) -> bool:
+    return any(collates(each, module) for each in filter(None, [function]))
+
+
 def _doubtful(match: Match) -> bool:
     """Whether a batch is moved as a whole, or lies on the GPU with all others."""
     function = match.module.function(match.node)
-    batches = function is not None and collates(function, match.module)
-    return batches or (_in_sample(match) and _keeps_on_device(match))
+    return match.module.once(_collates, function) or (_in_sample(match) and _keeps_on_device(match))
 
 
 def _message(match: Match) -> str:
@@ -101,6 +109,7 @@ rule = Rule(
     name="device-transfer-in-dataset",
     family="data",
     summary="a dataset moves single samples to the GPU",
+    triggers=(r"__getitems?__|(?i:collat)",),
     finds=(
         method("cuda", "to", where=(_moves, _in_sample_of_host)),
         passes("device", where=(_makes, _in_sample_of_host)),

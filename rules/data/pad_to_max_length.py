@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import How
 from torchlint.analysis.training.batches import collates
-from torchlint.rule import Context, Match, Rule, Tier, passes
+from torchlint.rule import Context, Match, Module, Rule, Tier, passes
 
 from ._tokenizers import mapped_function, tokenizes
 
@@ -75,8 +75,11 @@ def _prepares(match: Match) -> bool:
     module, function = match.module, match.module.function(match.node)
     if makes_sample(match.node, module) or (function is not None and collates(function, module)):
         return True
-    mapped = (mapped_function(each, module) for each in module.calls_by_method.get("map", ()))
-    return not set(module.ancestors(match.node)).isdisjoint(mapped)
+    return not module.once(_mapped).isdisjoint(module.ancestors(match.node))
+
+
+def _mapped(module: Module) -> set[cst.CSTNode | None]:
+    return {mapped_function(each, module) for each in module.calls_by_method.get("map", ())}
 
 
 def _is_optional(match: Match) -> bool:

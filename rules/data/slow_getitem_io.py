@@ -118,9 +118,15 @@ def _is_kept(call: cst.Call, module: Module) -> bool:
 
 def _is_rare(call: cst.Call, module: Module) -> bool:
     """Whether a condition may keep the call, or one of the method that it is in, from running."""
-    function = module.function(call)
-    runs = [call, *(() if function is None else calls_of(function, module))]
-    return any(next(module.conditions(each), None) is not None for each in runs)
+    return _is_conditional(call, module) or module.once(_runs_rarely, module.function(call))
+
+
+def _is_conditional(call: cst.Call, module: Module) -> bool:
+    return next(module.conditions(call), None) is not None
+
+
+def _runs_rarely(module: Module, function: cst.FunctionDef) -> bool:
+    return any(_is_conditional(each, module) for each in calls_of(function, module))
 
 
 @rule.on(cst.Subscript)

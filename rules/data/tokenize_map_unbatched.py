@@ -45,14 +45,18 @@ It cannot: there is no fix, and the work is not part of a step.
 
 import libcst as cst
 
-from torchlint.rule import Argument, Match, Rule, Tier, method
+from torchlint.rule import Argument, Match, Module, Rule, Tier, method
 
 from ._tokenizers import mapped_function, tokenizes
 
 
 def _tokenizes(match: Match) -> bool:
     function = mapped_function(match.call, match.module)
-    return function is not None and any(map(tokenizes, match.module.calls_within(function.body)))
+    return function is not None and match.module.once(_calls_tokenizer, function)
+
+
+def _calls_tokenizer(module: Module, function: cst.FunctionDef | cst.Lambda) -> bool:
+    return any(map(tokenizes, module.calls_within(function.body)))
 
 
 def _is_of_datasets(match: Match) -> bool:
@@ -60,19 +64,21 @@ def _is_of_datasets(match: Match) -> bool:
     others = {"num_parallel_calls", "chunksize"}
     keywords = {each.keyword.value for each in match.call.args if each.keyword is not None}
     plain = [each for each in match.call.args if each.keyword is None]
-    return (
-        any(name.partition(".")[0] == "datasets" for name in match.module.imported)
-        and keywords.isdisjoint(others)
-        and len(plain) < 2
-    )
+    return match.module.once(_imports_datasets) and keywords.isdisjoint(others) and len(plain) < 2
+
+
+def _imports_datasets(module: Module) -> bool:
+    return any(name.partition(".")[0] == "datasets" for name in module.imported)
 
 
 def _is_slow_anyway(match: Match) -> bool:
-    """Whether the tokenizer is one in Python, which takes texts one by one."""
-    named = (match.module.parent(word) for word in match.module.spelled("use_fast"))
-    return any(
-        isinstance(each, cst.Arg) and match.module.literal(each.value) is False for each in named
-    )
+    return match.module.once(_has_slow_tokenizer)
+
+
+def _has_slow_tokenizer(module: Module) -> bool:
+    """Whether a tokenizer is one in Python, which takes texts one by one."""
+    named = map(module.parent, module.spelled("use_fast"))
+    return any(isinstance(each, cst.Arg) and module.literal(each.value) is False for each in named)
 
 
 rule = Rule(
@@ -81,6 +87,7 @@ rule = Rule(
     family="data",
     summary="a dataset tokenizes its texts one call at a time",
     tier=Tier.HINT,
+    triggers=(r"(?i:tok)",),
     finds=(
         method(
             "map",

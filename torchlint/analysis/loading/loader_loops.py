@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from torchlint.analysis.training.loops import Loop
 
 _DEEPEST = 4
+_MOST_LOADERS = 100
+"""In a file with more, which is generated, none is followed."""
+_LOADER = "torch.utils.data.DataLoader"
 _ASK = ("builtins.len", "builtins.print", "builtins.isinstance", "builtins.type")
 _READS = re.compile(r"train|epoch|fit|eval|valid|test|^iter$", re.IGNORECASE)
 """Functions of other files that read the loader which they are given."""
@@ -44,6 +47,8 @@ def readings(call: cst.Call, module: Module) -> list[Reading]:
 
 
 def _readings(module: Module, call: cst.Call) -> list[Reading]:
+    if len(module.calls_by_name.get(_LOADER, ())) > _MOST_LOADERS:
+        return []
     return list(_Follower(module).follow(call, None, Reading(None, ())))
 
 
