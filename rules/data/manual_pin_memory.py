@@ -32,8 +32,8 @@ Better still, let the loader pin its batches, and pass `non_blocking=True` here.
 For tensors that are pinned once, outside of the step loop, or kept for other uses; in collate
 functions and datasets; in threads and prefetchers, and under `with torch.cuda.stream(…)`, where the
 copy overlaps with the step.
-It is a hint if the copy is made with `non_blocking=True`: it then overlaps with what the GPU does,
-and if the batch is not needed at once, this may win more than the pinning costs.
+With `non_blocking=True` it is reported with `--pedantic` only: Python then does not wait for the
+work that the GPU has queued, which may win more than the pinning costs.
 
 ## Fix safety
 **Unsafe**: no value changes, but a copy with `non_blocking=True` from ordinary memory waits for the
@@ -55,7 +55,7 @@ import libcst as cst
 
 from torchlint.analysis.training.batches import loads
 from torchlint.analysis.uses import method_name, reads_of_targets
-from torchlint.rule import Applicability, Change, Context, Match, Rule, edits, method
+from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, edits, method
 
 _BACKGROUND = re.compile(r"thread|prefetch|preload|background|producer|worker", re.IGNORECASE)
 
@@ -73,8 +73,14 @@ def _move(pinned: cst.BaseExpression, match: Match) -> cst.Call | None:
     return call if isinstance(call, cst.Call) and method_name(call) in ("to", "cuda") else None
 
 
-def _is_only_moved(match: Match) -> bool:
-    return None not in _moves(match)
+def _waits(match: Match) -> bool:
+    """Whether the batch is only moved, and Python waits for that."""
+    return None not in _moves(match) and not _copies_meanwhile(match)
+
+
+def _is_handed_over(match: Match) -> bool:
+    """Whether it is only moved, and Python goes on meanwhile."""
+    return None not in _moves(match) and _copies_meanwhile(match)
 
 
 def _copies_meanwhile(match: Match) -> bool:
@@ -116,7 +122,10 @@ rule = Rule(
     family="data",
     summary="each batch is pinned by hand before it is copied to the GPU",
     fix=Applicability.UNSAFE,
-    finds=(method("pin_memory", where=(_is_only_moved,), hint_if=(_copies_meanwhile,)),),
+    finds=(
+        method("pin_memory", where=(_waits,)),
+        method("pin_memory", where=(_is_handed_over,), tier=Tier.PEDANTIC),
+    ),
     unless=(_has_own_stream, _runs_in_background),
     message="`pin_memory()` copies the batch once more while Python waits; move it to the GPU "
     "directly, or let the loader pin its batches.",

@@ -29,16 +29,21 @@ for images, labels in loader:
     moved_again = pinned.cuda()
 
     # case: the copy overlaps with what the GPU does
-    images = images.pin_memory().to(device, non_blocking=True)  # TL110 hint unsafe
+    images = images.pin_memory().to(device, non_blocking=True)  # TL110 pedantic unsafe
 # becomes:     images = images.to(device, non_blocking=True)
 
     # case: the copy overlaps, and is made later
-    images = images.pin_memory()  # TL110 hint
+    images = images.pin_memory()  # TL110 pedantic
     images = images.to(device, non_blocking=True)
 
     # case: kept for something else
     pinned = images.pin_memory()
     moved = pinned.to(device)
+    buffer.append(pinned)
+
+    # case: kept for something else, beside a copy that overlaps
+    pinned = images.pin_memory()
+    moved = pinned.to(device, non_blocking=True)
     buffer.append(pinned)
 
     # case: only kept
