@@ -51,7 +51,7 @@ ratio is large where epochs are short.
 
 ## References
 - PyTorch documentation, `torch.utils.data.DataLoader`: `persistent_workers`
-- Lightning documentation, "Speed up model training: persistent workers"
+- Lightning documentation, "Speed Up Model Training"
 """
 
 import libcst as cst

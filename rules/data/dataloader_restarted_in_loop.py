@@ -55,7 +55,7 @@ version.
 
 ## References
 - PyTorch documentation, `torch.utils.data`, "Single- and Multi-process Data Loading"
-- PyTorch issue 91252, on loaders with persistent workers that are built again and again
+- PyTorch issue 91252, on pinned loaders with persistent workers that are built again
 """
 
 from __future__ import annotations

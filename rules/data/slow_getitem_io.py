@@ -50,7 +50,7 @@ It cannot: there is no fix. `torchlint verify train.py --against fixed.py` compa
 version, on the CPU too.
 
 ## References
-- PyTorch tutorial, "Data loading optimization in PyTorch"
+- PyTorch tutorials, `intermediate_source/intermediate_data_loading_tutorial.py`
 - PyTorch documentation, `torch.utils.data`, "Map-style datasets"
 - pandas documentation, "Indexing and selecting data"
 """
