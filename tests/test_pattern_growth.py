@@ -217,7 +217,11 @@ def _patterns() -> Iterator[tuple[str, str, int]]:
             yield from _compiled_in(info.name)
     for rule in all_rules().values():
         patterns = (
-            *rule.triggers,
+            *(
+                word
+                for each in rule.triggers
+                for word in ((each,) if isinstance(each, str) else each)
+            ),
             *rule.triggers_on_demand,
             *(word for gate in rule.gates for word in gate),
         )

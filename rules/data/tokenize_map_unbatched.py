@@ -87,7 +87,7 @@ rule = Rule(
     family="data",
     summary="a dataset tokenizes its texts one call at a time",
     tier=Tier.HINT,
-    triggers=(r"(?i:tok)",),
+    triggers=(r"[tT]ok",),
     finds=(
         method(
             "map",

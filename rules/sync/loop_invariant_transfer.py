@@ -160,6 +160,6 @@ rule = Rule(
     message=_message,
     change=_before_the_loop,
     contexts=(Context.ACCELERATOR,),
-    triggers=(f"{STEP_TEXT}|{_CONSTANT}",),
+    triggers=((STEP_TEXT, _CONSTANT),),
     off_in_tests=True,
 )

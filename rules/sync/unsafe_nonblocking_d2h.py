@@ -96,18 +96,17 @@ rule = Rule(
     finds=(
         method(
             "to",
-            Argument("non_blocking", 2, bad=True),
+            Argument("non_blocking", bad=True),
             where=(_copies_to_host,),
             hint_if=(_may_lie_on_host,),
         ),
-        method("copy_", Argument("non_blocking", 1, bad=True), where=(_fills_pinned,)),
+        method("copy_", Argument("non_blocking", bad=True), where=(_fills_pinned,)),
     ),
     unless=(_is_read_in_time,),
     message="Python reads this copy to the host while the GPU may still write it; remove "
     "`non_blocking=True`, or synchronize before the read.",
     change=remove,
     contexts=(Context.ACCELERATOR,),
-    triggers=(r"\bnon_blocking\b|\.(?:to|copy_)\([^\n]{0,200}\bTrue\b",),
     off_in_tests=True,
     needs_gpu=True,
     may_change="numbers that were read too early become those that were computed",

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 _COMPILE = "torch.compile"
 _MODULE = "torch.nn.Module"
 
-COMPILE_TEXT: Final = (
-    r"(?m:^[^#\n\"'`]{0,200}(?<!\bre)\.compile\b)|\bimport[^\n]{0,200}\bcompile\b"
-)
+COMPILE_TEXT: Final = r"(?m:^[^#\n\"'`]{0,200}(?<!\bre)\.compile\b)|\bimport[^\n]{0,200}\bcompile\b"
 """For triggers: `torch.compile`, and `from torch import compile`; not `re.compile`, nor prose."""
 
 

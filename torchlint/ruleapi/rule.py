@@ -61,7 +61,8 @@ class Rule:
         since, until: the torch versions that it applies to, as (major, minor): it reports only if
             the project's oldest torch is at least `since` and below `until`.
         triggers: regular expressions over a file's text. A file is parsed for this rule only
-            if all of them match: give the words without which the rule cannot report. Those of
+            if all of them match, or one of a tuple that stands for several: give the words
+            without which the rule cannot report. Those of
             `finds` are added. A rule about hot code gets every file with the words of a training
             step, and those files among the ones it calls that match.
         triggers_on_demand: the same for a file that hot code of another file may call. Without
@@ -93,7 +94,7 @@ class Rule:
     else_hint: tuple[Context, ...] = ()
     since: Version | None = None
     until: Version | None = None
-    triggers: tuple[str, ...] = ()
+    triggers: tuple[str | tuple[str, ...], ...] = ()
     triggers_on_demand: tuple[str, ...] = ()
     clues: dict[str, str] = field(default_factory=dict)
     summarizes: bool = False

@@ -15,10 +15,6 @@ output = model(images.to(device))
 scores = output.to("cpu", non_blocking=True).numpy()  # TL207 unsafe | says: may still write it
 # becomes: scores = output.to("cpu").numpy()
 
-# case: by position
-scores = output.to(torch.device("cpu"), torch.float32, True).numpy()  # TL207 unsafe
-# becomes: scores = output.to(torch.device("cpu"), torch.float32).numpy()
-
 # case: by a name for the CPU
 host = torch.device("cpu")
 scores = output.to(device=host, non_blocking=True).tolist()  # TL207 unsafe
@@ -142,11 +138,6 @@ copy = output.to("cpu", non_blocking=False).numpy()
 buffer = torch.empty(3, pin_memory=True)
 buffer.copy_(output, non_blocking=True)  # TL207 unsafe
 # becomes: buffer.copy_(output)
-best = buffer.argmax(0)
-
-# case: into a buffer that is pinned later, by position
-buffer = torch.empty(3).pin_memory()
-buffer.copy_(output, True)  # TL207 unsafe
 best = buffer.argmax(0)
 
 # case: into a pinned buffer that was read before
