@@ -8,6 +8,7 @@ ACCELERATE = Framework(
     owns=frozenset({"mixed precision", "pinned memory", "sampler"}),
     packages=("accelerate.",),
     accelerator_calls=("accelerate.Accelerator",),
+    barriers=frozenset({"wait_for_everyone"}),
     unwraps=frozenset({"unwrap_model"}),
     prepares=frozenset({"prepare", "prepare_data_loader"}),
     settings=(

@@ -62,6 +62,8 @@ class Framework(NamedTuple):
     """Methods that the framework calls for evaluation."""
     backward_methods: _Names = _NONE
     """Methods that do a backward pass: of their object, or of the loss that they take."""
+    barriers: _Names = _NONE
+    """Methods that wait for all processes."""
     handler_calls: _Names = _NONE
     """Methods that register a function for an event: `engine.add_event_handler(event, f)`."""
     handler_decorators: _Names = _NONE

@@ -9,6 +9,7 @@ FABRIC = Framework(
     renamed=(("lightning_fabric.", "lightning.fabric."),),
     moved=(("lightning.Fabric", "lightning.fabric.Fabric"),),
     accelerator_calls=("lightning.fabric.Fabric",),
+    barriers=frozenset({"barrier"}),
     prepares=frozenset({"setup", "setup_dataloaders"}),
     settings=(
         Setting(
