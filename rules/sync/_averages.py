@@ -1,0 +1,118 @@
+"""Moving averages: `average.lerp_(x, 1 - m)`, `average.mul_(m).add_(x, alpha=1 - m)` and others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.uses import method_name
+
+if TYPE_CHECKING:
+    from torchlint.rule import Module
+
+
+class Part(NamedTuple):
+    """One of the two tensors of an average, and the code of its weight."""
+
+    tensor: cst.BaseExpression
+    weight: str
+
+
+Average = tuple[Part, Part]
+
+
+def averages(loop: cst.For, module: Module) -> bool:
+    """Whether a loop computes a moving average."""
+    scaled = {
+        module.source(node.target): node.value
+        for node in module.within(loop.body)
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.MultiplyAssign)
+    }
+    for node in module.within(loop.body):
+        if average_of(node, module) is not None:
+            return True
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign):
+            decay = scaled.get(module.source(node.target))
+            rests = [weight for weight, _ in _factors(node.value)]
+            if decay is not None and any(_add_up(decay, rest, module) for rest in rests):
+                return True
+    return False
+
+
+def average_of(node: cst.CSTNode, module: Module) -> Average | None:
+    """What an expression averages, by weights that add up to 1; None if it is no average."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return _sum(node, module)
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not node.args:
+        return None
+    owner, method, given = node.func.value, node.func.attr.value, node.args[0].value
+    if method in ("lerp", "lerp_") and len(node.args) == 2:
+        weight = node.args[1].value
+        return Part(owner, _rest_of(weight, module)), Part(given, module.source(weight))
+    if method == "add_" and isinstance(owner, cst.Call) and method_name(owner) == "mul_":
+        return _chained(owner, given, module.argument(node, "alpha"), module)
+    if method == "sub_":
+        for weight, moved in _factors(given):
+            if isinstance(moved, cst.BinaryOperation) and _are_alike(moved.left, owner, module):
+                return Part(owner, _rest_of(weight, module)), Part(moved.right, "")
+    return None
+
+
+def _sum(node: cst.BinaryOperation, module: Module) -> Average | None:
+    """`m * average + (1 - m) * x`, in whatever order."""
+    for weight, tensor in _factors(node.left):
+        for other_weight, other in _factors(node.right):
+            if _add_up(weight, other_weight, module):
+                part = Part(other, module.source(other_weight))
+                return Part(tensor, module.source(weight)), part
+    return None
+
+
+def _chained(
+    scaled: cst.Call, added: cst.BaseExpression, alpha: cst.BaseExpression | None, module: Module
+) -> Average | None:
+    """`average.mul_(m).add_(x, alpha=1 - m)`, `average.mul_(m).add_((1 - m) * x)`."""
+    assert isinstance(scaled.func, cst.Attribute)
+    decay = module.argument(scaled, "value", 0)
+    pairs = _factors(added) if alpha is None else [(alpha, added)]
+    for weight, tensor in pairs if decay is not None else ():
+        assert decay is not None
+        if _add_up(decay, weight, module):
+            average = Part(scaled.func.value, module.source(decay))
+            return average, Part(tensor, module.source(weight))
+    return None
+
+
+def _factors(node: cst.BaseExpression) -> list[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Both ways to take `a * b` for a weight and a tensor."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Multiply):
+        return []
+    return [(node.left, node.right), (node.right, node.left)]
+
+
+def _add_up(one: cst.BaseExpression, other: cst.BaseExpression, module: Module) -> bool:
+    """Whether one of two weights is 1 minus the other."""
+    return _is_rest(one, other, module) or _is_rest(other, one, module)
+
+
+def _is_rest(rest: cst.BaseExpression, weight: cst.BaseExpression, module: Module) -> bool:
+    """`1 - weight`, or a name for it."""
+    made = module.flow.reaching(rest) if isinstance(rest, cst.Name) else []
+    meant = made[0].value if len(made) == 1 else rest
+    return (
+        isinstance(meant, cst.BinaryOperation)
+        and isinstance(meant.operator, cst.Subtract)
+        and module.literal(meant.left) == 1
+        and _are_alike(meant.right, weight, module)
+    )
+
+
+def _are_alike(one: cst.BaseExpression, other: cst.BaseExpression, module: Module) -> bool:
+    return module.source(one) == module.source(other)
+
+
+def _rest_of(weight: cst.BaseExpression, module: Module) -> str:
+    """The code of 1 minus a weight."""
+    text = module.source(weight)
+    return f"1 - ({text})" if isinstance(weight, cst.BinaryOperation) else f"1 - {text}"
