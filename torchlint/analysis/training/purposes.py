@@ -72,10 +72,15 @@ def uses_of(sync: Sync, module: Module) -> list[cst.BaseExpression]:
 
 def purpose_of(sync: Sync, module: Module) -> Purpose:
     """What the number that a sync reads is for."""
-    uses = uses_of(sync, module)
-    if uses[0] is not sync.call and all(is_shown_rarely(use, module) for use in uses):
+    return purpose_of_value(sync.call, module)
+
+
+def purpose_of_value(value: cst.BaseExpression, module: Module) -> Purpose:
+    """What the value of any expression is for."""
+    uses = _named(value, module)
+    if uses and all(is_shown_rarely(use, module) for use in uses):
         return Purpose.SHOWN_RARELY
-    return _purpose(sync.call, module, _MOST_NAMES)
+    return _purpose(value, module, _MOST_NAMES)
 
 
 def is_shown_rarely(use: cst.BaseExpression, module: Module) -> bool:

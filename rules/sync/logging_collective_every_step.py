@@ -1,0 +1,170 @@
+"""Average a loss over the processes when it is logged, not on every step.
+
+## What it does
+Reports a loss or metric that all processes exchange on every training step although it is only
+logged: `dist.all_reduce(loss)`, `accelerator.gather(loss).mean()`, `reduce_dict(losses)`, and
+`self.log(…, sync_dist=True)` of Lightning.
+
+## Why it is slow
+In a collective each process waits for the slowest one, and the exchange of gradients has to wait in
+line with it. A single number costs as much as a small tensor does: what takes the time is the start
+and the wait. If the number is then read, the host waits as well, once more on every step.
+
+## Example
+```python
+total = 0.0
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    mean_loss = loss.detach().clone()
+    dist.all_reduce(mean_loss)
+    total += mean_loss
+```
+
+## Use instead
+```python
+total = 0.0
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    total += loss.detach()
+dist.all_reduce(total)
+```
+In Lightning, `self.log(…, on_step=False, on_epoch=True, sync_dist=True)` exchanges once per epoch.
+
+## When it is silent
+Under `if step % 100 == 0` and similar conditions; in evaluation; for what no name calls a loss or a
+metric, such as gradients and counts of targets; if the backward pass comes later; if the result
+decides something, as in early stopping; in tests and documentation. It is a hint where the
+result goes somewhere that is not looked at.
+
+## Fix safety
+There is no fix: how often the number is needed is yours to say.
+
+## How verify confirms it
+There is no fix to measure. Give it your own change, with several processes: `torchlint verify
+train.py --with change.patch --nproc-per-node 2`.
+
+## References
+- PyTorch documentation, `torch.distributed`: "Collective functions"
+- Lightning documentation, "Logging": `sync_dist` "may lead to a significant communication overhead"
+- Threads in which the exchange of logged losses was the cost: joliGEN #374, timm #2340
+"""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import words
+from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
+from torchlint.rule import Context, Match, Module, Rule, method, passes
+
+_COLLECTIVES = ("all_reduce", "all_gather", "gather", "gather_for_metrics", "reduce")
+_OWN = ("reduce_dict", "reduce_mean", "reduce_tensor", "all_reduce_mean")
+"""What people call their own functions around a collective."""
+_OTHERS = ("torch.gather", "torch.distributed.nn.", "functools.")
+_LOGGED = re.compile(r"(?:^|_)(?:loss|losses|acc\d?|accuracy|metrics?)(?:_|$)")
+_SHOWN = frozenset(
+    {Purpose.SUM, Purpose.LIST, Purpose.STORED, Purpose.LOGGED, Purpose.TEXT, Purpose.SHOWN_RARELY}
+)
+_NOT_KNOWN = frozenset({Purpose.RETURNED, Purpose.COEFFICIENT, Purpose.UNKNOWN})
+
+
+def _exchanges_a_metric(match: Match) -> bool:
+    """Whether what the processes exchange is called a loss or a metric."""
+    given = words(match.call.args[0].value) if match.call.args else []
+    names = match.module.resolve(match.call.func)
+    return any(map(_LOGGED.search, given)) and not any(each.startswith(_OTHERS) for each in names)
+
+
+def _is_only_logged(match: Match) -> bool:
+    return _purposes(match) <= _SHOWN | _NOT_KNOWN and not _has_backward_later(match)
+
+
+def _goes_elsewhere(match: Match) -> bool:
+    return not _purposes(match) <= _SHOWN
+
+
+def _purposes(match: Match) -> set[Purpose]:
+    """What the result is for: of the call, or of the tensor that it changes in place."""
+    module, result = match.module, _with_methods(match.call, match.module)
+    if not isinstance(module.parent(result), cst.Expr):
+        return {purpose_of_value(result, module)}
+    changed = next(each for each in module.within(match.call.args[0]) if type(each) is cst.Name)
+    function = module.function(match.call)
+    uses = [
+        use
+        for use in module.spelled(changed.value, near=match.call)
+        if module.function(use) is function
+        and module.order(use) > module.order(changed)
+        and not isinstance(module.parent(use), cst.AssignTarget | cst.AugAssign)
+    ]
+    return {
+        Purpose.SHOWN_RARELY
+        if is_shown_rarely(use, module)
+        else purpose_of_value(_with_methods(use, module), module)
+        for use in uses
+    } or {Purpose.UNKNOWN}
+
+
+def _with_methods(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`gather(x).mean().item()` for the call of `gather` in it."""
+    parent = module.parent(node)
+    while isinstance(parent, cst.Attribute | cst.Call):
+        node, parent = parent, module.parent(parent)
+    return node
+
+
+def _has_backward_later(match: Match) -> bool:
+    """Whether the exchanged loss is the one that the backward pass starts from."""
+    module, given = match.module, set(words(match.call.args[0].value))
+    return any(
+        module.function(call) is module.function(match.call)
+        and module.order(call) > module.order(match.call)
+        and not given.isdisjoint(words(call))
+        for call in module.loops.backward_calls
+    )
+
+
+def _is_logged_on_each_step(match: Match) -> bool:
+    on_step = match.module.argument(match.call, "on_step")
+    return on_step is None or match.module.literal(on_step) is True
+
+
+def _message(match: Match) -> str:
+    if match.argument is not None:
+        return (
+            "`sync_dist=True` averages this value over all processes on every step; log it with "
+            "`on_step=False, on_epoch=True`, or let each process log its own."
+        )
+    return (
+        "All processes exchange this value on every step, only to log it; do so every few steps, "
+        "or add it up and exchange the sum."
+    )
+
+
+rule = Rule(
+    code="TL214",
+    name="logging-collective-every-step",
+    family="sync",
+    summary="processes exchange a loss or metric on every training step, only to log it",
+    finds=(
+        passes("sync_dist", True, where=(_is_logged_on_each_step,)),
+        method(
+            *_COLLECTIVES,
+            *_OWN,
+            where=(_exchanges_a_metric, _is_only_logged),
+            hint_if=(_goes_elsewhere,),
+        ),
+    ),
+    message=_message,
+    contexts=(Context.HOT,),
+    off_in_tests=True,
+    needs_gpu=True,
+)
