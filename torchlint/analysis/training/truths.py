@@ -43,7 +43,7 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
     truth that costs nothing, and what a framework passes to a hook may be a number. It must be
     the result of a comparison of what was computed, or of `any()` and the like.
     """
-    made = _made(truth, module)
+    made = origin_of(truth, module)
     if isinstance(made, cst.Comparison):
         sides = [made.left, *(each.comparator for each in made.comparisons)]
         asks = _compares_numbers(made) and any(_is_computed(each, module) for each in sides)
@@ -55,7 +55,7 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
     return operand_of_value(module.value(made)) if asks else None
 
 
-def _made(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+def origin_of(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
     """What a name was last given, if there is only one such place beside `x = None`; else the
     expression itself."""
     for _ in range(_MOST_NAMES):
@@ -81,7 +81,7 @@ def _is_computed(node: cst.BaseExpression, module: Module) -> bool:
         if not left:
             break
         part = left.pop()
-        made = _made(part, module)
+        made = origin_of(part, module)
         if isinstance(made, cst.Call):
             return any(module.value(each).has(_TENSOR_OR_ASKED) for each in (made, part))
         if isinstance(made, cst.BinaryOperation):
