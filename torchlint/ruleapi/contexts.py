@@ -109,15 +109,21 @@ def settled(waiting: Waiting, project: Project) -> Finding | None:
     if not all(holds_in_project(name, waiting, project) for name in waiting.contexts):
         return None
     if not all(holds_in_project(name, waiting, project) for name in waiting.hints):
-        finding = finding._replace(tier=Tier.HINT)
+        finding = _as_hint(finding)
     heat = None if place is None else project.hot(finding.path, place)
     if place is None or heat is None:
         return finding
     if not heat.certain:
-        finding = finding._replace(tier=Tier.HINT)
+        finding = _as_hint(finding)
     if heat.path == finding.path and project.step_loop(finding.path, place.loops) is not None:
         return finding
     return finding._replace(related=(*finding.related, heat.related()))
+
+
+def _as_hint(finding: Finding) -> Finding:
+    """The finding as a hint; a pedantic one stays one."""
+    pedantic = finding.tier is Tier.PEDANTIC
+    return finding if pedantic else finding._replace(tier=Tier.HINT)
 
 
 def holds_in_project(name: str, waiting: Waiting, project: Project) -> bool:

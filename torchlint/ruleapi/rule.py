@@ -206,7 +206,7 @@ class Rule:
         place = placed(node, module, self.contexts, self.else_hint + else_hint, operand)
         if place is None:
             return
-        if not place.certain:
+        if not place.certain and (tier or self.tier) is not Tier.PEDANTIC:
             tier = Tier.HINT
         finding = self.finding(
             module,
