@@ -1,0 +1,133 @@
+"""Keep the sizes of tensors independent of their values.
+
+## What it does
+Reports operations on each training step whose result has a size that depends on values:
+`x[mask]`, `nonzero`, `torch.where` with one argument, `masked_select`, `argwhere`, `unique`.
+
+## Why it is slow
+The host has to allocate the result, so it waits until the GPU has counted the elements. Everything
+that was queued is then finished, and the GPU is idle until the host has queued more, as after
+`.item()`. `torch.compile` breaks the graph here, since it needs to know sizes.
+
+## Example
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    losses = F.cross_entropy(model(images), labels, reduction="none")
+    loss = losses[labels > 0].mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    images, labels = images.to(device), labels.to(device)
+    losses = F.cross_entropy(model(images), labels, reduction="none")
+    known = (labels > 0).float()
+    loss = (losses * known).sum() / known.sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+```
+Losses of torch leave out elements themselves, by `ignore_index`. Where a fixed number is enough,
+`topk` has a known size.
+
+## When it is silent
+For `x[mask] = 0`, which does not wait; for arrays and for tensors on the CPU; in evaluation; under
+`if step % 100 == 0` and similar conditions; in tests and documentation. The rule is pedantic, since
+some of these operations have no substitute that is as fast.
+
+## Fix safety
+There is no fix: sums and means need other code than the chosen elements did.
+
+## How verify confirms it
+There is no fix to measure. Give it your own change, on a GPU: `torchlint verify train.py --with
+change.patch`.
+
+## References
+- PyTorch documentation, `torch.nonzero`: "causes host-device synchronization"
+- PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
+- A thread in which masks were the cost: fairchem #2193
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.training.syncs import Operand, operand_of_value
+from torchlint.analysis.training.truths import origin_of
+from torchlint.analysis.uses import method_name
+from torchlint.rule import Context, Match, Rule, Tier, calls, method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.rule import Module, Reported
+
+_NAMES = ("argwhere", "masked_select", "nonzero", "unique", "unique_consecutive")
+_COMPARES = frozenset({"eq", "ge", "gt", "isfinite", "isinf", "isnan", "le", "lt", "ne"})
+_MESSAGE = (
+    "The size of this depends on values, so the host waits for the GPU on every step; keep all "
+    "elements, and leave out what you do not need by a product with a mask or `torch.where`."
+)
+
+
+def _has_one_argument(match: Match) -> bool:
+    return len(match.call.args) == 1
+
+
+def _is_a_method(match: Match) -> bool:
+    return not match.module.resolve(match.call.func)
+
+
+def _operand(match: Match) -> Operand | None:
+    """What is looked through: the tensor whose method it is, or the first argument."""
+    given = match.receiver if _is_a_method(match) else match.module.argument(match.call, "input", 0)
+    return operand_of_value(match.module.value(given))
+
+
+rule = Rule(
+    code="TL215",
+    name="data-dependent-shape-in-step",
+    family="sync",
+    summary="the size of a tensor depends on values on every training step",
+    tier=Tier.PEDANTIC,
+    finds=(
+        calls(*(f"torch.{name}" for name in _NAMES)),
+        calls("torch.where", where=(_has_one_argument,)),
+        method(*_NAMES, where=(_is_a_method,)),
+    ),
+    operand=_operand,
+    message=_MESSAGE,
+    contexts=(Context.HOT, Context.ACCELERATOR),
+    triggers_on_demand=(rf"\b(?:{'|'.join(_NAMES)}|where)\(|\[",),
+    off_in_tests=True,
+    needs_gpu=True,
+)
+
+
+@rule.on(cst.Subscript)
+def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
+    index = read.slice[0].slice
+    if not isinstance(index, cst.Index) or isinstance(module.parent(read), cst.AssignTarget):
+        return ()
+    operand = operand_of_value(module.value(index.value))
+    if operand is None or not _is_mask(index.value, module):
+        return ()
+    return rule.report(module, read, _MESSAGE, operand=operand)
+
+
+def _is_mask(node: cst.BaseExpression, module: Module) -> bool:
+    """`x > 0`, `~(x > 0)`, `(x > 0) & (x < 3)`, `torch.isnan(x)`, a name for one."""
+    made = origin_of(node, module)
+    if isinstance(made, cst.UnaryOperation):
+        made = origin_of(made.expression, module)
+    elif isinstance(made, cst.BinaryOperation):
+        made = origin_of(made.left, module)
+    if isinstance(made, cst.Call):
+        return method_name(made) in _COMPARES
+    return isinstance(made, cst.Comparison)
