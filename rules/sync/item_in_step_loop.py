@@ -2,9 +2,9 @@
 
 ## What it does
 Reports `.item()`, `float(tensor)` and `int(tensor)`, and tensors that are shown (in f-strings, `%`,
-`.format()` and `print`, by `add_scalar`, `wandb.log`, `mlflow.log_metric` and `set_postfix`), where
-each training step does so: in the step loop itself, or in a helper that the loop calls, in this
-file or another.
+`.format()` and `print`, by `accelerator.print`, a logger, `add_scalar`, `wandb.log`,
+`mlflow.log_metric` and a progress bar's `set_postfix`), where each training step does so: in the
+step loop itself, or in a helper that the loop calls, in this file or another.
 
 ## Why it is slow
 The host queues work for the GPU and runs ahead of it. A number can only be read once everything
@@ -104,7 +104,9 @@ rule = Rule(
     summary="a number is read from the device on every training step",
     fix=Applicability.SAFE,
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers=(r"\.item\(\)|\bfloat\(|\bint\(|add_scalar\(|wandb\.log|log_metric|set_postfix",),
+    triggers=(
+        r"\.item\(\)|\bfloat\(|\bint\(|add_scalars?\(|\.print\(|wandb\.log|log_metric|set_postfix",
+    ),
     off_in_tests=True,
     needs_gpu=True,
 )

@@ -76,6 +76,23 @@ for step, (images, labels) in enumerate(loader):
     mlflow.log_metric("labels", labels.max())  # TL201
     bar.set_postfix(largest=output.max())  # TL201
 
+    # case: tensors in a dict for a progress bar
+    bar.set_postfix({"loss": loss, "step": step}, refresh=False)  # TL201 | marks: loss
+    bar.set_postfix(record)
+
+    # case: a tensor that an object prints
+    accelerator.print("loss", loss)  # TL201 | marks: loss
+
+    # case: tensors in one chart
+    writer.add_scalars("losses", {"first": loss, "steps": step}, step)  # TL201 | marks: loss
+    writer.add_scalars("losses", record)
+
+    # case: a tensor that a logger formats
+    logger.info("loss %.3f at step %d", loss, step)  # TL201 | marks: loss
+    logger.debug("loss %.3f", loss)
+    logger.info(record, labels.max())
+    logger.info()
+
     # case: a text that is shown
     bar.set_postfix(loss="%.3f" % loss)  # TL201 | marks: loss
 

@@ -33,6 +33,8 @@ _ALWAYS_TOGETHER = (
 _MOST_EARLIER = 4
 _SYNCHRONIZES = ("torch.cuda.synchronize", "torch.accelerator.synchronize")
 _LOGS = frozenset({"wandb.log", "mlflow.log_metrics"})
+_LEVELS = frozenset({"info", "warning"})
+"""Methods of loggers that format a text with what follows it; `debug` is mostly switched off."""
 _ONLY_TENSORS = frozenset({".cpu()", '.to("cpu")'})
 """Syncs that only tensors have, and that nobody writes for those that are on the host already."""
 _UNSPELLED = frozenset({"float()", "int()", "np.asarray()", "np.array()"})
@@ -185,19 +187,29 @@ def _parts_of_text(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression
 
 
 def _logged(call: cst.Call, module: Module) -> list[cst.BaseExpression]:
-    """What `print`, TensorBoard's `add_scalar`, `wandb.log`, `mlflow.log_metric` and a progress
-    bar's `set_postfix` are given to show."""
+    """What `print`, TensorBoard's `add_scalar`, `wandb.log`, `mlflow.log_metric`, a logger and a
+    progress bar's `set_postfix` are given to show; also `print` of an object."""
     names = module.resolve(call.func)
     method = method_name(call)
-    if "builtins.print" in names:
-        return [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+    plain = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+    if "builtins.print" in names or method == "print":
+        return plain
+    if method in _LEVELS:
+        return plain[1:] if plain and _is_text(plain[0], module) else []
     if method == "set_postfix":
-        return [arg.value for arg in call.args if arg.keyword is not None]
+        named = [arg.value for arg in call.args if arg.keyword is not None]
+        return named + _listed(argument(call, "ordered_dict", 0))
+    if method == "add_scalars":
+        return _listed(argument(call, "tag_scalar_dict", 1))
     if method == "add_scalar" or "mlflow.log_metric" in names:
         value = argument(call, "scalar_value" if method == "add_scalar" else "value", 1)
         return [] if value is None else [value]
-    given = call.args[0].value if call.args and not _LOGS.isdisjoint(names) else None
-    return [each.value for each in given.elements] if isinstance(given, cst.Dict) else []
+    return _listed(plain[0]) if plain and not _LOGS.isdisjoint(names) else []
+
+
+def _listed(node: cst.BaseExpression | None) -> list[cst.BaseExpression]:
+    """The values of a dict that is written out."""
+    return [each.value for each in node.elements] if isinstance(node, cst.Dict) else []
 
 
 def _is_text(node: cst.BaseExpression, module: Module) -> bool:
