@@ -35,8 +35,9 @@ for images, labels in loader:
 ## When it is silent
 In tests and documentation; in evaluation; under `if step % 100 == 0` and similar conditions; where
 the decision ends a loop, as in early stopping; for what the host knows anyway (`x is None`,
-`x.shape[0] > 1`, `len(x)`). A check for numbers that are not finite is a hint: it costs the same,
-but somebody wants it on every step.
+`x.shape[0] > 1`, `len(x)`). A check for numbers that are not finite, such as
+`if torch.isnan(loss):` and `math.isfinite(loss)`, is a hint, also where it ends the loop: it costs
+the same, but somebody wants it on every step.
 
 ## Fix safety
 There is no fix: whether `torch.where`, a mask or a rarer check fits depends on the branches.
@@ -74,9 +75,9 @@ rule = Rule(
     summary="Python decides by a tensor of the device on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers_on_demand=(
-        r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all)\()|\bbool\("
-        r"|(?<![.\w])(?:max|min)\(",
-        r"\.(?:any|all|sum|max|min|mean)\(",
+        r"\b(?:if|elif|assert)\b[^\n]{0,200}(?:[<>]|torch\.|\.(?:any|all|isnan|isinf)\(|isfinite\()"
+        r"|\bbool\(|(?<![.\w])(?:max|min)\(",
+        r"\.(?:any|all|sum|max|min|mean|isnan|isinf|isfinite)\(",
     ),
     off_in_tests=True,
     needs_gpu=True,
@@ -96,9 +97,9 @@ _FINITE = (
 def decides_by_a_tensor_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
     for truth in truths(node, module):
         operand = operand_of_truth(truth, module)
-        if operand is None or ends_a_loop(truth, module):
-            continue
         finite = looks_for_broken(truth)
+        if operand is None or (ends_a_loop(truth, module) and not finite):
+            continue
         yield from rule.report(
             module,
             truth,

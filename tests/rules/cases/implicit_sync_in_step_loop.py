@@ -101,6 +101,31 @@ for step, (images, labels) in enumerate(loader):
     if torch.isnan(loss).any():  # TL204 hint | says: gradient scaler
         count += 1
 
+    # case: such a check without a reduction
+    if torch.isnan(loss):  # TL204 hint | marks: torch.isnan(loss)
+        print("no number")
+    assert not loss.isinf()  # TL204 hint
+
+    # case: such a check by Python
+    if not math.isfinite(loss):  # TL204 hint | marks: math.isfinite(loss)
+        raise ValueError
+    if math.isfinite():
+        count += 1
+
+    # case: such a check ends the loop
+    if not torch.isfinite(loss).all():  # TL204 hint
+        break
+
+    # case: such a check skips the rest of a step
+    if not torch.isfinite(loss):  # TL204 hint
+        continue
+    if loss > 10:  # TL204
+        count += 1
+
+    # case: such a check of an array
+    if numpy.isnan(history) or math.isnan(count):
+        count += 1
+
     # case: the host's own check of such a number is no decision by a tensor
     if not math.isfinite(loss.item()):
         count += 1

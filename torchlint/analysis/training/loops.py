@@ -17,6 +17,7 @@ from torchlint.analysis.training.guards import (
     asked_names,
     holds_rarely,
     leaves_round,
+    looks_for_broken,
     outside_training,
     skips_most,
     snake,
@@ -468,6 +469,7 @@ class Loops:
                 and leaves_round(statement.body)
                 and self._holds_rarely(statement.test)
                 and skips_most(statement.test)
+                and not looks_for_broken(statement.test)
             ):
                 found.setdefault(self._tree.parent(statement), statement)
         return found

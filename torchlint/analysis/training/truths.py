@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MOST_NAMES = 3
 _MOST_PARTS = 8
 _ONE_NUMBER = frozenset({"all", "amax", "amin", "any", "max", "mean", "median", "min", "sum"})
+_CHECKS = frozenset({"isfinite", "isinf", "isnan"})
+_MATHS = frozenset(f"math.{name}" for name in _CHECKS)
+"""They take a number, so they read the tensor that they are given."""
 _TENSOR_OR_ASKED = Kind.DEVICE | Kind.TENSOR | Kind.PARAMETER
 """What may be a tensor on the device, perhaps by what the callers pass."""
 _COMPARING = frozenset({"builtins.max", "builtins.min"})
@@ -41,7 +44,8 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
 
     A name or attribute alone says too little: a list, a dict and the output of a model have a
     truth that costs nothing, and what a framework passes to a hook may be a number. It must be
-    the result of a comparison of what was computed, or of `any()` and the like.
+    the result of a comparison of what was computed, of `any()` and the like, or of a check for
+    numbers that are not finite.
     """
     made = origin_of(truth, module)
     if isinstance(made, cst.Comparison):
@@ -50,8 +54,12 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
     elif isinstance(made, cst.Call) and _compares_arguments(made, module):
         given = [arg.value for arg in made.args if _is_computed(arg.value, module)]
         return operand_of_value(module.value(given[0])) if given else None
+    elif isinstance(made, cst.Call) and not _MATHS.isdisjoint(module.resolve(made.func)):
+        return operand_of_value(module.value(made.args[0].value)) if made.args else None
     else:
-        asks = isinstance(made, cst.Call) and _is_reduction(made, module)
+        asks = isinstance(made, cst.Call) and (
+            _is_reduction(made, module) or method_name(made) in _CHECKS
+        )
     return operand_of_value(module.value(made)) if asks else None
 
 
