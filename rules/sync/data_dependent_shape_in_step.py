@@ -104,7 +104,9 @@ rule = Rule(
     operand=_operand,
     message=_MESSAGE,
     contexts=(Context.HOT, Context.ACCELERATOR),
-    triggers_on_demand=(rf"\b(?:{'|'.join(_NAMES)}|where)\(|\[",),
+    triggers_on_demand=(
+        rf"\b(?:{'|'.join(_NAMES)}|where)\(|[<>]|[=!]=|\.(?:{'|'.join(sorted(_COMPARES))})\(",
+    ),
     off_in_tests=True,
     needs_gpu=True,
 )
