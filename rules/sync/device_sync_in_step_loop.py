@@ -59,7 +59,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Context, Match, Rule, calls, method, remove
+from torchlint.rule import Applicability, Context, Match, Module, Rule, calls, method, remove
 
 _CLOCKS = tuple(
     f"time.{name}" for name in ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic")
@@ -70,33 +70,42 @@ _WAITS = re.compile(r"barrier|synchroni[sz]e|wait_for")
 
 def _is_timed(match: Match) -> bool:
     """Whether a clock is read in the same round of the same loop, or a function measures."""
-    module = match.module
-    function = module.function(match.call)
+    function = match.module.function(match.call)
     if function is not None and _MEASURES.search(function.name.value):
         return True
-    loop = next(module.loops.loops_around(match.call), None)
+    return _round(match.call, match.module) in match.module.once(_timed)
+
+
+def _timed(module: Module) -> set[tuple[cst.CSTNode | None, cst.CSTNode | None]]:
+    """The functions and loops in which a clock is read."""
     read = [call for name in _CLOCKS for call in module.calls_by_name.get(name, ())]
     read += module.calls_by_method.get("elapsed_time", ())
-    return any(
-        module.function(call) is function and next(module.loops.loops_around(call), None) is loop
-        for call in read
-    )
+    return {_round(call, module) for call in read}
+
+
+def _round(
+    call: cst.Call, module: Module
+) -> tuple[cst.FunctionDef | None, cst.For | cst.While | None]:
+    return module.function(call), next(module.loops.loops_around(call), None)
 
 
 def _waits_for_copy(match: Match) -> bool:
     """Whether the same function copies to the host without waiting."""
-    module = match.module
-    copies = (
-        module.enclosing(word, cst.Call) for word in module.spelled("non_blocking", near=match.call)
-    )
-    return any(
-        call is not None
+    return match.module.function(match.call) in match.module.once(_copying)
+
+
+def _copying(module: Module) -> set[cst.FunctionDef | None]:
+    """The functions that copy to the host without waiting."""
+    calls = (module.enclosing(word, cst.Call) for word in module.spelled("non_blocking"))
+    return {
+        module.function(call)
+        for call in calls
+        if call is not None
         and (
             method_name(call) in ("copy_", "cpu")
             or any(module.values.is_cpu(arg.value) for arg in call.args)
         )
-        for call in copies
-    )
+    }
 
 
 def _is_a_wait_of_its_own(match: Match) -> bool:

@@ -58,6 +58,7 @@ train.py --with change.patch --nproc-per-node 2`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 import libcst as cst
 
@@ -97,20 +98,28 @@ def _purposes(match: Match) -> set[Purpose]:
     if not isinstance(module.parent(result), cst.Expr):
         return {purpose_of_value(result, module)}
     changed = next(each for each in module.within(match.call.args[0]) if type(each) is cst.Name)
-    function = module.function(match.call)
-    uses = [
-        use
-        for use in module.spelled(changed.value, near=match.call)
-        if module.function(use) is function
-        and module.order(use) > module.order(changed)
-        and not isinstance(module.parent(use), cst.AssignTarget | cst.AugAssign)
-    ]
-    return {
-        Purpose.SHOWN_RARELY
-        if is_shown_rarely(use, module)
-        else purpose_of_value(_with_methods(use, module), module)
-        for use in uses
-    } or {Purpose.UNKNOWN}
+    orders, later = module.once(_uses, changed.value, module.function(match.call))
+    return later[bisect_right(orders, module.order(changed))] or {Purpose.UNKNOWN}
+
+
+def _uses(
+    module: Module, name: str, function: cst.FunctionDef | None
+) -> tuple[list[int], list[set[Purpose]]]:
+    """Where a function uses a name, and what it uses the name for from each of these places on."""
+    orders: list[int] = []
+    later: list[set[Purpose]] = [set()]
+    for use in reversed(module.spelled(name, near=function)):
+        sets = isinstance(module.parent(use), cst.AssignTarget | cst.AugAssign)
+        if module.function(use) is function and not sets:
+            orders.append(module.order(use))
+            later.append(later[-1] | {_purpose(use, module)})
+    return orders[::-1], later[::-1]
+
+
+def _purpose(use: cst.Name, module: Module) -> Purpose:
+    if is_shown_rarely(use, module):
+        return Purpose.SHOWN_RARELY
+    return purpose_of_value(_with_methods(use, module), module)
 
 
 def _with_methods(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
@@ -123,13 +132,19 @@ def _with_methods(node: cst.BaseExpression, module: Module) -> cst.BaseExpressio
 
 def _has_backward_later(match: Match) -> bool:
     """Whether the exchanged loss is the one that the backward pass starts from."""
-    module, given = match.module, set(words(match.call.args[0].value))
-    return any(
-        module.function(call) is module.function(match.call)
-        and module.order(call) > module.order(match.call)
-        and not given.isdisjoint(words(call))
-        for call in module.loops.backward_calls
-    )
+    module, function = match.module, match.module.function(match.call)
+    last = module.once(_last_backwards)
+    given = words(match.call.args[0].value)
+    return any(last.get((function, word), -1) > module.order(match.call) for word in given)
+
+
+def _last_backwards(module: Module) -> dict[tuple[cst.FunctionDef | None, str], int]:
+    """By function and word: the place of the last backward pass that mentions the word."""
+    return {
+        (module.function(call), word): module.order(call)
+        for call in sorted(module.loops.backward_calls, key=module.order)
+        for word in words(call)
+    }
 
 
 def _is_logged_on_each_step(match: Match) -> bool:

@@ -25,6 +25,12 @@ for step, (images, labels) in enumerate(loader):
     if step % 100 == 0:
         print(running_loss)
 
+    # case: in place, and kept now and then
+    running_loss = loss.detach()
+    dist.reduce(running_loss, 0)  # TL214
+    if step % 100 == 0:
+        kept = smooth(running_loss)[0]
+
     # case: in place, of an expression
     dist.all_reduce(loss.div_(dist.get_world_size()))  # TL214
     history.append(loss.item())
