@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
+from torchlint.rule import edits
 
 if TYPE_CHECKING:
     from torchlint.rule import Module
+
+
+_ITSELF = frozenset({"data", "detach"})
+"""What stands for the same values of a tensor."""
 
 
 class Part(NamedTuple):
@@ -116,3 +121,60 @@ def _rest_of(weight: cst.BaseExpression, module: Module) -> str:
     """The code of 1 minus a weight."""
     text = module.source(weight)
     return f"1 - ({text})" if isinstance(weight, cst.BinaryOperation) else f"1 - {text}"
+
+
+def in_one_call(loop: cst.For, module: Module) -> str | None:
+    """The same average of all parameters, if the loop does nothing else."""
+    lists = _zipped(loop, module)
+    statement = loop.body.body[0] if len(loop.body.body) == 1 else None
+    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+        statement = statement.body[0]
+    changed, parts = _changed_by(statement, module)
+    if lists.keys() != parts.keys() or changed not in parts or "#" in module.source(loop):
+        return None
+    (current,) = (code for name, code in lists.items() if name != changed)
+    start = module.offsets(loop)[0]
+    indent = module.text[edits.line_start(module, start) : start]
+    call = f"torch.optim.swa_utils.get_ema_multi_avg_fn({parts[changed]})("
+    return f"{call}\n{indent}    list({lists[changed]}), list({current}), 0\n{indent})"
+
+
+def _zipped(loop: cst.For, module: Module) -> dict[str, str]:
+    """By name: what a loop over `zip(a.parameters(), b.parameters())` takes each from."""
+    names = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
+    if (
+        not isinstance(loop.iter, cst.Call)
+        or "builtins.zip" not in module.resolve(loop.iter.func)
+        or loop.orelse is not None
+    ):
+        return {}
+    return {
+        _name_of(name.value): module.source(arg.value)
+        for name, arg in zip(names, loop.iter.args, strict=False)
+        if isinstance(arg.value, cst.Call) and method_name(arg.value) == "parameters"
+    }
+
+
+def _changed_by(statement: cst.CSTNode | None, module: Module) -> tuple[str, dict[str, str]]:
+    """The name of the average that a statement updates, and the weights by the names."""
+    value = getattr(statement, "value", None)
+    changed: cst.BaseExpression | None = None
+    if isinstance(statement, cst.Assign):
+        changed = statement.targets[0].target
+    elif isinstance(value, cst.Call) and method_name(value) == "copy_":
+        assert isinstance(value.func, cst.Attribute)
+        changed, value = value.func.value, module.argument(value, "src", 0)
+    parts = average_of(value, module) if value is not None else None
+    if parts is None:
+        return "", {}
+    weights = {_name_of(part.tensor): part.weight for part in parts}
+    return _name_of(changed or parts[0].tensor), weights
+
+
+def _name_of(tensor: cst.CSTNode) -> str:
+    """`p` for `p.data` and `p.detach()`; empty for anything else that has no name."""
+    while isinstance(tensor, cst.Attribute | cst.Call):
+        if isinstance(tensor, cst.Attribute) and tensor.attr.value not in _ITSELF:
+            return ""
+        tensor = tensor.func if isinstance(tensor, cst.Call) else tensor.value
+    return tensor.value if isinstance(tensor, cst.Name) else ""

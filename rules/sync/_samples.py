@@ -11,6 +11,8 @@ from torchlint.analysis.training.truths import origin_of
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import TENSORS, Kind
 
+from ._masks import is_mask
+
 if TYPE_CHECKING:
     from torchlint.rule import Module
 
@@ -66,8 +68,7 @@ def waits_for(code: cst.CSTNode, module: Module) -> Operand | None:
 
 def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
     if isinstance(node, cst.Index):
-        masks = isinstance(origin_of(node.value, module), cst.Comparison)
-        return node.value if masks else None
+        return node.value if is_mask(node.value, module) else None
     if isinstance(node, cst.Slice):
         return node.upper or node.lower
     if not isinstance(node, cst.Call) or method_name(node) not in _FINDS | _READS:

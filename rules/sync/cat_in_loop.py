@@ -46,128 +46,11 @@ change.patch`.
   allocated and filled"
 """
 
-from __future__ import annotations
+from torchlint.rule import Rule, calls
 
-from enum import Enum
-from typing import TYPE_CHECKING
-
-import libcst as cst
-
-from torchlint.analysis.values.iteration import is_over_loader
-from torchlint.rule import Match, Rule, calls
-
-if TYPE_CHECKING:
-    from torchlint.analysis.names import Binding
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Module
+from ._growing import is_read_meanwhile, may_grow, may_stay_small
 
 _JOINS = ("cat", "concat", "concatenate", "vstack", "hstack")
-_MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
-_EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)
-_LONG = 8
-
-
-class _Rounds(Enum):
-    """How many rounds a loop has."""
-
-    MANY = "many"
-    UNKNOWN = "unknown"
-    FEW = "few"
-
-
-def _grown(match: Match) -> cst.Name | None:
-    """`outputs` in `outputs = torch.cat([outputs, output])`."""
-    statement = match.module.parent(match.call)
-    if isinstance(statement, cst.IfExp):
-        statement = match.module.parent(statement)
-    if not isinstance(statement, cst.Assign) or not match.call.args:
-        return None
-    joined, target = match.call.args[0].value, match.module.source(statement.targets[0].target)
-    listed = joined.elements if isinstance(joined, cst.List | cst.Tuple) else ()
-    for part in (joined, *(each.value for each in listed)):
-        if isinstance(part, cst.Name) and part.value == target:
-            return part
-    return None
-
-
-def _loops(match: Match) -> list[Loop]:
-    """The loops in which a tensor grows that is empty before them."""
-    name, module = _grown(match), match.module
-    made = module.flow.reaching(name) if name is not None else []
-    starts = [each.node for each in made if _is_empty(_part(each), module)]
-    around = module.loops.loops_around(match.call)
-    return [loop for loop in around if any(loop not in module.ancestors(start) for start in starts)]
-
-
-def _part(start: Binding) -> cst.BaseExpression | None:
-    """What a name is given, also by `a, b = None, []`."""
-    value = start.value
-    for index in start.path:
-        elements = value.elements if isinstance(value, cst.Tuple) else ()
-        value = elements[index].value if index < len(elements) else None
-    return value
-
-
-def _is_empty(value: cst.BaseExpression | None, module: Module) -> bool:
-    """`None`, `[]`, `torch.tensor([])`, `torch.empty(0, 512)`, `np.zeros((0, 3)).cuda()`."""
-    while isinstance(value, cst.Call) and _EMPTY.isdisjoint(module.resolve(value.func)):
-        value = value.func.value if isinstance(value.func, cst.Attribute) else None
-    if not isinstance(value, cst.Call):
-        return module.literal(value) in (None, ())
-    first = value.args[0].value if value.args else None
-    if isinstance(first, cst.Tuple | cst.List) and first.elements:
-        first = first.elements[0].value
-    return first is None or module.literal(first) in (0, ())
-
-
-def _is_read_meanwhile(match: Match) -> bool:
-    """Whether a loop reads what was collected so far, other than to ask whether it is empty."""
-    name, module = _grown(match), match.module
-    statement, loops = module.small_statement(match.call), set(_loops(match))
-    assert name is not None
-    assert statement is not None
-    return any(
-        not loops.isdisjoint(module.ancestors(read))
-        and module.small_statement(read) is not statement
-        and not _is_asked_about(read, module)
-        for read in module.reads(statement, name.value)
-    )
-
-
-def _is_asked_about(read: cst.Name, module: Module) -> bool:
-    """Whether a name stands in the condition of an `if`."""
-    condition = module.enclosing(read, cst.If)
-    return condition is not None and read in module.within(condition.test)
-
-
-def _may_grow(match: Match) -> bool:
-    return any(_rounds(loop, match.module) is not _Rounds.FEW for loop in _loops(match))
-
-
-def _may_stay_small(match: Match) -> bool:
-    return all(_rounds(loop, match.module) is not _Rounds.MANY for loop in _loops(match))
-
-
-def _rounds(loop: Loop, module: Module) -> _Rounds:
-    """Many for a training loop, batches and `range(100)`; few if nothing shows that there are
-    more."""
-    if loop in module.loops.step_loops:
-        return _Rounds.MANY
-    if isinstance(loop, cst.While):
-        return _Rounds.UNKNOWN
-    if is_over_loader(loop.iter, module.values):
-        return _Rounds.MANY
-    counts = [
-        module.literal(arg.value)
-        for call in module.calls_within(loop.iter)
-        if module.calls(call, "builtins.range")
-        for arg in call.args
-    ]
-    known = [count for count in counts if isinstance(count, int)]
-    if len(known) < len(counts):
-        return _Rounds.UNKNOWN
-    return _Rounds.MANY if max(known, default=0) >= _LONG else _Rounds.FEW
-
 
 rule = Rule(
     code="TL212",
@@ -178,11 +61,11 @@ rule = Rule(
         calls(
             *(f"torch.{each}" for each in _JOINS),
             *(f"numpy.{each}" for each in (*_JOINS, "append")),
-            where=(_may_grow,),
-            hint_if=(_may_stay_small,),
+            where=(may_grow,),
+            hint_if=(may_stay_small,),
         ),
     ),
-    unless=(_is_read_meanwhile,),
+    unless=(is_read_meanwhile,),
     message="Each round copies all that was collected so far; append to a list, and concatenate it "
     "once after the loop.",
     off_in_tests=True,

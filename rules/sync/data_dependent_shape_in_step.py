@@ -59,9 +59,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.training.syncs import Operand, operand_of_value
-from torchlint.analysis.training.truths import origin_of
-from torchlint.analysis.uses import method_name
 from torchlint.rule import Context, Match, Rule, Tier, calls, method
+
+from ._masks import COMPARES, is_mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from torchlint.rule import Module, Reported
 
 _NAMES = ("argwhere", "masked_select", "nonzero", "unique", "unique_consecutive")
-_COMPARES = frozenset({"eq", "ge", "gt", "isfinite", "isinf", "isnan", "le", "lt", "ne"})
 _MESSAGE = (
     "The size of this depends on values, so the host waits for the GPU on every step; keep all "
     "elements, and leave out what you do not need by a product with a mask or `torch.where`."
@@ -105,7 +104,7 @@ rule = Rule(
     message=_MESSAGE,
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers_on_demand=(
-        rf"\b(?:{'|'.join(_NAMES)}|where)\(|[<>]|[=!]=|\.(?:{'|'.join(sorted(_COMPARES))})\(",
+        rf"\b(?:{'|'.join(_NAMES)}|where)\(|[<>]|[=!]=|\.(?:{'|'.join(sorted(COMPARES))})\(",
     ),
     off_in_tests=True,
     needs_gpu=True,
@@ -118,18 +117,6 @@ def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
     if not isinstance(index, cst.Index) or isinstance(module.parent(read), cst.AssignTarget):
         return ()
     operand = operand_of_value(module.value(index.value))
-    if operand is None or not _is_mask(index.value, module):
+    if operand is None or not is_mask(index.value, module):
         return ()
     return rule.report(module, read, _MESSAGE, operand=operand)
-
-
-def _is_mask(node: cst.BaseExpression, module: Module) -> bool:
-    """`x > 0`, `~(x > 0)`, `(x > 0) & (x < 3)`, `torch.isnan(x)`, a name for one."""
-    made = origin_of(node, module)
-    if isinstance(made, cst.UnaryOperation):
-        made = origin_of(made.expression, module)
-    elif isinstance(made, cst.BinaryOperation):
-        made = origin_of(made.left, module)
-    if isinstance(made, cst.Call):
-        return method_name(made) in _COMPARES
-    return isinstance(made, cst.Comparison)

@@ -51,67 +51,10 @@ numbers are bitwise equal.
 - PyTorch documentation, "CUDA semantics: asynchronous execution"
 """
 
-from __future__ import annotations
-
-import re
-
-import libcst as cst
-
 from torchlint.analysis.frameworks.frameworks import ANY
-from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Context, Match, Module, Rule, calls, method, remove
+from torchlint.rule import Applicability, Context, Match, Rule, calls, method, remove
 
-_CLOCKS = tuple(
-    f"time.{name}" for name in ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic")
-)
-_MEASURES = re.compile(r"(?:^|_)(?:time|timed|timing|bench|benchmark|profile|measure)(?:_|$)")
-_WAITS = re.compile(r"barrier|synchroni[sz]e|wait_for")
-
-
-def _is_timed(match: Match) -> bool:
-    """Whether a clock is read in the same round of the same loop, or a function measures."""
-    function = match.module.function(match.call)
-    if function is not None and _MEASURES.search(function.name.value):
-        return True
-    return _round(match.call, match.module) in match.module.once(_timed)
-
-
-def _timed(module: Module) -> set[tuple[cst.CSTNode | None, cst.CSTNode | None]]:
-    """The functions and loops in which a clock is read."""
-    read = [call for name in _CLOCKS for call in module.calls_by_name.get(name, ())]
-    read += module.calls_by_method.get("elapsed_time", ())
-    return {_round(call, module) for call in read}
-
-
-def _round(
-    call: cst.Call, module: Module
-) -> tuple[cst.FunctionDef | None, cst.For | cst.While | None]:
-    return module.function(call), next(module.loops.loops_around(call), None)
-
-
-def _waits_for_copy(match: Match) -> bool:
-    """Whether the same function copies to the host without waiting."""
-    return match.module.function(match.call) in match.module.once(_copying)
-
-
-def _copying(module: Module) -> set[cst.FunctionDef | None]:
-    """The functions that copy to the host without waiting."""
-    calls = (module.enclosing(word, cst.Call) for word in module.spelled("non_blocking"))
-    return {
-        module.function(call)
-        for call in calls
-        if call is not None
-        and (
-            method_name(call) in ("copy_", "cpu")
-            or any(module.values.is_cpu(arg.value) for arg in call.args)
-        )
-    }
-
-
-def _is_a_wait_of_its_own(match: Match) -> bool:
-    """`def wait_for_all(): dist.barrier()`: where it is called decides."""
-    function = match.module.function(match.call)
-    return function is not None and _WAITS.search(function.name.value) is not None
+from ._needed_waits import is_a_wait_of_its_own, is_timed, waits_for_copy
 
 
 def _is_object(match: Match) -> bool:
@@ -142,7 +85,7 @@ rule = Rule(
         calls("torch.distributed.barrier"),
         method(*sorted(ANY.barriers), where=(_is_object,)),
     ),
-    unless=(_is_timed, _waits_for_copy, _is_a_wait_of_its_own),
+    unless=(is_timed, waits_for_copy, is_a_wait_of_its_own),
     message=_message,
     change=remove,
     contexts=(Context.HOT,),

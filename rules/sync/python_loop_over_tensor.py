@@ -65,59 +65,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Context, Fix, Match, Rule, Tier, calls, edits
+from torchlint.rule import Applicability, Context, Rule, Tier, calls
 
-from ._samples import goes_over_samples, is_one_tensor, waits_for
+from ._element_builtins import BUILTINS, by_torch, message, takes_a_tensor
+from ._samples import goes_over_samples, waits_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.rule import Module, Reported
-
-_BUILTINS = ("sum", "max", "min", "any", "all", "sorted", "set")
-_TRUTHS = ("any", "all")
-_IN_ONE = (cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)
-
-
-def _takes_a_tensor(match: Match) -> bool:
-    args = match.call.args
-    return len(args) == 1 and not args[0].star and is_one_tensor(args[0].value, match.module)
-
-
-def _name(match: Match) -> str:
-    assert isinstance(match.call.func, cst.Name)
-    return match.call.func.value
-
-
-def _message(match: Match) -> str:
-    instead = {"sorted": "torch.sort", "set": "torch.unique"}.get(_name(match))
-    use = f"use `{instead}`" if instead else f"call `.{_name(match)}()` of the tensor"
-    return f"Python's `{_name(match)}` goes over a tensor element by element; {use}."
-
-
-def _by_torch(match: Match) -> Fix | str:
-    """The same by a method of the tensor."""
-    name, value = _name(match), match.call.args[0].value
-    if name in ("sorted", "set"):
-        return f"what uses the {'list' if name == 'sorted' else 'set'} may not take a tensor"
-    text = match.module.source(value)
-    text = f"({text}).{name}()" if isinstance(value, _IN_ONE) else f"{text}.{name}()"
-    text = f"bool({text})" if name in _TRUTHS else text
-    counts = name == "sum" and isinstance(value, cst.Comparison) and _becomes_a_number(match)
-    applies = Applicability.SAFE if counts or name in _TRUTHS else Applicability.UNSAFE
-    message = f"Call `.{name}()` of the tensor"
-    return Fix(applies, message, (edits.replace(match.module, match.call, text),))
-
-
-def _becomes_a_number(match: Match) -> bool:
-    """`sum(…).item()`, `int(sum(…))`: it has one element, so the tensor has one dimension."""
-    taker, attribute = match.module.call_with(match.call), match.module.parent(match.call)
-    if taker is not None:
-        return match.module.calls(taker, "builtins.int", "builtins.float")
-    read = match.module.parent(attribute) if isinstance(attribute, cst.Attribute) else None
-    return isinstance(read, cst.Call) and method_name(read) == "item"
-
 
 rule = Rule(
     code="TL210",
@@ -125,11 +81,11 @@ rule = Rule(
     family="sync",
     summary="Python goes over a tensor element by element on every training step",
     fix=Applicability.SAFE,
-    finds=(calls(*(f"builtins.{each}" for each in _BUILTINS), where=(_takes_a_tensor,)),),
-    message=_message,
-    change=_by_torch,
+    finds=(calls(*(f"builtins.{each}" for each in BUILTINS), where=(takes_a_tensor,)),),
+    message=message,
+    change=by_torch,
     contexts=(Context.HOT,),
-    triggers_on_demand=(rf"\b(?:{'|'.join(_BUILTINS)})\(|\bfor\b",),
+    triggers_on_demand=(rf"\b(?:{'|'.join(BUILTINS)})\(|\bfor\b",),
     off_in_tests=True,
     may_change="floats are added in another order, and NaN is found by `max` and `min`",
 )

@@ -104,6 +104,12 @@ for step, (images, labels) in enumerate(loader):
         places = images[i].nonzero(as_tuple=True)
     for i in range(len(labels.argmax(1))):  # TL210 hint
         mine = images[labels == i]
+    for i in range(images.shape[0]):  # TL210 hint
+        mine = images[~(labels == i)]
+    for i in range(images.shape[0]):  # TL210 hint
+        mine = images[(labels > 0) & known]
+    for i in range(images.shape[0]):  # TL210 hint
+        mine = images[labels.eq(i)]
     n = images.shape[0]
     for i in range(1, n):  # TL210 hint
         chosen = labels == i

@@ -1,0 +1,92 @@
+"""What the processes of a training exchange, and what becomes of it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import words
+from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
+
+if TYPE_CHECKING:
+    from torchlint.rule import Match, Module
+
+_OTHERS = ("torch.gather", "torch.distributed.nn.", "functools.")
+_LOGGED = re.compile(r"(?:^|_)(?:loss|losses|acc\d?|accuracy|metrics?)(?:_|$)")
+_SHOWN = frozenset(
+    {Purpose.SUM, Purpose.LIST, Purpose.STORED, Purpose.LOGGED, Purpose.TEXT, Purpose.SHOWN_RARELY}
+)
+_NOT_KNOWN = frozenset({Purpose.RETURNED, Purpose.COEFFICIENT, Purpose.UNKNOWN})
+
+
+def exchanges_a_metric(match: Match) -> bool:
+    """Whether what the processes exchange is called a loss or a metric."""
+    given = words(match.call.args[0].value) if match.call.args else []
+    names = match.module.resolve(match.call.func)
+    return any(map(_LOGGED.search, given)) and not any(each.startswith(_OTHERS) for each in names)
+
+
+def is_only_logged(match: Match) -> bool:
+    return _purposes(match) <= _SHOWN | _NOT_KNOWN and not _has_backward_later(match)
+
+
+def goes_elsewhere(match: Match) -> bool:
+    return not _purposes(match) <= _SHOWN
+
+
+def _purposes(match: Match) -> set[Purpose]:
+    """What the result is for: of the call, or of the tensor that it changes in place."""
+    module, result = match.module, _with_methods(match.call, match.module)
+    if not isinstance(module.parent(result), cst.Expr):
+        return {purpose_of_value(result, module)}
+    changed = next(each for each in module.within(match.call.args[0]) if type(each) is cst.Name)
+    orders, later = module.once(_uses, changed.value, module.function(match.call))
+    return later[bisect_right(orders, module.order(changed))] or {Purpose.UNKNOWN}
+
+
+def _uses(
+    module: Module, name: str, function: cst.FunctionDef | None
+) -> tuple[list[int], list[set[Purpose]]]:
+    """Where a function uses a name, and what it uses the name for from each of these places on."""
+    orders: list[int] = []
+    later: list[set[Purpose]] = [set()]
+    for use in reversed(module.spelled(name, near=function)):
+        sets = isinstance(module.parent(use), cst.AssignTarget | cst.AugAssign)
+        if module.function(use) is function and not sets:
+            orders.append(module.order(use))
+            later.append(later[-1] | {_purpose(use, module)})
+    return orders[::-1], later[::-1]
+
+
+def _purpose(use: cst.Name, module: Module) -> Purpose:
+    if is_shown_rarely(use, module):
+        return Purpose.SHOWN_RARELY
+    return purpose_of_value(_with_methods(use, module), module)
+
+
+def _with_methods(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """`gather(x).mean().item()` for the call of `gather` in it."""
+    parent = module.parent(node)
+    while isinstance(parent, cst.Attribute | cst.Call):
+        node, parent = parent, module.parent(parent)
+    return node
+
+
+def _has_backward_later(match: Match) -> bool:
+    """Whether the exchanged loss is the one that the backward pass starts from."""
+    module, function = match.module, match.module.function(match.call)
+    last = module.once(_last_backwards)
+    given = words(match.call.args[0].value)
+    return any(last.get((function, word), -1) > module.order(match.call) for word in given)
+
+
+def _last_backwards(module: Module) -> dict[tuple[cst.FunctionDef | None, str], int]:
+    """By function and word: the place of the last backward pass that mentions the word."""
+    return {
+        (module.function(call), word): module.order(call)
+        for call in sorted(module.loops.backward_calls, key=module.order)
+        for word in words(call)
+    }

@@ -1,0 +1,65 @@
+"""Waits for the device or for other processes that somebody needs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.uses import method_name
+
+if TYPE_CHECKING:
+    from torchlint.rule import Match, Module
+
+_CLOCKS = tuple(
+    f"time.{name}" for name in ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic")
+)
+_MEASURES = re.compile(r"(?:^|_)(?:time|timed|timing|bench|benchmark|profile|measure)(?:_|$)")
+_WAITS = re.compile(r"barrier|synchroni[sz]e|wait_for")
+
+
+def is_timed(match: Match) -> bool:
+    """Whether a clock is read in the same round of the same loop, or a function measures."""
+    function = match.module.function(match.call)
+    if function is not None and _MEASURES.search(function.name.value):
+        return True
+    return _round(match.call, match.module) in match.module.once(_timed)
+
+
+def _timed(module: Module) -> set[tuple[cst.CSTNode | None, cst.CSTNode | None]]:
+    """The functions and loops in which a clock is read."""
+    read = [call for name in _CLOCKS for call in module.calls_by_name.get(name, ())]
+    read += module.calls_by_method.get("elapsed_time", ())
+    return {_round(call, module) for call in read}
+
+
+def _round(
+    call: cst.Call, module: Module
+) -> tuple[cst.FunctionDef | None, cst.For | cst.While | None]:
+    return module.function(call), next(module.loops.loops_around(call), None)
+
+
+def waits_for_copy(match: Match) -> bool:
+    """Whether the same function copies to the host without waiting."""
+    return match.module.function(match.call) in match.module.once(_copying)
+
+
+def _copying(module: Module) -> set[cst.FunctionDef | None]:
+    """The functions that copy to the host without waiting."""
+    calls = (module.enclosing(word, cst.Call) for word in module.spelled("non_blocking"))
+    return {
+        module.function(call)
+        for call in calls
+        if call is not None
+        and (
+            method_name(call) in ("copy_", "cpu")
+            or any(module.values.is_cpu(arg.value) for arg in call.args)
+        )
+    }
+
+
+def is_a_wait_of_its_own(match: Match) -> bool:
+    """`def wait_for_all(): dist.barrier()`: where it is called decides."""
+    function = match.module.function(match.call)
+    return function is not None and _WAITS.search(function.name.value) is not None
