@@ -109,7 +109,7 @@ rule = Rule(
     name="device-transfer-in-dataset",
     family="data",
     summary="a dataset moves single samples to the GPU",
-    triggers=(r"__getitems?__|[cC]ollat",),
+    triggers=(r"__getitems?__|collate_fn[ \t]{0,9}=|\b(?:def|class) \w{0,80}[cC]ollat",),
     finds=(
         method("cuda", "to", where=(_moves, _in_sample_of_host)),
         passes("device", where=(_makes, _in_sample_of_host)),

@@ -55,6 +55,7 @@ import libcst as cst
 from torchlint.analysis.comments import has_comment
 from torchlint.analysis.frameworks import frameworks
 from torchlint.rule import (
+    STEP_TEXT,
     Applicability,
     Argument,
     Change,
@@ -137,6 +138,7 @@ rule = Rule(
     message=_message,
     change=_fuse,
     contexts=(Context.TRAINS,),
+    triggers=((STEP_TEXT, r"\b(?:foreach|fused)\b"),),
     program_lacks={
         "own step": frameworks.owned("optimizer step"),
         "sparse gradients": r"\bsparse\s*=\s*True|\bSparseAdam\b",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.iteration import is_over_loader
 
 if TYPE_CHECKING:
@@ -17,6 +19,29 @@ if TYPE_CHECKING:
 _MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
 _EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)
 _LONG = 8
+_JOIN = re.compile(rb"\b(?:cat|concat|concatenate|[hv]stack|append)\(")
+_WORD = re.compile(rb"\w+")
+_TARGETS = re.compile(rb"[\w, \t]+")
+_EMPTY_TEXT = re.compile(
+    rb"^[ \t(]{0,40}(?:(?:None|\[\]|\(\))[ \t]{0,40}[,)#]?"
+    rb"|\w{1,40}\.(?:empty|zeros|tensor|Tensor|FloatTensor|array)\([(\[ \t]{0,40}[0)\]])"
+)
+
+
+def may_have_growing(text: bytes) -> bool:
+    """Whether a file may have a name that is joined to itself and begins empty, by its lines."""
+    if _JOIN.search(text) is None:
+        return False
+    grown, started = set(), set()
+    for line in text.splitlines():
+        left, assigned, right = line.partition(b"=")
+        if not assigned or not _TARGETS.fullmatch(left):
+            continue
+        if _JOIN.search(right):
+            grown.update(set(_WORD.findall(left)).intersection(_WORD.findall(right)))
+        elif _EMPTY_TEXT.match(right):
+            started.update(_WORD.findall(left))
+    return not grown.isdisjoint(started)
 
 
 class _Rounds(Enum):
@@ -34,7 +59,7 @@ def _grown(match: Match) -> cst.Name | None:
         statement = match.module.parent(statement)
     if not isinstance(statement, cst.Assign) or not match.call.args:
         return None
-    joined, target = match.call.args[0].value, match.module.source(statement.targets[0].target)
+    joined, target = match.call.args[0].value, dotted_text(statement.targets[0].target)
     listed = joined.elements if isinstance(joined, cst.List | cst.Tuple) else ()
     for part in (joined, *(each.value for each in listed)):
         if isinstance(part, cst.Name) and part.value == target:

@@ -48,7 +48,7 @@ change.patch`.
 
 from torchlint.rule import Rule, calls
 
-from ._growing import is_read_meanwhile, may_grow, may_stay_small
+from ._growing import is_read_meanwhile, may_grow, may_have_growing, may_stay_small
 
 _JOINS = ("cat", "concat", "concatenate", "vstack", "hstack")
 
@@ -70,3 +70,4 @@ rule = Rule(
     "once after the loop.",
     off_in_tests=True,
 )
+rule.narrow(may_have_growing)

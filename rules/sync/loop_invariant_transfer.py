@@ -74,7 +74,9 @@ from torchlint.rule import (
 
 from ._older import is_changed, is_moved_to_host, is_older
 
-_CONSTANT = r"(?m:^(?:[ \t]*self\.)?[A-Za-z_]\w{0,80}[ \t]*=[ \t]*(?:torch|np|numpy)\.[a-z])"
+_CONSTANT = (
+    r"(?m:^(?:[ \t]*self\.)?[A-Za-z_]\w{0,80}[ \t]*=[ \t]*(?:torch|np|numpy)\.(?!nn\b)[a-z])"
+)
 
 
 def _runs_once(match: Match) -> bool:

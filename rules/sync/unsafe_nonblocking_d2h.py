@@ -107,6 +107,7 @@ rule = Rule(
     "`non_blocking=True`, or synchronize before the read.",
     change=remove,
     contexts=(Context.ACCELERATOR,),
+    triggers=(r"[\"']cpu|\bcopy_\(|\bhost\b|\bcpu\b",),
     off_in_tests=True,
     needs_gpu=True,
     may_change="numbers that were read too early become those that were computed",

@@ -217,7 +217,11 @@ class Module:
         return self.position(start), self.position(end)
 
     def source(self, node: cst.CSTNode) -> str:
-        """The text of `node` as it stands in the file."""
+        """The text of `node` as it stands in the file, without its own parentheses."""
+        if isinstance(node, cst.BaseExpression) and "_positions" not in self.__dict__:
+            # Of one expression this is far quicker than where all nodes of the file stand.
+            bare = node.with_changes(lpar=(), rpar=()) if getattr(node, "lpar", ()) else node
+            return self.tree.code_for_node(bare)
         start, end = self.offsets(node)
         return self.text[start:end]
 

@@ -48,9 +48,9 @@ def _wanted_on_demand(rule: Rule, words: Words) -> bool:
 def _has_words_of(rule: Rule, words: Words) -> bool:
     if not (rule.triggers or rule.gates):
         return False
+    if rule.gates and not any(all(map(words.match, gate)) for gate in rule.gates):
+        return False
     alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
     if not all(any(map(words.match, each)) for each in alternatives):
-        return False
-    if rule.gates and not any(all(map(words.match, gate)) for gate in rule.gates):
         return False
     return rule.candidate is None or rule.candidate(words.data)

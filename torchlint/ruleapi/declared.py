@@ -90,7 +90,8 @@ class Pattern:
         if self.kind is _Kind.FIRST_STEP:
             return (frameworks.STEP_WORDS,)
         if self.kind is _Kind.FRAMEWORK:
-            return (_any_word(frameworks.keywords(self.names[0])), *_any_text(self.bad))
+            keywords = _any_word(frameworks.keywords(self.names[0])) + _ASSIGNED
+            return (keywords, *_any_text(self.bad))
         if self.kind is _Kind.METHOD:
             found = [rf"\.(?:{'|'.join(map(re.escape, self.names))})\("]
         elif self.kind in (_Kind.SETTING, _Kind.ATTRIBUTE, _Kind.KEYWORD):

@@ -13,4 +13,5 @@ STEP_TEXT: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
 def forward_text(pattern: str) -> str:
     """A pattern for a line that matches in the `forward` of a module, before the next function
     begins."""
-    return rf"(?m:^[ \t]*def forward\b(?:(?![ \t]*def ).*\n)*?.*(?:{pattern}))"
+    same = r"(?![ \t]*(?:def|class) )"
+    return rf"(?m:^[ \t]*def forward\b(?:{same}.*\n)*?{same}.*(?:{pattern}))"
