@@ -21,10 +21,29 @@ PROGRAMS: Final = sorted(
     for path in FIXTURES.glob("*/*.py")
     if "suppression" not in path.parent.name and path.name in ("bad.py", "clean.py", "train.py")
 )
+_LOOP_ELSEWHERE: Final = "which loop goes over a loader again and again is asked of one file"
+_MODEL_ELSEWHERE: Final = "what a function of another file returns is not known to be a model"
+_MAY_GIVE_A_REASON: Final = "a comment at a slow option may say why it was chosen"
+_IN_A_PROGRAM: Final = "that a program uses DDP is asked of its words, by the names in use"
 EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     ("helpers elsewhere", "tensor-from-array-list/bad.py"): (
         "what a function of another file returns is not known to be an array"
     ),
+    ("helpers elsewhere", "cudnn-benchmark-missing/bad.py"): _LOOP_ELSEWHERE,
+    ("helpers elsewhere", "cudnn-benchmark-missing/clean.py"): _LOOP_ELSEWHERE,
+    ("helpers elsewhere", "ddp-missing-sampler/clean.py"): (
+        "a dataset that a function of another file returns is not known to lie in memory"
+    ),
+    ("helpers elsewhere", "index-tensor-on-cpu/train.py"): _MODEL_ELSEWHERE,
+    ("helpers elsewhere", "loop-invariant-transfer/train.py"): _MODEL_ELSEWHERE,
+    ("other import names", "ddp-accumulation-without-no-sync/bad.py"): _IN_A_PROGRAM,
+    ("other import names", "ddp-missing-sampler/bad.py"): _IN_A_PROGRAM,
+    ("other import names", "gloo-backend-for-gpu/bad.py"): _IN_A_PROGRAM,
+    ("other import names", "gloo-backend-for-gpu/train.py"): _IN_A_PROGRAM,
+    ("blank lines and comments", "cudnn-slow-flags/bad.py"): _MAY_GIVE_A_REASON,
+    ("blank lines and comments", "fused-adamw/train.py"): _MAY_GIVE_A_REASON,
+    ("blank lines and comments", "optimizer-slow-path/bad.py"): _MAY_GIVE_A_REASON,
+    ("blank lines and comments", "optimizer-slow-path/train.py"): _MAY_GIVE_A_REASON,
 }
 """What may differ, and why."""
 

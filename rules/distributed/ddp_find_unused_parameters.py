@@ -81,7 +81,8 @@ def _chooses_layers(match: Match) -> bool:
 
 
 def _has_condition(module: Module, function: cst.FunctionDef) -> bool:
-    return any(isinstance(node, cst.If | cst.IfExp) for node in module.within(function))
+    tests = (node.test for node in module.within(function) if isinstance(node, cst.If | cst.IfExp))
+    return any(module.literal(test) is not True for test in tests)
 
 
 def _do_not_look(match: Match) -> Change | str:

@@ -107,6 +107,6 @@ rule = Rule(
     ),
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",
-    triggers=(forward_text(rf"(?:\bnn\.|(?<![\w.]))(?:{'|'.join(_MODULES)})\("),),
+    triggers=(forward_text(rf"(?<![\w.])(?:(?:torch\w*\.)?nn\w*\.)?(?:{'|'.join(_MODULES)})\("),),
     off_in_tests=True,
 )

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports an optimizer with `foreach=False`, or with `fused=False` and nothing else, that nothing
-gives a reason for. As a hint, it reports `Adam` and `AdamW` with neither argument in a file that
+gives a reason for. As a hint, it reports `Adam` and `AdamW` with neither argument in a program that
 trains.
 
 ## Why it is slow
@@ -55,7 +55,6 @@ import libcst as cst
 from torchlint.analysis.comments import has_comment
 from torchlint.analysis.frameworks import frameworks
 from torchlint.rule import (
-    STEP_TEXT,
     Applicability,
     Argument,
     Change,
@@ -93,10 +92,8 @@ def _has_one_parameter(match: Match) -> bool:
     )
 
 
-def _trains_with_defaults(match: Match) -> bool:
-    """Whether the file does a backward pass or a step, and nothing is said of `foreach`."""
-    foreach = match.module.argument(match.call, "foreach")
-    return foreach is None and bool(match.module.loops.anchors)
+def _says_nothing_of_foreach(match: Match) -> bool:
+    return match.module.argument(match.call, "foreach") is None
 
 
 def _fuse(match: Match) -> Change | str:
@@ -130,7 +127,7 @@ rule = Rule(
             "torch.optim.AdamW",
             Argument("fused", missing=True),
             tier=Tier.HINT,
-            where=(_trains_with_defaults,),
+            where=(_says_nothing_of_foreach,),
             since=_FUSED_ON_CPU,
         ),
     ),
@@ -138,7 +135,6 @@ rule = Rule(
     message=_message,
     change=_fuse,
     contexts=(Context.TRAINS,),
-    triggers=((STEP_TEXT, r"\b(?:foreach|fused)\b"),),
     program_lacks={
         "own step": frameworks.owned("optimizer step"),
         "sparse gradients": r"\bsparse\s*=\s*True|\bSparseAdam\b",

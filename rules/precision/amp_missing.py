@@ -72,7 +72,7 @@ rule = Rule(
     program_has={
         "layers for tensor cores": CODE + r"(?:\bConv(?:Transpose)?[123]d\(|MultiheadAttention\(|"
         r"\bTransformer(?:En|De)coder|scaled_dot_product_attention|\b(?:LSTM|GRU)\(|"
-        r"\b(?:torchvision\.)?models\.(?:[a-z]\w{0,60}\(|__dict__)|\btimm\.|from_pretrained\()"
+        r"\b(?:torchvision\.)?models(?:\.(?:[a-z]\w{0,60}\(|__dict__)|\s+as\s)|\btimm\.|from_pretrained\()"
     },
     program_lacks=CHOSEN_ELSEWHERE,
     since=(1, 10),

@@ -127,7 +127,7 @@ optimizer = optim.Adam(params, foreach=False)
 # head: none
 
 # case: another file trains
-optimizer = optim.Adam(params)
+optimizer = optim.Adam(params)  # TL403 hint
 other = optim.Adam(params, foreach=False)  # TL403
 import engine
 # file: engine.py

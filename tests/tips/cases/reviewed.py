@@ -13,40 +13,40 @@ from torch.utils.data import DataLoader
 device = torch.device("cuda")
 
 # head: a network of the program [select=TL2]
+def train(loader):
+    head = Head().to(device)
+    for features, targets in loader:
+        loss = head(features.to(device, non_blocking=True), targets.to(device, non_blocking=True))
+        loss.backward()
+        optimizer.step()
+
+
 class Head(nn.Module):
     def forward(self, features, targets):
         found = self.layer(features)
 
-# file: train.py
-from model import Head
-head = Head().to(device)
-for features, targets in loader:
-    loss = head(features.to(device, non_blocking=True), targets.to(device, non_blocking=True))
-    loss.backward()
-    optimizer.step()
-
-# case: a tensor's truth test per image in forward [path=model.py]
+# case: a tensor's truth test per image in forward
         for each in found:
             if (each > 0.5).any():  # TL204
                 each.clamp_(max=0.5)
         return found.sum()
 
-# case: item() in a layer that each step calls [path=model.py]
+# case: item() in a layer that each step calls
         scale = found.abs().max().item()  # TL201
         return (found / scale).sum()
 
-# case: a loop over images with nonzero and a permutation of NumPy that is moved to the GPU [path=model.py]
+# case: a loop over images with nonzero and a permutation of NumPy that is moved to the GPU
         for each in found:
             chosen = each.nonzero()  # TL215 pedantic
             order = torch.from_numpy(np.random.permutation(9)).to(device)  # TL217
             each[order].sum()
         return found.sum()
 
-# case: a constant grid that is rebuilt in NumPy and copied on each forward [path=model.py]
+# case: a constant grid that is rebuilt in NumPy and copied on each forward
         grid = torch.from_numpy(np.stack(np.meshgrid(np.arange(8), np.arange(8)))).to(device)  # TL211
         return (found * grid).sum()
 
-# case: constant tensors that are moved per image [path=model.py]
+# case: constant tensors that are moved per image
         for each in found:
             weights = torch.tensor([0.1, 0.2, 0.7]).to(device)  # TL205
             each.mul_(weights)

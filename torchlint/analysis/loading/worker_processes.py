@@ -33,7 +33,7 @@ _HANDLES = {
     "torch.Generator": "a random generator, which draws the same in every worker",
     "random.Random": "a random generator, which draws the same in every worker",
 }
-_SETTINGS = re.compile(r"(?:^|[._])(?:torch|self|args|cfg|conf|config|opts?|options|params)$")
+_SETTINGS = re.compile(r"(?:^|[._])(?:self|args|cfg|conf|config|opts?|options|params)$")
 _CHANGES = frozenset({"append", "extend", "update", "add", "setdefault", "pop", "clear", "insert"})
 
 
@@ -74,6 +74,7 @@ def _is_where_another_lies(device: cst.BaseExpression, module: Module) -> bool:
     return any(
         isinstance(part, cst.Attribute)
         and part.attr.value == "device"
+        and "torch.device" not in module.resolve(part)
         and not _SETTINGS.search(dotted_text(part.value))
         for each in made
         for part in module.within(each)
