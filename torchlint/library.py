@@ -166,8 +166,9 @@ def check_plan(
         wanted: the tiers to return.
         pool, progress, store: as for `torchlint.engine.check.check`.
     """
-    report = check(planned.targets, pool=pool, progress=progress, store=store)
-    shown = choose(report.findings, planned.targets, wanted)
+    targets = wanted.asked_of(planned.targets)
+    report = check(targets, pool=pool, progress=progress, store=store)
+    shown = choose(report.findings, targets, wanted)
     findings, diagnostics = shown.findings, report.diagnostics
     if report.borders:
         from torchlint.notebooks.module import diagnosed_in_cells, in_cells

@@ -118,6 +118,6 @@ rule = Rule(
         "shapes": r"torch\.compile\(|torch_compile\s*=\s*True|(?i:torch_xla|\bxla\b|neuron)",
         "prompts": r"diffusers|CLIP(?:Text|Tok|Model|Proc)|T5EncoderModel|pixel_values|UNet2D",
     },
-    triggers=(r"__getitem__|[cC]ollat|\.map\(|\bset_transform\(",),
+    triggers=(r"class [^\n]{0,200}[dD]ataset|[cC]ollat|\.map\(|\bset_transform\(",),
     off_in_tests=True,
 )

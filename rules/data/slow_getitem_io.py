@@ -85,7 +85,11 @@ rule = Rule(
     name="slow-getitem-io",
     family="data",
     summary="a dataset reads the same file for every sample",
-    triggers=(r"__getitems?__", r"load|open|read|File\(|connect|pandas"),
+    triggers=(
+        r"__getitems?__",
+        r"class [^\n]{0,200}[dD]ataset",
+        r"load|open|read|File\(|connect|pandas",
+    ),
     off_in_tests=True,
 )
 

@@ -86,6 +86,7 @@ rule = Rule(
     change="only you know which blocks the model repeats",
     contexts=(Context.TRAINS,),
     program_lacks={"wraps inside": r"\benable_wrap\b|\bfor\b[^\n]{0,200}:\s{1,40}fully_shard\("},
+    triggers=(r"\b(?:FullyShardedDataParallel|FSDP\w*|fully_shard\w*)\((?!\))",),
     off_in_tests=True,
     needs_gpu=True,
 )

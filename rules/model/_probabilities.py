@@ -25,14 +25,16 @@ _LOG: Final = re.compile(
 _OF_SOFTMAX: Final = re.compile(
     rb"[sS]oftmax\b[^\n]{0,200}\)\.log\(|\blog\([^)]{0,200}[sS]oftmax\("
 )
-_NAMED: Final = re.compile(rb"\b(\w{1,80})[ \t]{0,40}=(?!=)[^\n]{0,200}[sS]oftmax\b")
+_SOFTMAX: Final = re.compile(rb"[sS]oftmax\b")
+_NAMED: Final = re.compile(rb"[^=\n]{0,200}\b(\w{1,80})[ \t]{0,40}=(?!=)")
 
 
 def may_take_log(text: bytes) -> bool:
     """Whether a file may take the logarithm of a softmax, or of a name for one, as its text has
     it."""
-    named = {found[1] for found in _NAMED.finditer(text)}
-    logs = {each for found in _LOG.finditer(text) for each in found.groups()}
+    lines = (text.rfind(b"\n", 0, found.start()) + 1 for found in _SOFTMAX.finditer(text))
+    named = {found[1] for line in lines if (found := _NAMED.match(text, line)) is not None}
+    logs = {each for found in _LOG.finditer(text) for each in found.groups()} if named else set()
     return not named.isdisjoint(logs) or _OF_SOFTMAX.search(text) is not None
 
 

@@ -79,7 +79,7 @@ rule = Rule(
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),
     since=(2, 0),
-    triggers=(r"\bMultiheadAttention\b",),
+    triggers=(r"\bMultiheadAttention(?:\(|\s+as\s)",),
     off_in_tests=True,
     may_change="fused kernels round in another way, and dropout draws other random numbers",
 )

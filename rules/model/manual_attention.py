@@ -52,9 +52,10 @@ the numbers with your own version.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from torchlint.rule import Context, Match, Rule, Tier, calls, method
+from torchlint.rule import Context, Match, Rule, Tier, calls, functions_in, method
 
 from ._attention import are_scores, only_weigh
 from ._softmax import is_method, softmax_of
@@ -74,6 +75,16 @@ _FUSED: Final = (
 )
 _OVER_KEYS: Final = (-1, 2, 3)
 _NAMES: Final = ("softmax", "attend")
+_WEIGHS: Final = re.compile(rb"softmax\(|attend\(|Softmax\([^()\n]{0,40}\)\(")
+_GIVEN: Final = re.compile(
+    rb"(\w{1,60})[ \t]{0,9}=(?!=)[ \t]{0,9}(?!(?:torch\.)?(?:matmul|bmm|einsum))[^\n]{0,160}"
+    rb"[sS]oftmax(?![^\n]{0,120}(?:matmul|bmm|einsum|@))"
+)
+_KEPT: Final = re.compile(
+    rb"(?m)^[ \t]*(?:return\b|\w+[ \t]*\+?=[ \t]*\()(?!.*(?:matmul|bmm|einsum|@)).*$"
+)
+_WORD: Final = re.compile(rb"\w+")
+_PRODUCT: Final = re.compile(rb"[\w)\]] ?@ ?[\w(]|\b(?:matmul|bmm|einsum)\(")
 
 
 def _weighs_values(match: Match) -> bool:
@@ -116,11 +127,24 @@ rule = Rule(
     change="the mask, the scale and the dropout must be passed in another way",
     contexts=(Context.OUTSIDE_EVALUATION,),
     since=(2, 0),
-    triggers=(r"@|\b(?:matmul|bmm|einsum)\b",),
     off_in_tests=True,
 )
 
 
 @rule.narrow
-def has_no_fused_way(text: bytes) -> bool:
-    return not any(word.encode() in text for word in _FUSED)
+def may_have_attention(text: bytes) -> bool:
+    """Whether in a file without a fused way a function may weigh, and multiply twice."""
+    if any(word.encode() in text for word in _FUSED):
+        return False
+    return any(
+        len(_PRODUCT.findall(text, *each)) > 1 and _may_weigh(text, *each)
+        for each in functions_in(text)
+        if _WEIGHS.search(text, *each)
+    )
+
+
+def _may_weigh(text: bytes, start: int, end: int) -> bool:
+    """Whether a function does not return what its softmax gives."""
+    given = {found[1] for found in _GIVEN.finditer(text, start, end)}
+    kept = (_WORD.findall(found[0]) for found in _KEPT.finditer(text, start, end))
+    return not given or not given <= {word for words in kept for word in words}

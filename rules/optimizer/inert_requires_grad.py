@@ -96,8 +96,9 @@ def _freeze(match: Match) -> Change:
 
 
 _NO_PARAMETER = (
-    r"(?<!\bp)(?<!\bparam)(?<!\bparams)(?<!\bparameter)\.requires_grad[ \t]*="
-    + "".join(f"|\\.{name}\\b" for name in _MISSPELLED)
+    r"(?<!\bp)(?<!\bparam)(?<!\bparams)(?<!\bparameter)(?<!\bweight)(?<!\bbias)"
+    r"\.requires_grad[ \t]*=[ \t]*(?!True\b)"
+    + "".join(f"|\\.{name}[ \\t]*=" for name in _MISSPELLED)
 )
 
 rule = Rule(

@@ -139,6 +139,7 @@ rule = Rule(
         "own step": frameworks.owned("optimizer step"),
         "sparse gradients": r"\bsparse\s*=\s*True|\bSparseAdam\b",
     },
+    triggers=(r"\b(?:Adagrad|AdamW?|SGD)(?:\w*\(|\s+as\s)",),
     off_in_tests=True,
     may_change="the update of each parameter is rounded in another way",
 )

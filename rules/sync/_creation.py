@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -10,7 +11,7 @@ from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Edit, Fix, Match, edits
+from torchlint.rule import STEP_TEXT, Applicability, Edit, Fix, Match, edits, functions_in
 
 if TYPE_CHECKING:
     from torchlint.rule import Module
@@ -24,10 +25,12 @@ SIZED = tuple(
 )
 LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split())
 """Create a tensor where the one lies that they are given."""
-MOVED_AT_ONCE = (
-    rf"\b(?:{'|'.join(name[6:] for name in (*SIZED, *LIKE))}|from_numpy)\([^\n]{{0,250}}\)"
-    r"\.(?:to|cuda|type_as)\("
+_MOVED_AT_ONCE = re.compile(
+    rb"\b(?:%b|from_numpy)\([^\n]{0,250}\)\.(?:to|cuda|type_as)\("
+    % "|".join(name[6:] for name in (*SIZED, *LIKE)).encode()
 )
+_FORWARD = re.compile(rb"\s{0,100}(?:async )?def forward\b")
+_STEPS = re.compile(STEP_TEXT.encode())
 _ARRAYS = tuple(
     f"numpy.{name}" for name in "arange eye full identity linspace ones tri zeros".split()
 )
@@ -42,6 +45,14 @@ _INEXACT = (
 
 
 # where -------------------------------------------------------------------------------------
+
+
+def may_create_and_move(text: bytes) -> bool:
+    """Whether a file takes steps, or a `forward` in it moves what it creates."""
+    return _STEPS.search(text) is not None or any(
+        _FORWARD.match(text, each[0]) is not None and _MOVED_AT_ONCE.search(text, *each) is not None
+        for each in functions_in(text)
+    )
 
 
 def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:

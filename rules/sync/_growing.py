@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.iteration import is_over_loader
+from torchlint.rule import functions_in
 
 if TYPE_CHECKING:
     from torchlint.analysis.names import Binding
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 _MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
 _EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)
 _LONG = 8
-_JOIN = re.compile(rb"\b(?:cat|concat|concatenate|[hv]stack|append)\(")
+_LONG_JOIN = 200
+_JOIN = re.compile(rb"(?:cat|concatenate|[hv]stack)\(\s{0,40}[\[(]|\bn\w+\.append\(")
+_ASSIGNED = re.compile(rb"(?m)^([ \t]*)([\w, \t]{1,200})=(?!=)(.*)")
+_LOOP = re.compile(rb"(?m)^([ \t]*)(?:async )?(?:for|while)\b")
 _WORD = re.compile(rb"\w+")
-_TARGETS = re.compile(rb"[\w, \t]+")
 _EMPTY_TEXT = re.compile(
     rb"^[ \t(]{0,40}(?:(?:None|\[\]|\(\))[ \t]{0,40}[,)#]?"
     rb"|\w{1,40}\.(?:empty|zeros|tensor|Tensor|FloatTensor|array)\([(\[ \t]{0,40}[0)\]])"
@@ -29,19 +32,29 @@ _EMPTY_TEXT = re.compile(
 
 
 def may_have_growing(text: bytes) -> bool:
-    """Whether a file may have a name that is joined to itself and begins empty, by its lines."""
-    if _JOIN.search(text) is None:
-        return False
-    grown, started = set(), set()
-    for line in text.splitlines():
-        left, assigned, right = line.partition(b"=")
-        if not assigned or not _TARGETS.fullmatch(left):
-            continue
-        if _JOIN.search(right):
-            grown.update(set(_WORD.findall(left)).intersection(_WORD.findall(right)))
-        elif _EMPTY_TEXT.match(right):
-            started.update(_WORD.findall(left))
-    return not grown.isdisjoint(started)
+    """Whether in a file a name may begin empty and then be joined to itself in a loop, by the
+    lines of each function."""
+    return any(
+        _may_grow_in(text, *each)
+        for each in functions_in(text)
+        if _JOIN.search(text, *each) is not None
+    )
+
+
+def _may_grow_in(text: bytes, start: int, end: int) -> bool:
+    """Whether a name may begin empty, and then grow in a loop, between two places."""
+    begun: dict[bytes, int] = {}
+    for found in _ASSIGNED.finditer(text, start, end):
+        indent, left, right = found.groups()
+        if _EMPTY_TEXT.match(right):
+            begun |= dict.fromkeys(_WORD.findall(left), found.end())
+        elif joined := _JOIN.search(text, found.start(3), found.end() + _LONG_JOIN):
+            near = text[joined.start() : found.end() + _LONG_JOIN]
+            grown = begun.keys() & set(_WORD.findall(left)).intersection(_WORD.findall(near))
+            loops = (_LOOP.finditer(text, begun[each], found.start()) for each in grown)
+            if any(len(loop[1]) < len(indent) for each in loops for loop in each):
+                return True
+    return False
 
 
 class _Rounds(Enum):

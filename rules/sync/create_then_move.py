@@ -65,15 +65,15 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import names_device
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import STEP_TEXT, Applicability, Context, Match, Rule, calls
+from torchlint.rule import Applicability, Context, Match, Rule, calls
 
 from ._creation import (
     LIKE,
-    MOVED_AT_ONCE,
     SIZED,
     create_on_device,
     holds_new_array,
     is_filled_from_device,
+    may_create_and_move,
     transfer_of_created,
 )
 
@@ -164,9 +164,9 @@ rule = Rule(
     message=_message,
     change=create_on_device,
     contexts=(Context.ACCELERATOR,),
-    triggers=((STEP_TEXT, MOVED_AT_ONCE),),
     triggers_on_demand=(r"\.(?:to|cuda|type_as)\(",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
     off_in_tests=True,
     needs_gpu=True,
 )
+rule.narrow(may_create_and_move)

@@ -62,7 +62,6 @@ from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
-    STEP_TEXT,
     Applicability,
     Context,
     Fix,
@@ -72,11 +71,7 @@ from torchlint.rule import (
     method,
 )
 
-from ._older import is_changed, is_moved_to_host, is_older
-
-_CONSTANT = (
-    r"(?m:^(?:[ \t]*self\.)?[A-Za-z_]\w{0,80}[ \t]*=[ \t]*(?:torch|np|numpy)\.(?!nn\b)[a-z])"
-)
+from ._older import is_changed, is_moved_to_host, is_older, may_move_older
 
 
 def _runs_once(match: Match) -> bool:
@@ -162,6 +157,6 @@ rule = Rule(
     message=_message,
     change=_before_the_loop,
     contexts=(Context.ACCELERATOR,),
-    triggers=((STEP_TEXT, _CONSTANT),),
     off_in_tests=True,
 )
+rule.narrow(may_move_older)

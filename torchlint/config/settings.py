@@ -53,18 +53,24 @@ class Selection(NamedTuple):
     Entries are codes (`TL201`), families as prefixes (`TL2`), names (`item-in-step-loop`) or
     `ALL`. The more specific one wins between `select` and `ignore`, and `ignore` wins a tie; the
     rules in `off` are off whatever `select` says. With `require_reason`, a comment that
-    suppresses a rule has to say why.
+    suppresses a rule has to say why. Without `pedantic`, rules with nothing but pedantic findings
+    need not be run, unless `select` names them.
     """
 
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
     require_reason: bool = False
+    pedantic: bool = True
 
     def enabled(self, code: str, name: str) -> bool:
         if _closeness(self.off, code, name) >= 0:
             return False
         return _closeness(self.select, code, name) > _closeness(self.ignore, code, name)
+
+    def leaves_out_pedantic(self, code: str, name: str) -> bool:
+        """Whether pedantic findings of a rule are not asked for."""
+        return not (self.pedantic or self.names_exactly(code, name))
 
     def names_exactly(self, code: str, name: str) -> bool:
         """Whether `select` asks for this rule by its own code or name."""

@@ -48,9 +48,10 @@ def _wanted_on_demand(rule: Rule, words: Words) -> bool:
 def _has_words_of(rule: Rule, words: Words) -> bool:
     if not (rule.triggers or rule.gates):
         return False
-    if rule.gates and not any(all(map(words.match, gate)) for gate in rule.gates):
-        return False
-    alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
-    if not all(any(map(words.match, each)) for each in alternatives):
-        return False
+    for ask in (words.may_match, words.match):
+        if rule.gates and not any(all(map(ask, gate)) for gate in rule.gates):
+            return False
+        alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
+        if not all(any(map(ask, each)) for each in alternatives):
+            return False
     return rule.candidate is None or rule.candidate(words.data)

@@ -99,12 +99,14 @@ class _Request:
 
 
 def _enabled(target: Target) -> dict[str, Rule]:
-    """The rules that are on for a file and its torch version, by code."""
-    enabled = target.selection.enabled
+    """The rules that are on for a file and its torch version, and may be shown, by code."""
+    selection = target.selection
     return {
         code: rule
         for code, rule in all_rules().items()
-        if enabled(code, rule.name) and rule.is_for(target.torch)
+        if selection.enabled(code, rule.name)
+        and rule.is_for(target.torch)
+        and not (rule.only_pedantic and selection.leaves_out_pedantic(code, rule.name))
     }
 
 

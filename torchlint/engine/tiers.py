@@ -21,6 +21,13 @@ class Wanted:
         self.hints = hints
         self.pedantic = pedantic
 
+    def asked_of(self, targets: tuple[Target, ...]) -> tuple[Target, ...]:
+        """The targets, such that rules of which nothing would be shown are not run."""
+        if self.pedantic:
+            return targets
+        selections = {each: each._replace(pedantic=False) for _, each, *_ in targets}
+        return tuple(each._replace(selection=selections[each.selection]) for each in targets)
+
     def includes(self, finding: Finding, selection: Selection) -> bool:
         """Whether to show the finding. A pedantic rule is also shown if it is selected by name."""
         return self.shows(finding.tier, finding.code, finding.name, selection)

@@ -17,7 +17,7 @@ def needles(pattern: str) -> Needles:
     if "(?i" in pattern or "(?x" in pattern:
         return None
     found: set[str] = set()
-    for branch in _branches(pattern):
+    for branch in branches(pattern):
         best = _of_branch(branch)
         if best is None:
             return None
@@ -25,7 +25,7 @@ def needles(pattern: str) -> Needles:
     return frozenset(found)
 
 
-def _branches(pattern: str) -> list[str]:
+def branches(pattern: str) -> list[str]:
     """The alternatives at the top level of a pattern."""
     parts, start, index = [], 0, 0
     while index < len(pattern):

@@ -120,6 +120,9 @@ class Rule:
             verb.format(f"{self.code} {name}") for verb, has in texts for name in has
         )
         """What the text of the program must show, for `Waiting.contexts`."""
+        tiers = {self.tier, *(each.tier or self.tier for each in self.finds)}
+        self.only_pedantic = tiers == {Tier.PEDANTIC}
+        """Whether it reports nothing but what `--pedantic` shows."""
         if self.finds:
             self.module_checks.append(self._report_matches)
         hints = [self.else_hint, *(each.else_hint for each in self.finds)]

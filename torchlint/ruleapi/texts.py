@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
 
 from torchlint.analysis.frameworks import frameworks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DEFINITION: Final = re.compile(rb"\n[ \t]*(?:async )?def ")
 
 STEP_TEXT: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
 """Words that show training steps in a file, so that its code can be hot."""
@@ -15,3 +21,13 @@ def forward_text(pattern: str) -> str:
     begins."""
     same = r"(?![ \t]*(?:def|class) )"
     return rf"(?m:^[ \t]*def forward\b(?:{same}.*\n)*?{same}.*(?:{pattern}))"
+
+
+def functions_in(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where the text of each function starts and ends, up to the next one, and what stands before
+    the first."""
+    start = 0
+    for found in _DEFINITION.finditer(text):
+        yield start, found.start()
+        start = found.start()
+    yield start, len(text)
