@@ -276,6 +276,9 @@ PERIODIC = {
     "the rest of a skipped round, in a block": "if step % 100: continue\n  with a: probe(x)",
     "the end of an epoch": "if step == len(data) - 1: probe(x)",
     "time to save": "if save_now: probe(x)",
+    "the end of the loop": "if loss < small:\n    probe(x)\n    break",
+    "the end of the function": "if loss < small:\n    with a: probe(x)\n    return",
+    "the end of the program": "if loss < small:\n    probe(x)\n    sys.exit()",
 }
 NONE = {
     "the first rank": "if rank == 0: probe(x)",
@@ -290,6 +293,9 @@ NONE = {
     "`try`": "try: probe(x)\n  except E: pass",
     "from some step on": "if step > 1000: probe(x)",
     "from some epoch on": "if epoch >= args.joint_epoch: probe(x)",
+    "the end of a loop inside": "for y in x:\n    if y < loss:\n      probe(x)\n      break",
+    "an ordinary call at the end": "if loss < small:\n    probe(x)\n    sys.flush()",
+    "a loop with one round": "probe(x)\n  break",
     "skipping broken rounds": "if x is None: continue\n  probe(x)",
     "skipping a warm-up": "if step < 500: continue\n  probe(x)",
     "before the skip": "probe(x)\n  if step % 100: continue",

@@ -38,6 +38,7 @@ _END_WORDS = re.compile(
     r"(?:^|_)(?:next|last|prev|previous|total|max|end|final|num|len|length)(?:_|$)"
 )
 """Bounds that move with the steps, or that the last of them reaches."""
+_EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 _BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
 
 
@@ -121,6 +122,14 @@ def skips_most(test: cst.BaseExpression) -> bool:
 def leaves_round(body: cst.BaseSuite) -> bool:
     """Whether a block ends the round of its loop, or the call of its function."""
     return isinstance(last_statement(body), cst.Continue | cst.Return)
+
+
+def leaves_loop(body: cst.BaseSuite) -> bool:
+    """Whether a block ends the loop that it stands in, or the program."""
+    last = last_statement(body)
+    if isinstance(last, cst.Expr) and isinstance(last.value, cst.Call):
+        return dotted_text(last.value.func) in _EXITS
+    return isinstance(last, cst.Break | cst.Return)
 
 
 def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:

@@ -16,6 +16,7 @@ from torchlint.analysis.names import dotted_text, is_super
 from torchlint.analysis.training.guards import (
     asked_names,
     holds_rarely,
+    leaves_loop,
     leaves_round,
     looks_for_broken,
     outside_training,
@@ -401,6 +402,8 @@ class Loops:
                 skip = self._skip_before(above, child)
                 if skip is not None:
                     return skip
+                if loop is not None and self._runs_once(above, loop):
+                    return self._tree.parent(above)
             if above is loop:
                 return None
             if kind in _CALLABLES:
@@ -408,6 +411,13 @@ class Loops:
                 return above if closure else None
             child = above
         return None
+
+    def _runs_once(self, block: cst.CSTNode, loop: cst.CSTNode) -> bool:
+        """Whether a block in a loop ends that loop: `if step > last: save(model); break`."""
+        if not isinstance(block, cst.BaseSuite) or not leaves_loop(block):
+            return False
+        loops = (each for each in self._tree.ancestors(block) if isinstance(each, LOOPS))
+        return self._tree.parent(block) is not loop and next(loops, None) is loop
 
     def _holds_rarely(self, test: cst.BaseExpression) -> bool:
         """The same, also by what a name in the condition stands for, as in
