@@ -1,0 +1,124 @@
+"""Write files every few hundred steps, not on every step.
+
+## What it does
+Reports what is written to disk on every training step: `torch.save`, `save_pretrained`, the
+`save_state` of Accelerate, figures (`savefig`) and images (`save_image`, `imwrite`, `imsave`). As
+hints it reports what a logger gets on every step and has to encode or to count (`add_histogram`,
+`add_image`, `wandb.Image`, …), arrays that are written (`np.save`), and copies of all weights
+(`copy.deepcopy(model.state_dict())`).
+
+## Why it is slow
+The loop waits for each of them. `torch.save` copies the tensors from the GPU, which waits for the
+step, and then writes them: on a CPU with a local disk, 63 MB took 42 ms. To draw a figure takes
+tens of milliseconds, and an image must be encoded. Meanwhile the GPU has nothing to do.
+
+## Example
+```python
+for step, (images, labels) in enumerate(loader):
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    torch.save(model.state_dict(), "last.pt")
+```
+
+## Use instead
+```python
+for step, (images, labels) in enumerate(loader):
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if step % 1000 == 0:
+        torch.save(model.state_dict(), "last.pt")
+```
+
+## When it is silent
+Under `if step % 1000 == 0`, `if loss < best` and similar conditions; in a branch that ends the
+loop; between epochs; in `except` blocks; in evaluation; in tests; for what is written to memory
+(`io.BytesIO()`). A file is a hint in a loop over epochs that take one step each, and in one with a
+closure, as for LBFGS: such loops have few rounds.
+
+## Fix safety
+There is no fix: how often a file is needed is yours to say.
+
+## How verify confirms it
+It cannot: there is no fix. `torchlint verify train.py --against rarer.py` compares with your own
+version, on the CPU as well as on a GPU.
+
+## References
+- `torch.save`
+- PyTorch tutorial, "Saving and Loading Models"
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.analysis.uses import method_name
+from torchlint.rule import Context, Match, Rule, Tier, calls, method
+
+_LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
+_SHOWN = ("wandb.Histogram", "wandb.Image", "wandb.Video")
+
+
+def _copies_weights(match: Match) -> bool:
+    """`deepcopy(model.state_dict())`."""
+    copied = match.module.argument(match.call, "x", 0)
+    return isinstance(copied, cst.Call) and method_name(copied) == "state_dict"
+
+
+def _writes_to_memory(match: Match) -> bool:
+    """`torch.save(x, buffer)` with `buffer = io.BytesIO()`."""
+    module, file = match.module, match.module.argument(match.call, "f", 1)
+    made = [each.value for each in module.flow.reaching(file)] if isinstance(file, cst.Name) else []
+    return any(
+        isinstance(each, cst.Call) and module.calls(each, "io.BytesIO") for each in (file, *made)
+    )
+
+
+def _has_few_rounds(match: Match) -> bool:
+    """Whether the loop counts epochs, or its optimizer computes the loss several times a step."""
+    module, loop = match.module, match.module.step_loop(match.node)
+    if loop is None or not isinstance(loop.node, cst.For):
+        return False
+    functions = (each for each in module.within(loop.node) if isinstance(each, cst.FunctionDef))
+    return "epoch" in module.source(loop.node.target) or any(
+        map(module.loops.is_closure, functions)
+    )
+
+
+def _message(match: Match) -> str:
+    if match.module.calls(match.call, "copy.deepcopy"):
+        return "This copies all weights on every step; copy them only every few hundred steps."
+    if method_name(match.call) in _LOGGED or match.module.calls(match.call, *_SHOWN):
+        return "This is encoded and logged on every step; log it every few hundred steps."
+    return "The loop waits until this file is written, on every step; write it every few hundred."
+
+
+rule = Rule(
+    code="TL705",
+    name="heavy-io-every-step",
+    family="evaluation",
+    summary="a file is written on every training step",
+    finds=(
+        calls("torch.save", "torchvision.utils.save_image", hint_if=(_has_few_rounds,)),
+        method(
+            "imsave",
+            "imwrite",
+            "save_pretrained",
+            "save_state",
+            "savefig",
+            hint_if=(_has_few_rounds,),
+        ),
+        calls("numpy.save", "numpy.savez", "numpy.savez_compressed", tier=Tier.HINT),
+        calls("copy.deepcopy", tier=Tier.HINT, where=(_copies_weights,)),
+        method(*_LOGGED, tier=Tier.HINT),
+        calls(*_SHOWN, tier=Tier.HINT),
+    ),
+    unless=(_writes_to_memory,),
+    message=_message,
+    change="how often it is needed is yours to say",
+    contexts=(Context.HOT,),
+    off_in_tests=True,
+)
