@@ -278,6 +278,7 @@ PERIODIC = {
     "time to save": "if save_now: probe(x)",
     "the end of the loop": "if loss < small:\n    probe(x)\n    break",
     "the end of the function": "if loss < small:\n    with a: probe(x)\n    return",
+    "the end of the function, in a loop inside": "for y in x:\n    if y: probe(x); return",
     "the end of the program": "if loss < small:\n    probe(x)\n    sys.exit()",
 }
 NONE = {

@@ -124,12 +124,11 @@ def leaves_round(body: cst.BaseSuite) -> bool:
     return isinstance(last_statement(body), cst.Continue | cst.Return)
 
 
-def leaves_loop(body: cst.BaseSuite) -> bool:
-    """Whether a block ends the loop that it stands in, or the program."""
-    last = last_statement(body)
-    if isinstance(last, cst.Expr) and isinstance(last.value, cst.Call):
-        return dotted_text(last.value.func) in _EXITS
-    return isinstance(last, cst.Break | cst.Return)
+def leaves_function(statement: cst.CSTNode | None) -> bool:
+    """Whether a statement ends the call of its function: `return`, `sys.exit()`."""
+    if isinstance(statement, cst.Expr) and isinstance(statement.value, cst.Call):
+        return dotted_text(statement.value.func) in _EXITS
+    return isinstance(statement, cst.Return)
 
 
 def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:

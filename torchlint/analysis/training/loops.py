@@ -16,7 +16,7 @@ from torchlint.analysis.names import dotted_text, is_super
 from torchlint.analysis.training.guards import (
     asked_names,
     holds_rarely,
-    leaves_loop,
+    leaves_function,
     leaves_round,
     looks_for_broken,
     outside_training,
@@ -25,7 +25,7 @@ from torchlint.analysis.training.guards import (
 )
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
-from torchlint.source.tree import within
+from torchlint.source.tree import last_statement, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -414,10 +414,11 @@ class Loops:
 
     def _runs_once(self, block: cst.CSTNode, loop: cst.CSTNode) -> bool:
         """Whether a block in a loop ends that loop: `if step > last: save(model); break`."""
-        if not isinstance(block, cst.BaseSuite) or not leaves_loop(block):
+        if not isinstance(block, cst.BaseSuite) or self._tree.parent(block) is loop:
             return False
+        last = last_statement(block)
         loops = (each for each in self._tree.ancestors(block) if isinstance(each, LOOPS))
-        return self._tree.parent(block) is not loop and next(loops, None) is loop
+        return leaves_function(last) or (isinstance(last, cst.Break) and next(loops) is loop)
 
     def _holds_rarely(self, test: cst.BaseExpression) -> bool:
         """The same, also by what a name in the condition stands for, as in
