@@ -55,9 +55,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
-
-from ._versions import depends_on_version
 
 if TYPE_CHECKING:
     import libcst as cst

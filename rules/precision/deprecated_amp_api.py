@@ -66,10 +66,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import Applicability, Finding, Fix, Rule, without_fix
 
 from ._amp_uses import NAMES, Use, rewritten, uses_of
-from ._versions import depends_on_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

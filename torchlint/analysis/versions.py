@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.analysis.training.guards import words
 
 if TYPE_CHECKING:
-    from torchlint.rule import Module
+    from torchlint.analysis.module import Module
 
 _VERSION_WORDS = re.compile(
     r"version|^hasattr$|signature|torch_?(?:[0-9]|g[te]|l[te]|greater|less)", re.IGNORECASE

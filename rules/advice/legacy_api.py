@@ -1,0 +1,159 @@
+"""Replace what torch has ignored, deprecated or removed.
+
+## What it does
+Reports names and arguments from older versions of torch that cost something or break:
+
+| pattern | today | since torch |
+|---|---|---|
+| `Variable(x, volatile=True)` | is ignored with a warning, so evaluation records a graph | 0.4 |
+| `clip_grad_norm(…)` | warns on each call; use `clip_grad_norm_` | 0.4 |
+| `verbose=…` of a learning rate scheduler | raises a `TypeError` | 2.7 |
+| `torch.backends.cuda.sdp_kernel` (a hint) | warns; use `torch.nn.attention.sdpa_kernel` | 2.3 |
+| `apex.amp`, DDP of apex (a hint) | no longer developed; use `torch.amp` and torch's DDP | 1.6 |
+| `Variable(x)` (pedantic) | detaches `x`, as `x.detach()` does | 0.4 |
+
+## Why it is slow
+`volatile=True` once switched gradients off. Now nothing does, so each evaluation keeps all its
+activations, as in training. A warning is built and filtered on every call. The patches of
+`apex.amp` break the graphs of `torch.compile`, which cannot fuse across them. `Variable(x)` itself
+costs little: 6 µs on a CPU.
+
+## Example
+```python
+for images, labels in loader:
+    outputs = model(torch.autograd.Variable(images.to(device), volatile=True))
+    losses.append(criterion(outputs, labels.to(device)))
+```
+
+## Use instead
+```python
+with torch.no_grad():
+    for images, labels in loader:
+        outputs = model(images.to(device))
+        losses.append(criterion(outputs, labels.to(device)))
+```
+
+## When it is silent
+- If the project supports a torch older than the one in the table.
+- In code that chooses by version: under `if torch.__version__ …` or `hasattr`, or in `except`.
+- `volatile=True` where gradients are off already.
+- `Variable` of other libraries, or with other arguments, such as `requires_grad=True`.
+- In tests.
+
+What other rules report is not repeated here: `torch.cuda.amp`, `nn.DataParallel`.
+
+## Fix safety
+**Safe** for `clip_grad_norm_`, which is what the old name calls; for `verbose`, with which no
+program gets further; and for `Variable(torch.zeros(3))` and other tensors made on the spot.
+
+**Unsafe** for any other `Variable(x)`: it cuts `x` out of its graph, and the fix does not. If a
+gradient must end there, write `x.detach()`. The other rows have no fix.
+
+## How verify confirms it
+It measures the fixed script. What a warning costs is a few microseconds per step, so the ratio is
+usually UNRESOLVED around 1. The numbers are bitwise equal if no gradient ended at a `Variable`.
+
+## References
+- PyTorch 0.4.0 Migration Guide
+- `torch.nn.utils.clip_grad_norm_`
+- `torch.nn.attention.sdpa_kernel`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.versions import depends_on_version
+from torchlint.rule import Applicability, Argument, Match, Rule, Tier, calls, edits, remove
+
+from ._variables import unwrap
+
+if TYPE_CHECKING:
+    from torchlint.rule import Change
+
+_SCHEDULERS = tuple(
+    f"torch.optim.{name}"
+    for name in (
+        "CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR ExponentialLR LambdaLR LinearLR "
+        "MultiplicativeLR MultiStepLR OneCycleLR PolynomialLR ReduceLROnPlateau StepLR"
+    ).split()
+)
+_SAYS = {
+    "volatile": "torch ignores `volatile`, so this records a graph; use `with torch.no_grad():`.",
+    "verbose": "torch 2.7 has removed `verbose`, so this raises a `TypeError`; remove it.",
+    "clip_grad_norm": "`clip_grad_norm` warns on each call; use `clip_grad_norm_`.",
+    "sdp_kernel": "`sdp_kernel` warns on each use; use `torch.nn.attention.sdpa_kernel`.",
+    "initialize": "`apex.amp` is no longer developed; use `torch.amp`, which has replaced it.",
+    "DistributedDataParallel": "This class of apex is no longer developed; use torch's own.",
+    "Variable": "`Variable` does what `.detach()` does since torch 0.4; use that, or the tensor.",
+}
+
+
+def _name(match: Match) -> str:
+    return match.module.resolve(match.call.func)[0].rpartition(".")[2]
+
+
+def _outdated(match: Match) -> str:
+    """The name or argument that is out of date."""
+    keyword = match.argument.keyword if match.argument else None
+    return keyword.value if keyword else _name(match)
+
+
+def _may_be_current(match: Match) -> bool:
+    """Whether a version decides about the call, or its name may stand for something else."""
+    several = len(match.module.resolve(match.call.func)) > 1
+    return several or depends_on_version(match.node, match.module)
+
+
+def _records_a_graph(match: Match) -> bool:
+    return not match.module.loops.grad_is_off(match.node)
+
+
+def _only_wraps(match: Match) -> bool:
+    """`Variable(x)`."""
+    return len(match.call.args) == 1 and not (match.call.args[0].keyword or match.call.args[0].star)
+
+
+def _change(match: Match) -> Change | str:
+    outdated, func = _outdated(match), match.call.func
+    if outdated == "verbose":
+        return remove(match)
+    if outdated == "Variable":
+        return unwrap(match)
+    if outdated != "clip_grad_norm":
+        return "what replaces it takes other arguments, in another place"
+    if isinstance(func, cst.Attribute):
+        return "Use `clip_grad_norm_`", edits.replace(match.module, func.attr, "clip_grad_norm_")
+    torch = match.module.names.imported_as("torch", match.node)
+    if torch is None:
+        return "the import has to change, too"
+    new = f"{torch}.nn.utils.clip_grad_norm_"
+    return f"Use `{new}`", edits.replace(match.module, func, new)
+
+
+rule = Rule(
+    code="TL903",
+    name="legacy-api",
+    family="advice",
+    summary="torch ignores, deprecates or has removed this",
+    fix=Applicability.SAFE,
+    finds=(
+        calls(
+            "torch.autograd.Variable",
+            Argument("volatile", bad=True),
+            where=(_records_a_graph,),
+        ),
+        calls("torch.nn.utils.clip_grad_norm"),
+        calls(*_SCHEDULERS, Argument("verbose", bad=(True, False)), since=(2, 7)),
+        calls("torch.backends.cuda.sdp_kernel", tier=Tier.HINT, since=(2, 3)),
+        calls("apex.amp.initialize", "apex.parallel.DistributedDataParallel", tier=Tier.HINT),
+        calls("torch.autograd.Variable", tier=Tier.PEDANTIC, where=(_only_wraps,)),
+    ),
+    unless=(_may_be_current,),
+    message=lambda match: _SAYS[_outdated(match)],
+    change=_change,
+    triggers=(r"volatile|clip_grad_norm\(|verbose|sdp_kernel|\bapex\b|\bVariable\(",),
+    off_in_tests=True,
+)
