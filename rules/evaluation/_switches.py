@@ -1,24 +1,23 @@
-"""Switches for debugging: whether they are always on, and stay so."""
+"""Switches for debugging: whether they are on for everybody."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
-from torchlint.analysis.literals import literal
-
 if TYPE_CHECKING:
-    from torchlint.rule import Module
+    import libcst as cst
+
+    from torchlint.rule import Match, Module
 
 
-def always_runs(node: cst.CSTNode, module: Module) -> bool:
-    """Whether no condition decides about a node, or about its function where the file uses that:
-    `enable_debugging()` that nobody calls, or only `if args.debug`, does not."""
-    function = module.function(node)
-    if next(module.conditions(node), None) is not None:
-        return False
-    return function is None or module.once(_is_used_always, function)
+def is_optional(match: Match) -> bool:
+    """Whether a condition decides about a match, or about its function where the file uses that:
+    `enable_debugging()` that nobody calls, or only `if args.debug`, is optional."""
+    module = match.module
+    function = module.function(match.node)
+    if next(module.conditions(match.node), None) is not None:
+        return True
+    return function is not None and not module.once(_is_used_always, function)
 
 
 def _is_used_always(module: Module, function: cst.FunctionDef) -> bool:
@@ -27,26 +26,4 @@ def _is_used_always(module: Module, function: cst.FunctionDef) -> bool:
     return any(
         use is not name and next(module.conditions(use), None) is None
         for use in module.spelled(name.value)
-    )
-
-
-def changes_again(module: Module, variable: str, values: tuple[str, ...]) -> bool:
-    """Whether a file takes an environment variable away, or gives it another value than these."""
-    for text in module.nodes(cst.SimpleString):
-        if literal(text) != variable:
-            continue
-        line, call = module.small_statement(text), module.call_with(text)
-        if isinstance(line, cst.Del) or (call and module.calls(call, "os.environ.pop")):
-            return True
-        if isinstance(line, cst.Assign) and literal(line.value) not in values:
-            return True
-    return False
-
-
-def is_imported_before(package: str, node: cst.CSTNode, module: Module) -> bool:
-    """Whether a file imports something of a package above a node."""
-    imports = (*module.nodes(cst.Import), *module.nodes(cst.ImportFrom))
-    return any(
-        package in module.source(each) and module.order(each) < module.order(node)
-        for each in imports
     )

@@ -67,7 +67,8 @@ from torchlint.rule import (
     remove,
 )
 
-from ._switches import always_runs, changes_again, is_imported_before
+from ._environment import changes_again, is_imported_before
+from ._switches import is_optional
 
 _BLOCKING = ("CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING")
 _UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"
@@ -87,10 +88,6 @@ def _named(match: Match) -> str:
     """The variable or function that switches something on."""
     text = match.module.source(match.node)
     return next(name for name in _COSTS if name in text)
-
-
-def _is_optional(match: Match) -> bool:
-    return not always_runs(match.node, match.module)
 
 
 def _has_reason(match: Match) -> bool:
@@ -122,7 +119,7 @@ rule = Rule(
             tier=Tier.HINT,
         ),
     ),
-    unless=(_is_optional, _has_reason, _is_too_late, _is_undone),
+    unless=(is_optional, _has_reason, _is_too_late, _is_undone),
     message=lambda match: f"{_COSTS[_named(match)]}; set `{_named(match)}` only to look for a bug.",
     change=remove,
     contexts=(Context.TRAINS, Context.ACCELERATOR),

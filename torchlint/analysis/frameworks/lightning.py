@@ -39,6 +39,7 @@ LIGHTNING = Framework(
         ),
         Setting("unused parameters", r"^lightning\..*\.DDPStrategy$", ("find_unused_parameters",)),
         Setting("anomaly detection", r"^lightning\.pytorch\.Trainer$", ("detect_anomaly",)),
+        Setting("profiler", r"^lightning\.pytorch\.Trainer$", ("profiler",)),
         Setting("determinism", r"^lightning\.pytorch\.Trainer$", ("deterministic",)),
     ),
 )
