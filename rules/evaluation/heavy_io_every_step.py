@@ -120,5 +120,10 @@ rule = Rule(
     message=_message,
     change="how often it is needed is yours to say",
     contexts=(Context.HOT,),
+    triggers_on_demand=(
+        r"\btorch\.save\(|\bsave_image\(|\.(?:savefig|save_pretrained|save_state)\(|\bim(?:save|write)\("
+        r"|\b(?:np|numpy)\.savez?|\bdeepcopy\([^\n]{0,80}\bstate_dict\(|\bwandb\.[HIV]|"
+        rf"\.(?:{'|'.join(_LOGGED)})\(",
+    ),
     off_in_tests=True,
 )
