@@ -1,0 +1,238 @@
+"""Loops that evaluate a model with gradients on, and what they keep of the graphs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import libcst as cst
+
+from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.training.freezing import is_frozen
+from torchlint.analysis.training.grad_modes import may_be_off
+from torchlint.analysis.training.loops import sounds_like_evaluation
+from torchlint.analysis.uses import method_name
+from torchlint.analysis.values.iteration import is_over_loader
+from torchlint.analysis.values.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from torchlint.analysis.training.loops import Loop
+    from torchlint.rule import Module
+
+_NO_MODEL = re.compile(r"(?i:crit|loss|objective|pipe|transform|process|token|metric|scaler)")
+_NEEDS_GRADIENTS = re.compile(
+    r"(?i:backward|\bgrad\b|requires_grad|enable_grad|jacobian|hessian|\b[jv][jv]p\b|attack|"
+    r"adversar|perturb|saliency|grad_?cam|attribution|captum)"
+)
+_TESTING = frozenset({"pytest", "unittest"})
+_KEEPS = frozenset({"append", "extend", "insert", "add", "put"})
+_WITH_GRAPH = Kind.DEVICE | Kind.TENSOR | Kind.LIKELY
+
+
+class Evaluation(NamedTuple):
+    """A loop that evaluates a model.
+
+    Args:
+        call: the first call of the model.
+        named: the function is named for an evaluation.
+        switched: `.eval()` of the same model comes before.
+        over_loader: the loop goes over batches of a loader.
+        leaves: a tensor of the loop may be used after it, or by the caller.
+    """
+
+    call: cst.Call
+    named: bool
+    switched: bool
+    over_loader: bool
+    leaves: bool
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is an evaluation and nothing else, beyond doubt."""
+        if self.named and self.switched:
+            return True
+        return not self.leaves and (self.switched or self.over_loader)
+
+
+def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
+    """The evaluation that a loop is, if it is one with gradients on."""
+    call = module.once(_evaluated).get(loop)
+    if call is None or _repeats(loop, module) or _is_test(module):
+        return None
+    if may_be_off(call, module) or _needs_gradients(loop, module):
+        return None
+    function = module.function(loop)
+    named = function is not None and sounds_like_evaluation(function.name.value)
+    switched = _is_switched(call, loop, module)
+    if not switched and (not named or _is_run_by_base(call, module)):
+        return None
+    over_loader = _is_over_loader(loop, module)
+    return Evaluation(call, named, switched, over_loader, _leaves(loop, module))
+
+
+def _is_test(module: Module) -> bool:
+    """Whether a file is a test; `test_net.py` with a command line evaluates."""
+    packages = {name.partition(".")[0] for name in module.imported}
+    return module.test_like and not (module.is_entry and packages.isdisjoint(_TESTING))
+
+
+def _evaluated(module: Module) -> dict[Loop, cst.Call]:
+    """The loops that evaluate, with the first call of a model in each. A call belongs to the
+    innermost loop around it that goes over a loader, else to the outermost one."""
+    found: dict[Loop, cst.Call] = {}
+    for call in module.nodes(cst.Call):
+        if _calls_model(call, module) and module.in_evaluation(call):
+            loops = _loops_of(call, module)
+            over = (loop for loop in loops if _is_over_loader(loop, module))
+            loop = next(over, loops[-1]) if loops else None
+            if loop and _is_first(loop, found, module):
+                found[loop] = call
+    return found
+
+
+def _is_first(loop: Loop, before: Collection[Loop], module: Module) -> bool:
+    """Whether a function that only evaluates was not found yet: one fix is for all its loops."""
+    function = module.function(loop)
+    if function is None or function in module.loops.training_functions:
+        return loop not in before
+    return all(module.function(other) is not function for other in before)
+
+
+def _loops_of(call: cst.Call, module: Module) -> list[Loop]:
+    """The loops around a call that do not train, innermost first."""
+    found: list[Loop] = []
+    anchors = [module.order(anchor) for anchor in module.loops.anchors]
+    for loop in module.loops.loops_around(call):
+        inside = set(map(module.order, module.calls_within(loop)))
+        if not inside.isdisjoint(anchors):
+            break
+        found.append(loop)
+    return found
+
+
+def _calls_model(call: cst.Call, module: Module) -> bool:
+    """`model(x)` of a model that learns; not a loss, and not a whole pipeline."""
+    name = dotted_text(call.func)
+    return (
+        name != ""
+        and not _NO_MODEL.search(name.rpartition(".")[2])
+        and module.value(call.func).has(Kind.MODULE)
+        and not module.resolve(call.func)
+        and not is_frozen(call.func, module)
+        and not _goes_over(call, module)
+        and not _is_part_of_model(call, module)
+    )
+
+
+def _goes_over(call: cst.Call, module: Module) -> bool:
+    """`for layer in layers: x = layer(x)` is one pass through a model."""
+    bindings = module.flow.reaching(call.func) if isinstance(call.func, cst.Name) else []
+    return any(binding.how is How.ITERATION for binding in bindings)
+
+
+def _is_part_of_model(call: cst.Call, module: Module) -> bool:
+    """Whether it is `forward`, or another method of a module, that calls its parts."""
+    class_ = module.class_(call)
+    bases = [] if class_ is None else module.definitions.bases(class_)
+    name = module.qualified_name(module.function(call)).rpartition(".")[2]
+    return any(base.endswith("Module") for base in bases) and not sounds_like_evaluation(name)
+
+
+def _repeats(loop: Loop, module: Module) -> bool:
+    """`for _ in range(10)`, a warm-up."""
+    source = loop.iter if isinstance(loop, cst.For) else None
+    return (
+        isinstance(source, cst.Call)
+        and module.calls(source, "builtins.range")
+        and isinstance(module.literal(source.args[-1].value), int)
+    )
+
+
+def _is_run_by_base(call: cst.Call, module: Module) -> bool:
+    """Whether a base class of another file may call the method, with gradients off."""
+    class_ = module.class_(call)
+    bases = [] if class_ is None else module.definitions.bases(class_)
+    return any(not base.startswith((":", "builtins.", "torch.")) for base in bases)
+
+
+def _is_over_loader(loop: Loop, module: Module) -> bool:
+    return isinstance(loop, cst.For) and is_over_loader(loop.iter, module.values)
+
+
+def _is_switched(call: cst.Call, loop: Loop, module: Module) -> bool:
+    """Whether `.eval()` of the model comes before in the function, as its last switch."""
+    model, function = dotted_text(call.func), module.function(loop)
+    switches = [
+        each
+        for method in ("eval", "train")
+        for each in module.calls_by_method.get(method, ())
+        if dotted_text(each.func).rpartition(".")[0] == model
+        and module.function(each) is function
+        and module.order(each) < module.order(call)
+    ]
+    last = max(switches, key=module.order, default=None)
+    return last is not None and (
+        method_name(last) == "eval"
+        or (bool(last.args) and module.literal(last.args[0].value) is False)
+    )
+
+
+def _needs_gradients(loop: Loop, module: Module) -> bool:
+    """Whether a loop, its function or a function of the file that it calls names something that
+    needs gradients, such as an attack; of a function that trains as well, only the loop counts."""
+    function = module.function(loop)
+    trains = function in module.loops.training_functions
+    read: list[cst.CSTNode] = [loop] if function is None or trains else [function]
+    read += [own for call in module.calls_within(loop) if (own := module.definitions.callee(call))]
+    return any(_NEEDS_GRADIENTS.search(module.source(each)) for each in read)
+
+
+# what is kept ------------------------------------------------------------------------------
+
+
+def _leaves(loop: Loop, module: Module) -> bool:
+    """Whether a tensor with its graph may be used after the loop, or by who called its function."""
+    kept = {name for node in module.within(loop.body) for name in _kept_by(node, module)}
+    function = module.function(loop)
+    if "" in kept or (kept and function in module.loops.training_functions):
+        return True
+    return any(
+        _has_graph(part, kept, module)
+        for answer in (module.definitions.returns(function) if function is not None else ())
+        for part in _parts(answer.value)
+    )
+
+
+def _kept_by(node: cst.CSTNode, module: Module) -> list[str]:
+    """The variables in which a statement keeps a tensor beyond its round; an attribute is ""."""
+    targets: list[cst.BaseExpression]
+    if isinstance(node, cst.AugAssign):
+        kept, targets = [node.value], [node.target]
+    elif isinstance(node, cst.Assign):
+        targets = [each.target for each in node.targets]
+        kept = (
+            [] if all(isinstance(each, cst.Name | cst.Tuple) for each in targets) else [node.value]
+        )
+    elif isinstance(node, cst.Call) and method_name(node) in _KEEPS:
+        assert isinstance(node.func, cst.Attribute)
+        kept, targets = [arg.value for arg in node.args], [node.func.value]
+    else:
+        return []
+    if not any(module.value(each).has(_WITH_GRAPH) for each in kept):
+        return []
+    roots = (each.value if isinstance(each, cst.Subscript) else each for each in targets)
+    return [each.value if isinstance(each, cst.Name) else "" for each in roots]
+
+
+def _parts(node: cst.BaseExpression | None) -> Sequence[cst.BaseExpression | None]:
+    if isinstance(node, cst.Tuple | cst.List | cst.Dict):
+        return [each.value for each in node.elements]
+    return [node]
+
+
+def _has_graph(node: cst.BaseExpression | None, kept: set[str], module: Module) -> bool:
+    return module.value(node).has(_WITH_GRAPH) or (
+        isinstance(node, cst.Name) and node.value in kept
+    )
