@@ -11,6 +11,7 @@ from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
 from torchlint.analysis.training.loops import sounds_like_evaluation
+from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from torchlint.analysis.training.loops import Loop
     from torchlint.rule import Module
 
-_NO_MODEL = re.compile(r"(?i:crit|loss|objective|pipe|transform|process|token|metric|scaler)")
 _NEEDS_GRADIENTS = re.compile(
     r"(?i:backward|\bgrad\b|requires_grad|enable_grad|jacobian|hessian|\b[jv][jv]p\b|attack|"
     r"adversar|perturb|saliency|grad_?cam|attribution|captum)"
@@ -83,11 +83,11 @@ def _evaluated(module: Module) -> dict[Loop, cst.Call]:
     innermost loop around it that goes over a loader, else to the outermost one."""
     found: dict[Loop, cst.Call] = {}
     for call in module.nodes(cst.Call):
-        if _calls_model(call, module) and module.in_evaluation(call):
-            loops = _loops_of(call, module)
+        loops = _loops_of(call, module) if _learns(call, module) else []
+        if loops and module.in_evaluation(call):
             over = (loop for loop in loops if _is_over_loader(loop, module))
-            loop = next(over, loops[-1]) if loops else None
-            if loop and _is_first(loop, found, module):
+            loop = next(over, loops[-1])
+            if _is_first(loop, found, module):
                 found[loop] = call
     return found
 
@@ -112,14 +112,10 @@ def _loops_of(call: cst.Call, module: Module) -> list[Loop]:
     return found
 
 
-def _calls_model(call: cst.Call, module: Module) -> bool:
-    """`model(x)` of a model that learns; not a loss, and not a whole pipeline."""
-    name = dotted_text(call.func)
+def _learns(call: cst.Call, module: Module) -> bool:
+    """Whether a call runs a whole model whose parameters need gradients."""
     return (
-        name != ""
-        and not _NO_MODEL.search(name.rpartition(".")[2])
-        and module.value(call.func).has(Kind.MODULE)
-        and not module.resolve(call.func)
+        runs_model(call, module)
         and not is_frozen(call.func, module)
         and not _goes_over(call, module)
         and not _is_part_of_model(call, module)

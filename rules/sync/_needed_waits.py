@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.training.clocks import clock_reads
 from torchlint.analysis.uses import method_name
 
 if TYPE_CHECKING:
     from torchlint.rule import Match, Module
 
-_CLOCKS = tuple(
-    f"time.{name}" for name in ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic")
-)
 _MEASURES = re.compile(r"(?:^|_)(?:time|timed|timing|bench|benchmark|profile|measure)(?:_|$)")
 _WAITS = re.compile(r"barrier|synchroni[sz]e|wait_for")
 
@@ -29,8 +27,7 @@ def is_timed(match: Match) -> bool:
 
 def _timed(module: Module) -> set[tuple[cst.CSTNode | None, cst.CSTNode | None]]:
     """The functions and loops in which a clock is read."""
-    read = [call for name in _CLOCKS for call in module.calls_by_name.get(name, ())]
-    read += module.calls_by_method.get("elapsed_time", ())
+    read = clock_reads(module) + module.calls_by_method.get("elapsed_time", [])
     return {_round(call, module) for call in read}
 
 

@@ -254,14 +254,13 @@ def main(net, train_loader, val_loader):
             losses.append(criterion(net(images), labels))
         net.train()
 
-# case: a training loop that evaluates now and then
-net.eval()
-for images, labels in loader:
-    net.train()
-    criterion(net(images), labels).backward()
-    optimizer.step()
-    net.eval()
-    correct = net(images)
+# case: a training loop that evaluates as well
+def main(net, loader):
+    for images, labels in loader:
+        net.train()
+        optimizer.step(criterion(net(images), labels))
+        net.eval()
+        correct = net(images)
 
 # case: a name, and no switch
 def test(net, loader):
@@ -274,6 +273,21 @@ def test(net, loader):
     for images, labels in loader:  # TL701 hint
         outputs.append(net(images))
     return outputs, loader
+
+# case: a name, and a switch in another function
+def load(net):
+    net.eval()
+def test(net, loader):
+    for images, labels in loader:  # TL701 hint
+        score = net(images)
+    return score
+
+# case: a name, and a mode that the caller chooses
+def test(net, loader, mode):
+    net.train(mode)
+    for images, labels in loader:  # TL701 hint
+        score = net(images)
+    return score
 
 # case: a name, and tensors that an object keeps
 def test(self, net, loader):
