@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     [
         ("model(x)", True),
         ("self.encoder(x)", True),
+        ("self.critic(x)", True),
         ("moved(x)", True),
         ("models[0](x)", False),
         ("criterion(x)", False),

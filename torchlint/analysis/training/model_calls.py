@@ -13,7 +13,7 @@ from torchlint.analysis.values.kinds import Kind
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
-_NO_MODEL = re.compile(r"(?i:crit|loss|objective|pipe|transform|process|token|metric|scaler)")
+_NO_MODEL = re.compile(r"(?i:crit(?!ic)|loss|objective|pipe|transform|process|token|metric|scaler)")
 _FUNCTION = re.compile(
     r"^_*(?:build|compile|convert|create|export|freeze|get|init|load|make|prepare|save|set|setup|"
     r"shard|wrap)_"

@@ -1,0 +1,118 @@
+"""Evaluate target networks and teachers under `torch.no_grad()`.
+
+## What it does
+Reports the forward pass of a model in a training step whose result is only used after `.detach()`
+or `.data`: of a target network, a teacher, or a generator whose images train the discriminator.
+
+## Why it is slow
+The forward pass builds a graph and keeps its activations, and no backward pass goes through them,
+since `.detach()` cuts the result off. Under `torch.no_grad()` none of this happens: the pass takes
+less time, and the step needs less memory.
+
+## Example
+```python
+for state, action, reward, next_state in loader:
+    next_value = model(next_state.to(device)).max(1)[0]
+    expected = (reward.to(device) + 0.99 * next_value).detach()
+    loss = criterion(model(state.to(device)).gather(1, action), expected)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for state, action, reward, next_state in loader:
+    with torch.no_grad():
+        next_value = model(next_state.to(device)).max(1)[0]
+    expected = reward.to(device) + 0.99 * next_value
+    loss = criterion(model(state.to(device)).gather(1, action), expected)
+    loss.backward()
+    optimizer.step()
+```
+
+## When it is silent
+Where gradients are off already, also because of who calls the function; for modules whose
+parameters are frozen; if the result is also used with its graph, returned, stored or given to a
+function that is not torch's; if it goes to the host, as an action for an environment does; outside
+of training steps, and in tests.
+
+## Fix safety
+**Unsafe**: no value changes, but a model that computes gradients in its `forward` then raises an
+error. There is a fix if the statement stands on one line and computes nothing else.
+
+## How verify confirms it
+It measures the fix, on the CPU as well as on a GPU. The numbers are bitwise equal.
+
+## References
+- PyTorch documentation, "Autograd mechanics: locally disabling gradient computation"
+- `torch.Tensor.detach`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.analysis.training.freezing import is_frozen
+from torchlint.analysis.training.grad_modes import may_be_off
+from torchlint.analysis.training.model_calls import runs_model
+from torchlint.rule import Applicability, Context, Fix, Rule, edits
+
+from ._detached import cut_of, is_only_detached
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torchlint.rule import Module, Reported
+
+rule = Rule(
+    code="TL713",
+    name="target-without-no-grad",
+    family="evaluation",
+    summary="a forward pass records a graph, and its result is detached",
+    fix=Applicability.UNSAFE,
+    contexts=(Context.HOT,),
+    triggers=(r"\.detach_?\(\)|\.data\b",),
+    off_in_tests=True,
+)
+
+_MESSAGE = (
+    "This forward pass records a graph that `.detach()` throws away; run it under "
+    "`torch.no_grad()`."
+)
+
+
+@rule.on(cst.Call)
+def is_detached_afterwards(call: cst.Call, module: Module) -> Iterable[Reported]:
+    if not runs_model(call, module) or _is_given_to_model(call, module):
+        return ()
+    if is_frozen(call.func, module) or not is_only_detached(call, module):
+        return ()
+    if may_be_off(call, module):
+        return ()
+    fix = _wrapped(call, module)
+    withheld = None if fix else "the statement may also compute what needs gradients"
+    return rule.report(module, call, _MESSAGE, fix=fix, withheld=withheld)
+
+
+def _is_given_to_model(call: cst.Call, module: Module) -> bool:
+    """`critic(state, actor(state))`: the outer pass is reported."""
+    outer = module.call_with(call)
+    return outer is not None and runs_model(outer, module)
+
+
+def _wrapped(call: cst.Call, module: Module) -> Fix | None:
+    """The statement under `torch.no_grad()`, if all that it computes is detached."""
+    line = module.enclosing(call, cst.SimpleStatementLine)
+    cut = cut_of(call, module)
+    if line is None or len(line.body) != 1 or "\n" in (text := module.source(line)):
+        return None
+    assign = line.body[0]
+    if cut is not assign and cut is not getattr(assign, "value", None):
+        return None
+    start = module.offsets(line)[0]
+    indent = module.text[edits.line_start(module, start) : start] + module.tree.default_indent
+    edit = edits.replace(module, assign, f"with torch.no_grad():\n{indent}{text}")
+    changes = (*edits.add_import(module, "torch"), edit)
+    return Fix(Applicability.UNSAFE, "Run it under `torch.no_grad()`", changes)
