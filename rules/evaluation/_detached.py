@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _CUTS = frozenset({"detach", "detach_"})
 _TO_HOST = frozenset({"cpu", "item", "numpy", "tolist"})
+_TAKES_TENSOR = frozenset({"add", "div", "gather", "mul", "sub"})
 _MOST_NAMES = 6
 _PASSED_ON = (
     cst.Arg,
@@ -51,10 +53,10 @@ def cut_of(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
         if isinstance(above, cst.Attribute):
             if above.attr.value == "data":
                 return above
-            if above.attr.value in _TO_HOST or not _is_called(above, module):
+            if above.attr.value in _TO_HOST or not _is_method(above, module):
                 return None
         elif isinstance(above, cst.Call):
-            if child is above.func and method_name(above) in _CUTS:
+            if method_name(above) in _CUTS:
                 return above
             if child is not above.func and not _computes(above, module):
                 return None
@@ -64,15 +66,14 @@ def cut_of(node: cst.BaseExpression, module: Module) -> cst.CSTNode | None:
     return None
 
 
-def _is_called(attribute: cst.Attribute, module: Module) -> bool:
-    """Whether it is the method of a call, not another attribute of a tensor or an object."""
-    parent = module.parent(attribute)
-    return isinstance(parent, cst.Call) and parent.func is attribute
+def _is_method(attribute: cst.Attribute, module: Module) -> bool:
+    """Whether it is called, and no other attribute of a tensor or an object."""
+    return isinstance(module.parent(attribute), cst.Call)
 
 
 def _computes(call: cst.Call, module: Module) -> bool:
     """Whether a call makes a tensor of its arguments: of torch, a model or a tensor."""
-    if runs_model(call, module) or method_name(call) in ("gather", "mul", "add", "min", "max"):
+    if runs_model(call, module) or method_name(call) in _TAKES_TENSOR:
         return True
     names = module.resolve(call.func)
     return bool(names) and all(name.startswith("torch.") for name in names)
@@ -88,12 +89,7 @@ def _reads_detached(assign: cst.Assign | cst.AnnAssign, module: Module, names: i
     ]
     if not names or not all(isinstance(part, cst.Name) for part in parts):
         return False
-    reads = [
-        read
-        for part in parts
-        if isinstance(part, cst.Name)
-        for read in module.reads(assign, part.value)
-    ]
+    reads = [read for part in parts for read in module.reads(assign, dotted_text(part))]
     return bool(reads) and all(_is_detached(read, module, names - 1) for read in reads)
 
 

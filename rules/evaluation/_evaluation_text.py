@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NAME = r"(?i:eval|val|test|infer|predict|visuali)"
+_NAME = r"(?i:eval|valid|val_|test|infer|predict|visuali)"
 _OFF = r"(?:no_grad|inference_mode|set_grad_enabled)"
-EVALUATES: Final = rf"\.eval\(\)|\.train\(False\)|def \w{{0,50}}{_NAME}"
+_SWITCHED = r"\.eval\(\)|\.train\(False\)"
+_NAMED = rf"def \w{{0,50}}(?:{_NAME}|_val\()"
+EVALUATES: Final = rf"{_SWITCHED}|{_NAMED}"
 CALLED_WITHOUT: Final = rf"{_OFF}\(\):[^\n]{{0,40}}\n[^\n]{{0,90}}{_NAME}"
 """What may evaluate, in the first line under a `with`."""
-_EVALUATES = re.compile(EVALUATES.encode())
+_SWITCHED_IN = re.compile(_SWITCHED.encode())
+_NAMED_IN = re.compile(_NAMED.encode())
+_MODEL = re.compile(
+    rb"(?i)(?:model|net|module|coder|backbone|classifier|generator|discriminator|actor|critic|"
+    rb"policy|student|teacher|vae|gan|head)\w{0,9}\("
+)
 _LOOPS = re.compile(rb"\b(?:for|while)\b")
 _SWITCHES = re.compile(_OFF.encode())
 _CALLED_WITHOUT = re.compile(CALLED_WITHOUT.encode())
@@ -27,8 +34,10 @@ def may_evaluate(text: bytes) -> bool:
 
 
 def _keeps_gradients(part: bytes) -> bool:
-    loops = _LOOPS.search(part) is not None and _EVALUATES.search(part) is not None
-    return loops and _SWITCHES.search(part) is None
+    if _SWITCHES.search(part) is not None or _LOOPS.search(part) is None:
+        return False
+    named = _NAMED_IN.search(part) is not None and _MODEL.search(part) is not None
+    return named or _SWITCHED_IN.search(part) is not None
 
 
 def _parts(text: bytes) -> Iterator[bytes]:

@@ -104,9 +104,11 @@ def _is_given_to_model(call: cst.Call, module: Module) -> bool:
 
 def _wrapped(call: cst.Call, module: Module) -> Fix | None:
     """The statement under `torch.no_grad()`, if all that it computes is detached."""
-    line = module.enclosing(call, cst.SimpleStatementLine)
+    line = module.statement(call)
     cut = cut_of(call, module)
-    if line is None or len(line.body) != 1 or "\n" in (text := module.source(line)):
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+        return None
+    if "\n" in (text := module.source(line)):
         return None
     assign = line.body[0]
     if cut is not assign and cut is not getattr(assign, "value", None):

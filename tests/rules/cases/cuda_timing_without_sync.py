@@ -115,6 +115,40 @@ def run(model, loader, criterion, optimizer):
         collect(scores)
         kept.append(scores)
 
+        # case: a function in the round, which waits when it is called
+        start = time.time()  # TL801
+        scores = model(images)
+        def read():
+            return scores.sum().item()
+        print(time.time() - start)
+
+        # case: a number of the host
+        start = time.time()  # TL801
+        scores = model(images)
+        share = float("0.5")
+        print(time.time() - start)
+
+        # case: functions of torch and of Python that get tensors
+        start = time.time()  # TL801
+        scores = torch.sort(model(images))
+        print(isinstance(model(images), tuple), time.time() - start)
+
+        # case: a loss
+        start = time.time()  # TL801
+        loss = criterion(model(images), labels)
+        print(time.time() - start)
+
+        # case: the shape of a tensor
+        start = time.time()  # TL801
+        scores = model(images)
+        scores.view(3, model(scores))
+        print(time.time() - start)
+
+        # case: an operation on the host
+        start = time.time()
+        scores = F.conv2d(torch.zeros(3), weight.cpu_weight)
+        print(time.time() - start)
+
         # case: the time to load
         start = time.time()
         images = images.to(device)
@@ -229,6 +263,37 @@ def run(model, images, optimizer):
         start = time.time()  # TL801
         step(model, images, optimizer)
         print(time.time() - start)
+
+# case: a function that does half of a step
+def half(model, images):
+    model(images.cuda()).sum().backward()
+def run(model, images):
+    for index in range(10):
+        start = time.time()
+        half(model, images)
+        print(time.time() - start)
+
+# case: from before a loop to its first rounds
+def run(model, images):
+    start = time.time()
+    for index in range(10):
+        model(images.cuda())
+        print(time.time() - start)
+
+# case: a `while` loop of one operation
+def measure(model, images, todo):
+    start = time.time()  # TL801
+    while todo.pop():
+        model(images.cuda())
+    elapsed = time.time() - start
+
+# case: an operation in a round of a loop of steps
+def run(model, optimizer, images):
+    for index in range(10):
+        start = time.time()  # TL801
+        model(images.cuda())
+        elapsed = time.time() - start
+        optimizer.step()
 
 # case: one operation of many rounds
 def measure(model, images):

@@ -61,6 +61,21 @@ def train(net, target_net, critic_net, teacher, loader, optimizer, criterion):
         F.mse_loss(net(state), (reward + value).detach()).backward()
         optimizer.step()
 
+        # case: the method of another tensor
+        value = values.gather(1, target_net(next_state).argmax(1))  # TL713
+        F.mse_loss(net(state), value.detach()).backward()
+        optimizer.step()
+
+        # case: a tensor of the host
+        value = target_net(next_state).cpu()
+        F.mse_loss(net(state), value.detach()).backward()
+        optimizer.step()
+
+        # case: a statement of a line with a condition
+        if late: labels = teacher(state).detach()  # TL713 | no fix
+        F.mse_loss(net(state), labels).backward()
+        optimizer.step()
+
         # case: an index of the best action
         best = target_net(next_state).argmax(1)  # TL713
         value = (-values[best] > 0).detach()
