@@ -87,7 +87,7 @@ def _reads_detached(assign: cst.Assign | cst.AnnAssign, module: Module, names: i
         for target in targets
         for part in (target.elements if isinstance(target, cst.Tuple) else [target])
     ]
-    if not names or not all(isinstance(part, cst.Name) for part in parts):
+    if not names:
         return False
     reads = [read for part in parts for read in module.reads(assign, dotted_text(part))]
     return bool(reads) and all(_is_detached(read, module, names - 1) for read in reads)

@@ -66,8 +66,6 @@ def _is_of_one_round(interval: Interval, module: Module) -> bool:
     """Whether both reads are in the same round of the same loop, or outside of any, and not around
     a whole epoch: the loops of a training wait now and then, which hides the error."""
     loops = [next(module.loops.loops_around(each), None) for each in interval[:2]]
-    if module.function(interval.start) is not module.function(interval.end):
-        return False
     block = module.enclosing(interval.start, cst.IndentedBlock, cst.Module)
     if loops[0] is not loops[1] or all(up is not block for up in module.ancestors(interval.end)):
         return False
@@ -113,8 +111,8 @@ def _is_work(call: cst.Call, module: Module) -> bool:
     """Whether a call queues work for the GPU: of a model, a backward pass, a step."""
     if call in module.loops.anchors or runs_model(call, module):
         return True
-    called = module.definitions.callee(call)
-    if called is not None and module.loops.stepping_functions.get(called, False):
+    steps = module.loops.stepping_functions.items()
+    if module.definitions.callee(call) in [function for function, whole in steps if whole]:
         return True
     names = module.resolve(call.func)
     return any(map(_OPERATIONS.search, names)) and module.value(call).only(_ON_DEVICE)

@@ -131,6 +131,25 @@ def train(net, target_net, critic_net, teacher, loader, optimizer, criterion):
         F.mse_loss(net(state), value.detach()).backward()
         optimizer.step()
 
+        # case: what a function of another file gets
+        from tools import smooth
+        value = smooth(target_net(next_state))
+        F.mse_loss(net(state), value.detach()).backward()
+        optimizer.step()
+
+        # case: another name for it is used with its graph
+        value = target_net(next_state)
+        scaled = 0.99 * value
+        F.mse_loss(net(state), scaled).backward()
+        optimizer.step()
+
+        # case: a value that depends on itself
+        value = target_net(next_state)
+        for _ in range(3):
+            value = 0.99 * value
+        F.mse_loss(net(state), value.detach()).backward()
+        optimizer.step()
+
         # case: what an object keeps
         self.value = target_net(next_state)
         F.mse_loss(net(state), self.value.detach()).backward()
