@@ -53,6 +53,12 @@ class TestWanted:
         assert wanted_by(b"x.item()", [helper_rule], on_demand=True) == []
         assert wanted_by(b"loss.item()", [rule(triggers=("backward",))], on_demand=True) == []
 
+    def test_a_file_that_is_summarized_is_wanted_for_less_at_once(self) -> None:
+        cold = rule("TL902", triggers=(r"zeros\(",), summarizes=True)
+        hot = rule(triggers_on_demand=(r"\.item\(\)",))
+        assert wanted_by(b"zeros(3); loss.item()", [hot, cold]) == ["TL901", "TL902"]
+        assert wanted_by(b"ones(3); loss.item()", [hot, cold]) == []
+
     def test_codes_keep_the_order_of_the_rules(self) -> None:
         rules = [rule("TL902", triggers=("a",)), rule("TL901", triggers=("a",))]
         assert wanted_by(b"a", rules) == ["TL902", "TL901"]

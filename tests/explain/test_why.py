@@ -155,6 +155,31 @@ def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer])
     assert "nothing shows a program that uses an accelerator" in answer.reasons[0].why
 
 
+def test_words_that_the_program_must_have_or_lack_are_named(why: Callable[..., Answer]) -> None:
+    text = LOOP.replace("in enumerate(loader):", "in enumerate(loader):  # here")
+    answer = why("TL502", train=text)
+    assert answer.reasons[0].why == "no file of the program has what the rule looks for: attention"
+    attends = (
+        "class Attention(torch.nn.Module): ...\ntorch.backends.cuda.matmul.allow_tf32 = True\n"
+    )
+    answer = why("TL502", train=text, model="import torch\nimport train\n" + attends)
+    assert answer.reasons[0].why == (
+        "a file of the program has what keeps the rule silent: a precision of float32"
+    )
+
+
+def test_what_was_parsed_for_another_rule_is_asked_too(why: Callable[..., Answer]) -> None:
+    """`torch.zeros(3).cuda()` is worth a look in code that no training step runs as well."""
+    model = """        import torch
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                state = torch.zeros(3).cuda()
+                return state * x.sum().item()  # here
+    """
+    train = "from model import Net\nnet = Net().cuda()\n" + dedent(LOOP)
+    assert why("TL201", train=train, model=model).reported is Tier.DEFAULT
+
+
 def test_a_rule_that_is_off_says_so(why: Callable[..., Answer]) -> None:
     off = Selection(ignore=("TL201",))
     answer = why("TL201", off, train=LOOP + "        print(loss.item())  # here\n")

@@ -20,11 +20,12 @@ def wanted_by(data: bytes, rules: Iterable[Rule], *, on_demand: bool = False) ->
         on_demand: the file is loaded because hot code of another file may call into it.
     """
     words = Words(data)
-    return [
-        rule.code
-        for rule in rules
-        if _wanted(rule, words) or (on_demand and _wanted_on_demand(rule, words))
-    ]
+    rules = list(rules)
+    wanted = {rule.code for rule in rules if _wanted(rule, words)}
+    # What one of them has summarized is not loaded a second time for the others.
+    if on_demand or any(rule.summarizes for rule in rules if rule.code in wanted):
+        wanted |= {rule.code for rule in rules if _wanted_on_demand(rule, words)}
+    return [rule.code for rule in rules if rule.code in wanted]
 
 
 def wanted_on_demand(data: bytes, rules: Iterable[Rule]) -> set[str]:

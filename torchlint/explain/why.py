@@ -22,7 +22,7 @@ from torchlint.finding import Finding, Position, Tier
 from torchlint.memory.store import Store
 from torchlint.project.symbols import Key
 from torchlint.reported import Waiting
-from torchlint.ruleapi.contexts import Context, holds_here, holds_in_project, settled
+from torchlint.ruleapi.contexts import HAS, LACKS, Context, holds_here, holds_in_project, settled
 from torchlint.ruleapi.registry import all_rules
 from torchlint.ruleapi.rule import Rule
 from torchlint.source.deep_stack import with_deep_stack
@@ -49,6 +49,11 @@ _NEEDS: Final = {
     Context.ACCELERATOR: "a program that uses an accelerator, such as by `.to(device)`",
     Context.TRAINS: "a program that trains a model",
 }
+_TEXTS: Final = {
+    HAS.format(""): "no file of the program has what the rule looks for",
+    LACKS.format(""): "a file of the program has what keeps the rule silent",
+}
+"""Reasons for what the text of a program must have or lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ def explain(
     """
     files, diagnostics = read(targets)
     mapper = Mapper(files, pool=pool, progress=progress, store=Store())
-    project, loaded = join(mapper)
+    project, _ = join(mapper)
     data = target.read()
 
     def answers() -> tuple[str, tuple[Answer, ...]]:
@@ -116,7 +121,8 @@ def explain(
             borders = _borders(target, data)
             row = _row(module, place, borders)
             asker = _Asker(Words(module, borders), project, row, target)
-            wanted = set(wanted_by(data, rules, on_demand=target.path in loaded))
+            called = target.path in project.summaries
+            wanted = set(wanted_by(data, rules, on_demand=called))
             found = [asker.answer(rule, wanted=rule.code in wanted) for rule in rules]
             return module.text.split("\n")[row - 1].strip(), tuple(found)
         finally:
@@ -295,8 +301,10 @@ class _Asker:
     def _project_reason(self, name: str, place: HotPlace | None) -> Reason:
         if name == Context.HOT and place is not None:
             return self._not_hot(place)
-        context = Context(name)
-        return Reason(f"nothing shows {_NEEDS[context]}")
+        for verb, why in _TEXTS.items():
+            if name.startswith(verb):
+                return Reason(f"{why}: {name.removeprefix(verb).partition(' ')[2]}")
+        return Reason(f"nothing shows {_NEEDS[Context(name)]}")
 
     def _not_hot(self, place: HotPlace) -> Reason:
         """Why a place that its own file would allow is not hot."""
