@@ -107,7 +107,8 @@ rule = Rule(
     program_has={
         "attention": CODE + r"(?:MultiheadAttention\(|\bTransformer(?:En|De)coder|"
         r"\bclass (?:\w{0,40}(?:Self|Multi[Hh]ead(?:ed)?|Cross|Window))?Attention\b|"
-        r"scaled_dot_product_attention|(?:import|from)\s+(?:transformers|diffusers)\b)"
+        r"scaled_dot_product_attention|(?:import|from)\s+(?:transformers|diffusers)\b|"
+        r"\b(?:deit3?|maxvit|swin|vit)_[a-z]\w{0,60}\()"
     },
     program_lacks={
         **CHOSEN_ELSEWHERE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
@@ -97,7 +98,10 @@ def _factors(node: cst.BaseExpression) -> list[tuple[cst.BaseExpression, cst.Bas
 
 
 def _add_up(one: cst.BaseExpression, other: cst.BaseExpression, module: Module) -> bool:
-    """Whether one of two weights is 1 minus the other."""
+    """Whether one of two weights is 1 minus the other, as it is written or as numbers."""
+    first, second = module.literal(one), module.literal(other)
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first + second, 1)
     return _is_rest(one, other, module) or _is_rest(other, one, module)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.literals import UNKNOWN, argument, literal
+from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
@@ -31,10 +31,6 @@ _MOVED_AT_ONCE = re.compile(
 )
 _FORWARD = re.compile(rb"\s{0,100}(?:async )?def forward\b")
 _STEPS = re.compile(STEP_TEXT.encode())
-_ARRAYS = tuple(
-    f"numpy.{name}" for name in "arange eye full identity linspace ones tri zeros".split()
-)
-_RESHAPES = ("astype", "copy", "flatten", "ravel", "reshape", "transpose")
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -61,19 +57,6 @@ def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
     behind = transfer_behind(made, module)
     reads = [] if behind is not None else _reads(made, module)
     return _transfer_of_read(reads[0], made, module) if reads else behind
-
-
-def holds_new_array(made: cst.Call, module: Module) -> bool:
-    """Whether `torch.from_numpy` is given an array that torch could create as well:
-    `np.eye(3).flatten()`, `np.array([1, 0, 0]).astype(np.float32)`."""
-    array = argument(made, "ndarray", 0)
-    while isinstance(array, cst.Call) and method_name(array) in _RESHAPES:
-        assert isinstance(array.func, cst.Attribute)
-        array = array.func.value
-    if not isinstance(array, cst.Call):
-        return False
-    written = literal(argument(array, "object", 0)) is not UNKNOWN
-    return module.calls(array, *_ARRAYS) or (written and module.calls(array, "numpy.array"))
 
 
 def is_filled_from_device(made: cst.Call, module: Module) -> bool:

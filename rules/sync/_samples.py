@@ -26,6 +26,7 @@ _NUMBERS = (cst.Subtract, cst.Multiply, cst.Divide, cst.Power, cst.BitAnd, cst.B
 _FINDS = frozenset({"argwhere", "masked_select", "nonzero", "unique", "unique_consecutive"})
 """Their results have a size that the host must wait for."""
 _READS = frozenset({"item", "tolist"})
+_ADDS = frozenset({"index_add_", "scatter_add_"})
 
 
 def is_one_tensor(node: cst.BaseExpression, module: Module) -> bool:
@@ -64,6 +65,22 @@ def waits_for(code: cst.CSTNode, module: Module) -> Operand | None:
         if operand is not None:
             return operand
     return None
+
+
+def adds_to(loop: cst.For, module: Module) -> Operand | None:
+    """The tensor to which each round of a loop adds at the places that an index names."""
+    for call in module.within(loop.body):
+        if not isinstance(call, cst.Call) or method_name(call) not in _ADDS:
+            continue
+        assert isinstance(call.func, cst.Attribute)
+        total = call.func.value
+        if isinstance(total, cst.Name) and not _is_made_in(loop, total, module):
+            return operand_of_value(module.value(total))
+    return None
+
+
+def _is_made_in(loop: cst.For, name: cst.Name, module: Module) -> bool:
+    return any(loop in module.ancestors(each.node) for each in module.flow.reaching(name))
 
 
 def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:

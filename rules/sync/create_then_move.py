@@ -3,7 +3,8 @@
 ## What it does
 Reports `torch.zeros(n).to(device)`, `torch.randn(n).cuda()`, `torch.arange(n).type_as(x)` and the
 like, also where the copy stands on a later line; a buffer in host memory that is filled from the
-device and then moved there; and `torch.from_numpy(np.eye(n)).to(device)` on each call of a module.
+device and then moved there; and arrays that NumPy makes of sizes and numbers alone, such as
+`torch.from_numpy(np.arange(n) * 16).to(device)`, on each step or call of a module.
 
 ## Why it is slow
 The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all
@@ -71,11 +72,11 @@ from ._creation import (
     LIKE,
     SIZED,
     create_on_device,
-    holds_new_array,
     is_filled_from_device,
     may_create_and_move,
     transfer_of_created,
 )
+from ._new_arrays import is_new_array
 
 
 def _is_moved(match: Match) -> bool:
@@ -90,7 +91,8 @@ def _moves(match: Match) -> bool:
 
 def _holds_new_array(match: Match) -> bool:
     """Whether NumPy creates the numbers each time, although torch could."""
-    return holds_new_array(match.call, match.module) and not _runs_seldom(match)
+    array = argument(match.call, "ndarray", 0)
+    return is_new_array(array, match.module) and not _runs_seldom(match)
 
 
 def _is_like_host_tensor(match: Match) -> bool:

@@ -4,7 +4,8 @@
 Reports Python's `sum`, `max`, `min`, `any`, `all`, `sorted` and `set` of a tensor on each training
 step, and loops over the elements of a tensor or the samples of a batch in which each round waits
 for the GPU: by `.item()`, `torch.unique`, `nonzero`, a mask, or a slice that ends at an element of
-a tensor.
+a tensor. Also such loops in which each round adds to the same tensor by `index_add_` or
+`scatter_add_`, which take all samples at once.
 
 ## Why it is slow
 Python takes the elements one by one, and each of them is a tensor with kernels of its own, where
@@ -68,7 +69,7 @@ import libcst as cst
 from torchlint.rule import Applicability, Context, Rule, Tier, calls
 
 from ._element_builtins import BUILTINS, by_torch, message, takes_a_tensor
-from ._samples import goes_over_samples, waits_for
+from ._samples import adds_to, goes_over_samples, waits_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,26 +91,32 @@ rule = Rule(
     may_change="floats are added in another order, and NaN is found by `max` and `min`",
 )
 
-_LOOP = (
+_WAITS = (
     "Each round of this loop waits for the GPU on every step; compute with the whole tensor, or "
     "read what the loop needs by one `.tolist()` before it."
+)
+_ADDS = (
+    "Each round of this loop adds one sample by a kernel of its own on every step; join the "
+    "indices and the numbers of all samples, and add once."
 )
 
 
 @rule.on(cst.For, cst.ListComp, cst.GeneratorExp)
-def waits_for_each_sample(
+def takes_each_sample_alone(
     loop: cst.For | cst.ListComp | cst.GeneratorExp, module: Module
 ) -> Iterable[Reported]:
     head, body = (loop, loop.body) if isinstance(loop, cst.For) else (loop.for_in, loop.elt)
     if not goes_over_samples(head.iter, module) or _ends_early(loop, module):
         return ()
-    operand = waits_for(body, module)
+    operand, message = waits_for(body, module), _WAITS
+    if operand is None and isinstance(loop, cst.For):
+        operand, message = adds_to(loop, module), _ADDS
     if operand is None or any(
         isinstance(above, cst.For) and goes_over_samples(above.iter, module)
         for above in module.ancestors(loop)
     ):
         return ()
-    return rule.report(module, loop, _LOOP, tier=Tier.HINT, withheld=_WITHHELD, operand=operand)
+    return rule.report(module, loop, message, tier=Tier.HINT, withheld=_WITHHELD, operand=operand)
 
 
 _WITHHELD = "whether one operation can do all rounds at once is not known"

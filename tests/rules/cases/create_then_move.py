@@ -283,7 +283,41 @@ for step, (images, labels) in enumerate(loader):
     a = torch.from_numpy(np.array(rows)).to(device)
 
     # case: of numbers that NumPy draws
-    a = torch.from_numpy(np.random.rand(3)).to(device)
+    a = torch.from_numpy(np.random.rand(3)).to(device)  # TL205 | no fix
+    a = torch.from_numpy(np.random.permutation(len(images))).to(device)  # TL205 | no fix
+
+    # case: of an array that NumPy shuffles
+    a = torch.from_numpy(np.random.permutation(array)).to(device)
+    a = torch.from_numpy(np.random.choice(array, 3)).to(device)
+
+    # case: of a grid
+    x = np.arange(8) * 16
+    y = np.arange(8) * 16 + 8
+    x, y = np.meshgrid(x, y)
+    a = torch.from_numpy(np.stack((x, y))).float().to(device)  # TL205 | no fix
+    a = torch.from_numpy(np.vstack([x.ravel(), y.ravel()]).T).to(device)  # TL205
+    a = torch.from_numpy(np.stack(np.meshgrid(np.arange(8), np.linspace(0, 1, 8)))).to(device)  # TL205
+    a = torch.from_numpy(np.mgrid[0:8, 0:8]).to(device)  # TL205
+    a = torch.from_numpy(1 - np.tri(8)).to(device)  # TL205
+
+    # case: of a grid that holds data
+    x = np.arange(8) * scales
+    a = torch.from_numpy(np.stack((x, x))).to(device)
+    a = torch.from_numpy(np.stack([np.arange(8), scales])).to(device)
+    a = torch.from_numpy(np.stack(scales)).to(device)
+    a = torch.from_numpy(np.ogrid[0:8]).to(device)
+    a = torch.from_numpy(np.ones(8).real).to(device)
+
+    # case: of an array into which something is written
+    mask = np.zeros(8)
+    mask[places] = 1
+    a = torch.from_numpy(mask).to(device)
+
+    # case: of one of two arrays
+    mask = np.zeros(8)
+    if scales:
+        mask = np.asarray(scales)
+    a = torch.from_numpy(mask).to(device)
 
     # case: of numbers that NumPy creates, and changes
     a = torch.from_numpy(np.eye(3).clip(0, limit)).to(device)
@@ -332,6 +366,20 @@ for step in range(9):
 # case: in a function
 def draw(n):
     return torch.randn(n).to(device)  # TL205 hint unsafe
+
+# case: of a grid with a factor that stays the same, and with others
+class Anchors(nn.Module):
+    def __init__(self, stride):
+        super().__init__()
+        self.stride = stride
+        self.scale = stride
+
+    def grow(self, scale):
+        self.scale = scale
+
+    def forward(self, x):
+        y = x + torch.from_numpy(np.arange(8) * self.stride).to(x.device)  # TL205
+        return y + torch.from_numpy(np.arange(8) * self.scale).to(x.device)
 
 # case: of numbers that NumPy creates, once
 def build():

@@ -31,6 +31,19 @@ for step, (images, labels) in enumerate(loader):
             kept.mul_(decay).add_(current, alpha=1 - decay)
             # removed
 
+    # case: by two numbers that add up to 1
+    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 unsafe
+    # becomes: torch.optim.swa_utils.get_ema_multi_avg_fn(0.999)(
+    # added:     list(average.parameters()), list(model.parameters()), 0
+    # added: )
+        kept.data.mul_(0.999).add_(current.data, alpha=0.001)
+        # removed
+
+    # case: by two numbers that do not
+    for kept, current in zip(average.parameters(), model.parameters()):
+        kept.data.mul_(0.9).add_(current.data, alpha=0.01)
+        kept.data = 1 * kept.data + 0 * current.data
+
     # case: in place, with a product
     for current, kept in zip(model.module.parameters(), average.parameters()):  # TL216 unsafe
     # becomes: torch.optim.swa_utils.get_ema_multi_avg_fn(m)(

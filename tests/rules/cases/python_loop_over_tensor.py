@@ -121,6 +121,26 @@ for step, (images, labels) in enumerate(loader):
     for i in range(n):  # TL210 hint
         mine = images[i, labels[i] :]
 
+    # case: each sample is added to the same tensor
+    sums = torch.zeros(9, 8, device="cuda")
+    for i in range(images.shape[0]):  # TL210 hint | says: adds one sample … add once
+        sums.index_add_(0, labels[i], images[i])
+    for i, places in enumerate(labels.argmax(1)):  # TL210 hint
+        sums.scatter_add_(0, places, images[i])
+
+    # case: each sample is added to a tensor of its own, to one in host memory, or once
+    sums = torch.zeros(9, 8, device="cuda")
+    counts = torch.zeros(9)
+    for i in range(images.shape[0]):
+        mine = torch.zeros(9, 8, device="cuda")
+        mine.index_add_(0, labels[i], images[i])
+        sums[i].index_add_(0, labels[i], images[i])
+        counts.index_add_(0, names[i], steps[i])
+        sums.add_(images[i])
+    sums.index_add_(0, labels, images)
+    for t in range(8):
+        sums.index_add_(0, labels[t], images[t])
+
     # case: in a comprehension
     counts = [len(torch.unique(images[i])) for i in range(images.shape[0])]  # TL210 hint
     total += sum(x.item() for x in labels.argmax(1))  # TL210 hint

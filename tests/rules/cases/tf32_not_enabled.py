@@ -82,6 +82,14 @@ for x, y in loader:
     criterion(model(x), y).backward()
     optimizer.step()
 
+# case: a vision transformer of a model zoo [bare]
+import torch
+from torchvision import models
+model = models.vit_b_16().cuda()
+# added: torch.set_float32_matmul_precision("high")
+for x, y in loader:  # TL502 pedantic unsafe
+    criterion(model(x), y).backward()
+
 # case: convolutions
 model = nn.Conv2d(3, 8, 3).to(device)
 
