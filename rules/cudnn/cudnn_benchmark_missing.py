@@ -114,7 +114,8 @@ rule = Rule(
             r"|\b(?:image_?size|img_?size|crop_?size|input_?shape|num_points|npoints?)\b)"
         ),
         "many sizes": (
-            r"(?m)^[^#\n]*(?:models\.detection|AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
+            r"(?m)^[^#\n]*(?:models(?:\.| import )detection|(?:faster|mask|keypoint)rcnn_|"
+            r"AspectRatio\w{0,80}\(|\bNestedTensor\b|nested_tensor|multi_?scale|MultiScale|[Rr][Oo][Ii]_?(?:[Aa]lign|[Pp]ool))"
             r"|(?m:^[ \t]*)def \w{0,40}collate(?:.*\n){1,40}?.*\bpad\w*(?:\s*[(=\[\]*+,]|\.\w)"
         ),
         "padded sequences": r"(?m)^[^#\n]*(?:\b(?:pad|pad_packed|pack_padded)_sequence\(|"

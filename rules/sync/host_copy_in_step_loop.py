@@ -34,11 +34,11 @@ for points, target in loader:
 
 ## When it is silent
 In tests and documentation; in evaluation, where collecting outputs on the host keeps the GPU's
-memory free; for modules (`model.cpu()`); under `if step % 100 == 0` and similar conditions; in
-`except` blocks; for actions and other input of an environment; for replay buffers. If a function
-outside torch and NumPy uses the copy (a matcher, a metric), it is a hint, since that function may
-need it on the host; so are the priorities of a replay buffer, and the lengths that
-`pack_padded_sequence` needs there.
+memory free; for modules (`model.cpu()`); with `non_blocking=True`, for which Python does not wait;
+under `if step % 100 == 0` and similar conditions; in `except` blocks; for actions and other input
+of an environment; for replay buffers. If a function outside torch and NumPy uses the copy (a
+matcher, a metric), it is a hint, since that function may need it on the host; so are the priorities
+of a replay buffer, and the lengths that `pack_padded_sequence` needs there.
 
 ## Fix safety
 There is no fix: what to do depends on what uses the copy, and the message names it.

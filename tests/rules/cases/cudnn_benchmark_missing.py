@@ -182,6 +182,12 @@ torch.backends.cudnn.enabled = False
 # case: a detector
 from torchvision.models.detection import ssd300_vgg16
 
+# case: a detector by its module
+from torchvision.models import detection
+
+# case: a detector by its name
+net = torchvision.models.get_model("fasterrcnn_resnet50_fpn")
+
 # case: pooling over regions
 from torchvision.ops import roi_align
 

@@ -32,6 +32,11 @@ for step, (images, labels) in enumerate(loader):
     # case: `.to(torch.device('cpu'))`
     chosen = output.to(torch.device('cpu'))  # TL202 | no fix
 
+    # case: a copy for which nothing waits
+    chosen = output.to('cpu', non_blocking=True)
+    chosen = output.to('cpu', non_blocking=False)  # TL202
+    chosen = output.to('cpu', non_blocking=args.fast)  # TL202
+
     # case: `.numpy()`
     chosen = output.detach().numpy()  # TL202 | no fix
 
