@@ -33,7 +33,7 @@ def is_new_array(node: cst.BaseExpression | None, module: Module, *, depth: int 
     """Whether an array is made anew of sizes and numbers: `np.eye(3).flatten()`,
     `np.stack(np.meshgrid(np.arange(w) * stride, np.arange(h)))`, `np.random.permutation(n)`."""
     made = _value_of(node, module)
-    if made is None or depth == 0:
+    if depth == 0:
         return False
 
     def are_new(parts: Sequence[cst.BaseExpression]) -> bool:

@@ -29,6 +29,12 @@ def test_wrong_advice_is_not_given(case: Case) -> None:
     judge(case)
 
 
+def test_each_piece_of_wrong_advice_has_a_program() -> None:
+    """W30 is about the display of a GPU's utilization, which no source shows."""
+    titles = " ".join(case.title for case in read_cases(HERE / "cases/wrong_advice.py"))
+    assert sorted(set(re.findall(r"W\d{2}", titles))) == [f"W{row:02}" for row in range(1, 30)]
+
+
 @pytest.mark.parametrize("case", cases("reviewed"))
 def test_what_a_reviewer_named_is_found_or_said_not_to_be(case: Case) -> None:
     judge(case)

@@ -308,6 +308,10 @@ for step, (images, labels) in enumerate(loader):
     a = torch.from_numpy(np.ogrid[0:8]).to(device)
     a = torch.from_numpy(np.ones(8).real).to(device)
 
+    # case: of an array that grows
+    grown = np.concatenate((grown, grown))
+    a = torch.from_numpy(grown).to(device)
+
     # case: of an array into which something is written
     mask = np.zeros(8)
     mask[places] = 1

@@ -295,8 +295,9 @@ class Blocks(nn.Module):
             x = checkpoint(block, x)  # TL509 unsafe | fix says: use_reentrant=False
         return x
 
-# case: W19 script the model [select=TL903]
-model = torch.jit.script(models.resnet18().to(device))  # TL903 hint | says: torch.compile
+# case: W19 script a model, or keep a script, to fuse its operations [select=TL5 TL9]
+model = torch.jit.script(models.resnet18().to(device))
+scaler = torch.amp.GradScaler("cuda", enabled=False)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for epoch in range(90):
     for images, labels in DataLoader(photos, batch_size=64, num_workers=8):
