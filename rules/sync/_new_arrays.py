@@ -50,7 +50,8 @@ def is_new_array(node: cst.BaseExpression | None, module: Module, *, depth: int 
         return False
     if module.calls(made, *_JOINED):
         return are_new(_joined_by(made))
-    if isinstance(made.func, cst.Attribute) and method_name(made) in _RESHAPES:
+    if method_name(made) in _RESHAPES:
+        assert isinstance(made.func, cst.Attribute)
         return are_new([made.func.value])
     return module.calls(made, *_MADE) or _holds_numbers(made, module)
 
@@ -63,7 +64,7 @@ def _value_of(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpres
     return bindings[0].value if len(bindings) == 1 else None
 
 
-def _is_number(node: cst.BaseExpression, module: Module) -> bool:
+def _is_number(node: cst.BaseExpression | None, module: Module) -> bool:
     """A Python number, or an attribute that stays what `__init__` made it."""
     older = isinstance(node, cst.Attribute) and is_older(node, node, module)
     return older or module.value(node).only(Kind.HOST | Kind.SCALAR)
@@ -72,7 +73,7 @@ def _is_number(node: cst.BaseExpression, module: Module) -> bool:
 def _joined_by(call: cst.Call) -> list[cst.BaseExpression]:
     """The arrays that are given one by one, as a list, or as the result of another call."""
     given = [arg.value for arg in call.args if arg.keyword is None]
-    if len(given) == 1 and isinstance(given[0], cst.List | cst.Tuple):
+    if given and isinstance(given[0], cst.List | cst.Tuple):
         return [each.value for each in given[0].elements]
     return given
 
@@ -81,5 +82,5 @@ def _holds_numbers(call: cst.Call, module: Module) -> bool:
     """`np.array([1, 0, 0])`, `np.random.permutation(n)`."""
     if module.calls(call, "numpy.array"):
         return literal(argument(call, "object", 0)) is not UNKNOWN
-    counted = argument(call, "x", 0) if module.calls(call, "numpy.random.permutation") else None
-    return counted is not None and _is_number(counted, module)
+    counts = module.calls(call, "numpy.random.permutation")
+    return counts and _is_number(argument(call, "x", 0), module)

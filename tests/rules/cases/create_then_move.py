@@ -299,12 +299,17 @@ for step, (images, labels) in enumerate(loader):
     a = torch.from_numpy(np.stack(np.meshgrid(np.arange(8), np.linspace(0, 1, 8)))).to(device)  # TL205
     a = torch.from_numpy(np.mgrid[0:8, 0:8]).to(device)  # TL205
     a = torch.from_numpy(1 - np.tri(8)).to(device)  # TL205
+    a = torch.from_numpy(np.stack((x, y), axis=-1)).to(device)  # TL205
+    a = torch.from_numpy(np.stack((x, y), 0)).to(device)  # TL205
+    a = torch.from_numpy(np.meshgrid(x, y, sparse=True)[0]).to(device)
 
     # case: of a grid that holds data
     x = np.arange(8) * scales
     a = torch.from_numpy(np.stack((x, x))).to(device)
     a = torch.from_numpy(np.stack([np.arange(8), scales])).to(device)
     a = torch.from_numpy(np.stack(scales)).to(device)
+    a = torch.from_numpy(np.stack(scales).T).to(device)
+    a = torch.from_numpy(np.hstack(tup=scales)).to(device)
     a = torch.from_numpy(np.ogrid[0:8]).to(device)
     a = torch.from_numpy(np.ones(8).real).to(device)
 
@@ -383,7 +388,8 @@ class Anchors(nn.Module):
 
     def forward(self, x):
         y = x + torch.from_numpy(np.arange(8) * self.stride).to(x.device)  # TL205
-        return y + torch.from_numpy(np.arange(8) * self.scale).to(x.device)
+        y = y + torch.from_numpy(np.arange(8) * self.scale).to(x.device)
+        return y + torch.from_numpy(self.stride * self.stride).to(x.device)
 
 # case: of numbers that NumPy creates, once
 def build():
