@@ -67,20 +67,21 @@ def waits_for(code: cst.CSTNode, module: Module) -> Operand | None:
     return None
 
 
-def adds_to(loop: cst.For, module: Module) -> Operand | None:
-    """The tensor to which each round of a loop adds at the places that an index names."""
-    for call in module.within(loop.body):
+def adds_to(code: cst.CSTNode, module: Module) -> Operand | None:
+    """The tensor from outside to which a part of the code adds at the places that an index
+    names."""
+    for call in module.within(code):
         if not isinstance(call, cst.Call) or method_name(call) not in _ADDS:
             continue
         assert isinstance(call.func, cst.Attribute)
         total = call.func.value
-        if isinstance(total, cst.Name) and not _is_made_in(loop, total, module):
+        if isinstance(total, cst.Name) and not _is_made_in(code, total, module):
             return operand_of_value(module.value(total))
     return None
 
 
-def _is_made_in(loop: cst.For, name: cst.Name, module: Module) -> bool:
-    return any(loop in module.ancestors(each.node) for each in module.flow.reaching(name))
+def _is_made_in(code: cst.CSTNode, name: cst.Name, module: Module) -> bool:
+    return any(code in module.ancestors(each.node) for each in module.flow.reaching(name))
 
 
 def _waited_for(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:

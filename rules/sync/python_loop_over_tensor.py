@@ -43,8 +43,8 @@ If not, read what it needs for all samples before it, by one `.tolist()`.
 ## When it is silent
 For lists of tensors (`sum(losses)`); for what a model or an unknown function returns, since that
 may be a tuple; for `max(a, b)`; in evaluation; under `if step % 100 == 0` and similar conditions;
-in tests and documentation; for loops that compute without a wait, such as those over time steps,
-and for those that end early. Loops are hints, since not all can become one operation.
+in tests and documentation; for other loops that compute without a wait, such as those over time
+steps, and for those that end early. Loops are hints, since not all can become one operation.
 
 ## Fix safety
 `any` and `all` become `bool(t.any())` and `bool(t.all())`: **safe**. `sum` of a comparison of which
@@ -109,8 +109,8 @@ def takes_each_sample_alone(
     if not goes_over_samples(head.iter, module) or _ends_early(loop, module):
         return ()
     operand, message = waits_for(body, module), _WAITS
-    if operand is None and isinstance(loop, cst.For):
-        operand, message = adds_to(loop, module), _ADDS
+    if operand is None:
+        operand, message = adds_to(body, module), _ADDS
     if operand is None or any(
         isinstance(above, cst.For) and goes_over_samples(above.iter, module)
         for above in module.ancestors(loop)

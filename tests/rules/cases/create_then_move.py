@@ -301,7 +301,7 @@ for step, (images, labels) in enumerate(loader):
     a = torch.from_numpy(1 - np.tri(8)).to(device)  # TL205
     a = torch.from_numpy(np.stack((x, y), axis=-1)).to(device)  # TL205
     a = torch.from_numpy(np.stack((x, y), 0)).to(device)  # TL205
-    a = torch.from_numpy(np.meshgrid(x, y, sparse=True)[0]).to(device)
+    a = torch.from_numpy(np.stack(np.meshgrid(x, y, indexing="ij"))).to(device)  # TL205
 
     # case: of a grid that holds data
     x = np.arange(8) * scales
