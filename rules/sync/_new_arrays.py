@@ -10,8 +10,6 @@ from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
 
-from ._older import is_older
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -65,9 +63,7 @@ def _value_of(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpres
 
 
 def _is_number(node: cst.BaseExpression | None, module: Module) -> bool:
-    """A Python number, or an attribute that stays what `__init__` made it."""
-    older = isinstance(node, cst.Attribute) and is_older(node, node, module)
-    return older or module.value(node).only(Kind.HOST | Kind.SCALAR)
+    return module.value(node).only(Kind.HOST | Kind.SCALAR)
 
 
 def _joined_by(call: cst.Call) -> list[cst.BaseExpression]:

@@ -376,14 +376,11 @@ for step in range(9):
 def draw(n):
     return torch.randn(n).to(device)  # TL205 hint unsafe
 
-# case: of a grid with a factor that stays the same, and with others
+# case: of a grid with a factor that is a number, and with others
 class Anchors(nn.Module):
-    def __init__(self, stride):
+    def __init__(self, scale):
         super().__init__()
-        self.stride = stride
-        self.scale = stride
-
-    def grow(self, scale):
+        self.stride = 16
         self.scale = scale
 
     def forward(self, x):

@@ -173,9 +173,9 @@ images = torch.randn(64, 3, 224, 224, device=device)
 
 with torch.no_grad():
     for _ in range(100):
-        start = time.perf_counter()
+        start = time.perf_counter()  # TL801
         model(images)
-        print("forward:", time.perf_counter() - start)  # TL801
+        print("forward:", time.perf_counter() - start)
 
 # head: a classifier, its loader and its loop
 import torch
