@@ -50,6 +50,7 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.notebooks.magics._question": "against each line as a whole",
     "torchlint.config.torch_bounds._clause": "at the start of each clause",
     "torchlint.rules.data.tensor_from_array_list._NUMBERS": "after each call",
+    "torchlint.rules.model.manual_attention._GIVEN": "at the start of a line",
     "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
     "torchlint.rules.model._constructed._ASSIGNS": "at the start of 400 bytes",
     "torchlint.analysis.edits._LINE": "where an edit begins",

@@ -154,6 +154,9 @@ rule = Rule(
     unless=(_may_be_current,),
     message=lambda match: _SAYS[_outdated(match)],
     change=_change,
-    triggers=(r"volatile|clip_grad_norm\(|verbose|sdp_kernel|\bapex\b|\bVariable\(",),
+    triggers=(
+        r"\bvolatile\b|clip_grad_norm\(|(?:LR|Restarts|Plateau)\([^()]{0,200}\bverbose\b"
+        r"|sdp_kernel\(|\bapex\b|\bVariable\(",
+    ),
     off_in_tests=True,
 )

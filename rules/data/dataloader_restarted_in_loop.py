@@ -196,7 +196,7 @@ rule = Rule(
     name="dataloader-restarted-in-loop",
     family="data",
     summary="a loop starts a DataLoader again on each of its rounds",
-    triggers=(r"[lL]oader|_dl\b", r"\bnext\(\s{0,40}iter\(|DataLoader\w*\("),
+    triggers=(r"[lL]oader|_dl\b", r"\bnext\(\s{0,40}iter\(|DataLoader\w{0,9}\("),
     finds=(
         calls(
             "builtins.next",

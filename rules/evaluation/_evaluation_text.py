@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 _NAME = r"(?i:eval|valid|val_|test|infer|predict|visuali)"
 _OFF = r"(?:no_grad|inference_mode|set_grad_enabled)"
-_SWITCHED = r"\.eval\(\)|\.train\(False\)"
+_SWITCHED = r"\.(?:eval\(\)|train\(False\))"
 _NAMED = rf"def \w{{0,50}}(?:{_NAME}|_val\()"
 EVALUATES: Final = rf"{_SWITCHED}|{_NAMED}"
 CALLED_WITHOUT: Final = rf"{_OFF}\(\):[^\n]{{0,40}}\n[^\n]{{0,90}}{_NAME}"
 """What may evaluate, in the first line under a `with`."""
-_SWITCHED_IN = re.compile(_SWITCHED.encode())
+_SWITCHED_IN = re.compile(rb"\b(\w{1,80})" + _SWITCHED.encode())
 _NAMED_IN = re.compile(_NAMED.encode())
 _MODEL = re.compile(
     rb"(?i)(?:model|net|module|coder|backbone|classifier|generator|discriminator|actor|critic|"
-    rb"policy|student|teacher|vae|gan|head)\w{0,9}\("
+    rb"policy|student|teacher|vae|gan|head)(?:\d|_\w{1,2})?\("
 )
 _LOOPS = re.compile(rb"\b(?:for|while)\b")
 _SWITCHES = re.compile(_OFF.encode())
@@ -36,8 +36,9 @@ def may_evaluate(text: bytes) -> bool:
 def _keeps_gradients(part: bytes) -> bool:
     if _SWITCHES.search(part) is not None or _LOOPS.search(part) is None:
         return False
-    named = _NAMED_IN.search(part) is not None and _MODEL.search(part) is not None
-    return named or _SWITCHED_IN.search(part) is not None
+    if _MODEL.search(part, part.find(b"\n", part.find(b"def "))) is None:
+        return any(each[1] + b"(" in part for each in _SWITCHED_IN.finditer(part))
+    return _NAMED_IN.search(part) is not None or _SWITCHED_IN.search(part) is not None
 
 
 def _parts(text: bytes) -> Iterator[bytes]:

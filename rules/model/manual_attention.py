@@ -76,10 +76,8 @@ _FUSED: Final = (
 _OVER_KEYS: Final = (-1, 2, 3)
 _NAMES: Final = ("softmax", "attend")
 _WEIGHS: Final = re.compile(rb"softmax\(|attend\(|Softmax\([^()\n]{0,40}\)\(")
-_GIVEN: Final = re.compile(
-    rb"(\w{1,60})[ \t]{0,9}=(?!=)[ \t]{0,9}(?!(?:torch\.)?(?:matmul|bmm|einsum))[^\n]{0,160}"
-    rb"[sS]oftmax(?![^\n]{0,120}(?:matmul|bmm|einsum|@))"
-)
+_GIVEN: Final = re.compile(rb"[ \t]*(\w+)[ \t]*=(?!=)[ \t]*(?!(?:torch\.)?(?:matmul|bmm|einsum))")
+_PRODUCTS: Final = re.compile(rb"matmul|bmm|einsum|@")
 _KEPT: Final = re.compile(
     rb"(?m)^[ \t]*(?:return\b|\w+[ \t]*\+?=[ \t]*\()(?!.*(?:matmul|bmm|einsum|@)).*$"
 )
@@ -145,6 +143,11 @@ def may_have_attention(text: bytes) -> bool:
 
 def _may_weigh(text: bytes, start: int, end: int) -> bool:
     """Whether a function does not return what its softmax gives."""
-    given = {found[1] for found in _GIVEN.finditer(text, start, end)}
+    given = set()
+    for softmax in _WEIGHS.finditer(text, start, end):
+        found = _GIVEN.match(text, text.rfind(b"\n", 0, softmax.start()) + 1)
+        rest = text[softmax.start() : text.find(b"\n", softmax.start())]
+        if found is not None and _PRODUCTS.search(rest) is None:
+            given.add(found[1])
     kept = (_WORD.findall(found[0]) for found in _KEPT.finditer(text, start, end))
     return not given or not given <= {word for words in kept for word in words}

@@ -2,8 +2,8 @@
 
 ## What it does
 Reports layers with parameters, such as `nn.Linear` and `nn.BatchNorm2d`, that the `forward` of a
-module creates and calls. A dropout that is created there is a hint, and other layers without
-parameters are a matter of taste: `--pedantic` shows them.
+module creates and calls. A dropout that is created there is a hint; other layers without
+parameters cost little there and are not reported.
 
 ## Why it is slow
 Each forward pass allocates the parameters and draws random numbers for them, on the CPU unless
@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS, LINEAR
+from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
 from torchlint.rule import Match, Rule, Tier, calls, forward_text
 
 from ._forward import in_forward, is_called
@@ -70,12 +70,7 @@ _LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
     "TransformerEncoder TransformerEncoderLayer"
 )
 _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
-_PLAIN: Final = INSTANCE_NORMS | _named(
-    "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool2d AvgPool1d AvgPool2d ELU Flatten GELU "
-    "GLU LeakyReLU LogSoftmax MaxPool1d MaxPool2d Mish ReLU ReLU6 SELU SiLU Sigmoid Softmax "
-    "Softplus Tanh Upsample"
-)
-_MODULES: Final = [name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS | _PLAIN)]
+_MODULES: Final = [name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS)]
 
 
 def _learns(match: Match) -> bool:
@@ -88,10 +83,8 @@ def _message(match: Match) -> str:
     names = match.module.resolve(match.call.func)
     if not _LEARNING.isdisjoint(names):
         made = "Each forward pass creates this layer with new random weights that nobody trains"
-    elif not _DROPOUTS.isdisjoint(names):
-        made = "A dropout that `forward` creates also drops values in evaluation"
     else:
-        made = "Each forward pass creates this module anew"
+        made = "A dropout that `forward` creates also drops values in evaluation"
     return f"{made}; create it in `__init__`."
 
 
@@ -103,7 +96,6 @@ rule = Rule(
     finds=(
         calls(*sorted(_LEARNING), where=(in_forward, _learns, is_called)),
         calls(*sorted(_DROPOUTS), where=(in_forward, is_called), tier=Tier.HINT),
-        calls(*sorted(_PLAIN), where=(in_forward, is_called), tier=Tier.PEDANTIC),
     ),
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",

@@ -11,7 +11,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import STEP_TEXT, Applicability, Edit, Fix, Match, edits, functions_in
+from torchlint.rule import Applicability, Edit, Fix, Match, edits
 
 if TYPE_CHECKING:
     from torchlint.rule import Module
@@ -25,12 +25,10 @@ SIZED = tuple(
 )
 LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split())
 """Create a tensor where the one lies that they are given."""
-_MOVED_AT_ONCE = re.compile(
-    rb"\b(?:%b|from_numpy)\([^\n]{0,250}\)\.(?:to|cuda|type_as)\("
-    % "|".join(name[6:] for name in (*SIZED, *LIKE)).encode()
+_CREATED = re.compile(
+    rb"\b(?:%b|from_numpy)\(" % "|".join(name[6:] for name in (*SIZED, *LIKE)).encode()
 )
-_FORWARD = re.compile(rb"\s{0,100}(?:async )?def forward\b")
-_STEPS = re.compile(STEP_TEXT.encode())
+_MOVED = re.compile(rb"\)\.(?:to|cuda|type_as)\(")
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -44,11 +42,10 @@ _INEXACT = (
 
 
 def may_create_and_move(text: bytes) -> bool:
-    """Whether a file takes steps, or a `forward` in it moves what it creates."""
-    return _STEPS.search(text) is not None or any(
-        _FORWARD.match(text, each[0]) is not None and _MOVED_AT_ONCE.search(text, *each) is not None
-        for each in functions_in(text)
-    )
+    """Whether a file moves what it creates at once, beside a `forward`."""
+    ends = [moved.start() for moved in _MOVED.finditer(text)] if b"def forward" in text else []
+    lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
+    return any(_CREATED.search(line) is not None for line in lines)
 
 
 def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.rule import STEP_TEXT
 
 if TYPE_CHECKING:
     from torchlint.rule import Module
 
 _MOST_CALLS = 50
-_STEPS = re.compile(STEP_TEXT.encode())
 _CONSTANT = re.compile(
     rb"(?m)^(?:[ \t]*self\.)?([A-Za-z_]\w{0,80})[ \t]*=[ \t]*(?:torch|np|numpy)\w*\.(?!nn\b)[a-z]"
 )
-_MOVED = re.compile(rb"(\w{1,80})(?:\[[^\n\]]{0,80}\])?\.(?:to|cuda|type_as)\(")
+_MOVED = re.compile(rb"\.(?:to|cuda|type_as)\(")
+_NAME = re.compile(rb"(\w{1,80})(?:\[[^\n\]]{0,80}\])?$")
 
 
 def may_move_older(text: bytes) -> bool:
-    """Whether a file takes steps, or moves a name or an attribute that it gives a new tensor."""
-    if _STEPS.search(text) is not None:
-        return True
-    return not set(_CONSTANT.findall(text)).isdisjoint(_MOVED.findall(text))
+    """Whether a file moves a name or an attribute that it gives a new tensor."""
+    kept = set(_CONSTANT.findall(text))
+    ends = (each.start() for each in _MOVED.finditer(text)) if kept else ()
+    names = (_NAME.search(text[max(0, end - 80) : end]) for end in ends)
+    return any(name is not None and name[1] in kept for name in names)
 
 
 def is_older(node: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:

@@ -66,7 +66,7 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import names_device
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Context, Match, Rule, calls
+from torchlint.rule import STEP_TEXT, Applicability, Context, Match, Rule, calls
 
 from ._creation import (
     LIKE,
@@ -171,4 +171,4 @@ rule = Rule(
     off_in_tests=True,
     needs_gpu=True,
 )
-rule.narrow(may_create_and_move)
+rule.narrow(may_create_and_move, unless=STEP_TEXT)

@@ -62,6 +62,7 @@ from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import transfer_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
+    STEP_TEXT,
     Applicability,
     Context,
     Fix,
@@ -159,4 +160,4 @@ rule = Rule(
     contexts=(Context.ACCELERATOR,),
     off_in_tests=True,
 )
-rule.narrow(may_move_older)
+rule.narrow(may_move_older, unless=STEP_TEXT)

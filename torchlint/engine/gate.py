@@ -55,4 +55,6 @@ def _has_words_of(rule: Rule, words: Words) -> bool:
         alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
         if not all(any(map(ask, each)) for each in alternatives):
             return False
-    return rule.candidate is None or rule.candidate(words.data)
+    if rule.candidate is None:
+        return True
+    return (rule.enough and words.match(rule.enough)) or rule.candidate(words.data)

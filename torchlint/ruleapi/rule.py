@@ -108,6 +108,7 @@ class Rule:
     suppression_checks: list[NodeCheck] = field(default_factory=list)
     settler: Callable[[Finding, Mapping[str, Value], Project], Finding | None] | None = None
     candidate: Callable[[bytes], bool] | None = None
+    enough: str = ""
 
     def __post_init__(self) -> None:
         self.gates = tuple(each.words for each in self.finds)
@@ -167,9 +168,11 @@ class Rule:
 
         return register
 
-    def narrow(self, candidate: _F) -> _F:
-        """Register `candidate(text: bytes)`: a last cheap check before a file is parsed."""
+    def narrow(self, candidate: _F, *, unless: str = "") -> _F:
+        """Register `candidate(text: bytes)`: a last cheap check before a file is parsed, of files
+        that the pattern `unless` does not match."""
         self.candidate = candidate  # type: ignore[assignment]
+        self.enough = unless
         return candidate
 
     @property

@@ -372,9 +372,13 @@ a = torch.randn(1, 3).to(device)
 for step in range(9):
     a = torch.randn(1, 3).to(device)  # TL205 hint unsafe
 
+optimizer.step()
+
 # case: in a function
 def draw(n):
     return torch.randn(n).to(device)  # TL205 hint unsafe
+
+optimizer.step()
 
 # case: of a grid with a factor that is a number, and with others
 class Anchors(nn.Module):
@@ -427,14 +431,20 @@ class Car:
 def draw(n, where):
     return torch.zeros(n).to(where)  # TL205 hint | no fix: a tensor, a device or a type
 
+optimizer.step()
+
 # case: like a parameter that is a tensor
 def draw(n, x: torch.Tensor):
     return torch.zeros(n).to(x)  # TL205 hint safe
+
+optimizer.step()
 
 # case: like what lies in host memory, in a function
 def draw():
     host = torch.tensor([1.0])
     return torch.zeros_like(host).to(device)  # TL205 hint safe
+
+optimizer.step()
 
 # case: filled with a parameter, and copied to its device
 def pad(x):

@@ -54,9 +54,9 @@ class Net(nn.Module):
         return nn.Dropout(0.5)(x)  # TL308 hint | says: also drops values in evaluation
 
         # case: layers without parameters
-        x = nn.ReLU()(x)  # TL308 pedantic | says: creates this module anew
-        pool = nn.MaxPool2d(2)  # TL308 pedantic
-        return nn.InstanceNorm2d(8)(pool(x))  # TL308 pedantic
+        x = nn.ReLU()(x)
+        pool = nn.MaxPool2d(2)
+        return nn.InstanceNorm2d(8)(pool(x))
 
         # case: an attribute that is created once
         if self.linear is None:
