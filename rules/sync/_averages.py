@@ -53,6 +53,10 @@ def average_of(node: cst.CSTNode, module: Module) -> Average | None:
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or not node.args:
         return None
     owner, method, given = node.func.value, node.func.attr.value, node.args[0].value
+    if len(node.args) == 3 and module.calls(node, "torch.lerp"):
+        weight = node.args[2].value
+        end = Part(node.args[1].value, module.source(weight))
+        return Part(given, _rest_of(weight, module)), end
     if method in ("lerp", "lerp_") and len(node.args) == 2:
         weight = node.args[1].value
         return Part(owner, _rest_of(weight, module)), Part(given, module.source(weight))

@@ -26,7 +26,7 @@ SIZED = tuple(
 LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split())
 """Create a tensor where the one lies that they are given."""
 _CREATED = re.compile(
-    rb"\b(?:%b|from_numpy)\(" % "|".join(name[6:] for name in (*SIZED, *LIKE)).encode()
+    rb"\b(?:%b|from_numpy|LongTensor)\(" % "|".join(name[6:] for name in (*SIZED, *LIKE)).encode()
 )
 _MOVED = re.compile(rb"\)\.(?:to|cuda|type_as)\(")
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
@@ -103,6 +103,8 @@ def create_on_device(match: Match) -> Fix | str:
     transfer = transfer_behind(made, module)
     if module.calls(made, "torch.from_numpy"):
         return "only you know which function of torch creates the same numbers"
+    if module.calls(made, "torch.LongTensor"):
+        return "`torch.arange` has to take its place"
     if transfer is None:
         return "the copy stands on another line: pass `device=` here and remove it there"
     given = _placed(transfer, module)

@@ -4,7 +4,8 @@
 Reports `torch.zeros(n).to(device)`, `torch.randn(n).cuda()`, `torch.arange(n).type_as(x)` and the
 like, also where the copy stands on a later line; a buffer in host memory that is filled from the
 device and then moved there; and arrays that NumPy makes of sizes and numbers alone, such as
-`torch.from_numpy(np.arange(n) * 16).to(device)`, on each step or call of a module.
+`torch.from_numpy(np.arange(n) * 16).to(device)`, on each step or call of a module, and
+`torch.LongTensor(range(n)).to(device)`.
 
 ## Why it is slow
 The CPU fills the memory, and then the numbers cross the bus. That copy takes its turn behind all
@@ -101,6 +102,12 @@ def _is_like_host_tensor(match: Match) -> bool:
     return match.module.value(other).only(Kind.CPU)
 
 
+def _counts(match: Match) -> bool:
+    """`torch.LongTensor(range(n))`."""
+    given = match.call.args[0].value if len(match.call.args) == 1 else None
+    return isinstance(given, cst.Call) and match.module.calls(given, "builtins.range")
+
+
 def _is_placed(match: Match) -> bool:
     """Whether the call, or a `with torch.device(…)` around it, says where the tensor goes."""
     given = any(argument(match.call, name) for name in ("device", "generator", "out"))
@@ -144,6 +151,11 @@ def _message(match: Match) -> str:
             "NumPy creates these numbers in host memory, and Python waits while they are copied to "
             "the device; let torch create them there, or keep them in a buffer."
         )
+    if match.module.calls(match.call, "torch.LongTensor"):
+        return (
+            "Python counts in host memory, and waits while the numbers are copied to the device; "
+            "pass `device=` to `torch.arange`."
+        )
     return (
         f"`{name}` creates a tensor in host memory, and Python waits while it is copied to the "
         "device; pass `device=` to create it there."
@@ -161,6 +173,7 @@ rule = Rule(
         calls(*SIZED, where=(_moves, _runs_seldom), else_hint=(Context.HOT,)),
         calls(*LIKE, where=(_is_like_host_tensor, _is_moved), hint_if=(_runs_seldom,)),
         calls("torch.from_numpy", where=(_holds_new_array, _is_moved)),
+        calls("torch.LongTensor", where=(_counts, _is_moved), hint_if=(_runs_seldom,)),
     ),
     unless=(_is_placed, _runs_at_import, _fills_loader),
     message=_message,

@@ -24,6 +24,15 @@ for step, (images, labels) in enumerate(loader):
     a = torch.zeros(3, 4).to(device)  # TL205 safe | says: `torch.zeros` … pass `device=`
     # becomes: a = torch.zeros(3, 4, device=device)
 
+    # case: a range
+    a = torch.LongTensor(range(len(labels))).to(device)  # TL205 | no fix: arange | says: Python counts
+
+    # case: a list
+    a = torch.LongTensor([1, 2, 3]).to(device)
+
+    # case: a length
+    a = torch.LongTensor(3).fill_(len(labels))
+
     # case: ones on the GPU
     a = torch.ones(3).cuda()  # TL205 safe
     # becomes: a = torch.ones(3, device="cuda")

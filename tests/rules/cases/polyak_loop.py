@@ -76,6 +76,14 @@ for step, (images, labels) in enumerate(loader):
         kept.copy_(current.lerp(kept, beta))
         # removed
 
+    # case: by the function that interpolates
+    for current, kept in zip(model.parameters(), average.parameters()):  # TL216 unsafe
+    # becomes: torch.optim.swa_utils.get_ema_multi_avg_fn(beta)(
+    # added:     list(average.parameters()), list(model.parameters()), 0
+    # added: )
+        kept.data = torch.lerp(current.data, kept.data, beta)
+        # removed
+
     # case: by an assignment
     for kept, current in zip(average.parameters(), model.parameters()):  # TL216 unsafe
     # becomes: torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)(
