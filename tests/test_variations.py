@@ -24,7 +24,7 @@ PROGRAMS: Final = sorted(
 _LOOP_ELSEWHERE: Final = "which loop goes over a loader again and again is asked of one file"
 _MODEL_ELSEWHERE: Final = "what a function of another file returns is not known to be a model"
 _MAY_GIVE_A_REASON: Final = "a comment at a slow option may say why it was chosen"
-_IN_A_PROGRAM: Final = "that a program uses DDP is asked of its words, by the names in use"
+_IN_A_PROGRAM: Final = "what a program has is asked of its words, by the names that are usual"
 EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     ("helpers elsewhere", "tensor-from-array-list/bad.py"): (
         "what a function of another file returns is not known to be an array"
@@ -36,6 +36,11 @@ EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     ),
     ("helpers elsewhere", "index-tensor-on-cpu/train.py"): _MODEL_ELSEWHERE,
     ("helpers elsewhere", "loop-invariant-transfer/train.py"): _MODEL_ELSEWHERE,
+    ("helpers elsewhere", "target-without-no-grad/train.py"): _MODEL_ELSEWHERE,
+    ("helpers elsewhere", "profiler-left-on/bad.py"): (
+        "that a profiler covers a whole training is asked of one file"
+    ),
+    ("other import names", "cpu-only-training/bad.py"): _IN_A_PROGRAM,
     ("other import names", "ddp-accumulation-without-no-sync/bad.py"): _IN_A_PROGRAM,
     ("other import names", "ddp-missing-sampler/bad.py"): _IN_A_PROGRAM,
     ("other import names", "gloo-backend-for-gpu/bad.py"): _IN_A_PROGRAM,

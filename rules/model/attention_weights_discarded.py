@@ -62,7 +62,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.layers.layers import Layers
-from torchlint.rule import Applicability, Context, Fix, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Rule, Tier, edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,6 +75,7 @@ rule = Rule(
     name="attention-weights-discarded",
     family="model",
     summary="an attention returns weights that nothing uses",
+    tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),

@@ -82,6 +82,11 @@ def _is_module(match: Match) -> bool:
     )
 
 
+def _may_be_a_tensor(match: Match) -> bool:
+    """Whether a caller passes what is assigned to, or something that holds it."""
+    return match.module.value(_owner(match)).has(Kind.PARAMETER)
+
+
 def _is_tensor(match: Match) -> bool:
     return match.module.value(_owner(match)).only(TENSORS)
 
@@ -108,7 +113,12 @@ rule = Rule(
     summary="an assignment that should freeze a module freezes nothing",
     fix=Applicability.UNSAFE,
     finds=(
-        assigns("requires_grad", False, where=(_stands_alone, _is_module)),
+        assigns(
+            "requires_grad",
+            False,
+            where=(_stands_alone, _is_module),
+            hint_if=(_may_be_a_tensor,),
+        ),
         assigns(_MISSPELLED, False, where=(_stands_alone, _is_module)),
         assigns(_MISSPELLED, False, where=(_stands_alone, _is_tensor)),
     ),

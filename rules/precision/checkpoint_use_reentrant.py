@@ -95,6 +95,7 @@ rule = Rule(
     name="checkpoint-use-reentrant",
     family="precision",
     summary="a checkpoint recomputes all of its function, with torch's older implementation",
+    tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     finds=(
         calls(*_CHECKPOINTS, where=(_says_nothing,)),

@@ -67,7 +67,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.analysis.versions import depends_on_version
-from torchlint.rule import Applicability, Finding, Fix, Rule, without_fix
+from torchlint.rule import Applicability, Finding, Fix, Rule, Tier, without_fix
 
 from ._amp_uses import NAMES, Use, rewritten, uses_of
 
@@ -85,6 +85,7 @@ rule = Rule(
     name="deprecated-amp-api",
     family="precision",
     summary="`torch.cuda.amp` is deprecated and warns on every use",
+    tier=Tier.HINT,
     fix=Applicability.SAFE,
     since=(2, 4),
     triggers=(r"\bamp\b", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),

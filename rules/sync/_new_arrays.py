@@ -59,7 +59,22 @@ def _value_of(node: cst.BaseExpression | None, module: Module) -> cst.BaseExpres
     if not isinstance(node, cst.Name):
         return node
     bindings = module.flow.reaching(node)
-    return bindings[0].value if len(bindings) == 1 else None
+    written = module.once(_written_into)
+    return bindings[0].value if len(bindings) == 1 and node.value not in written else None
+
+
+def _written_into(module: Module) -> set[str]:
+    """The names of which a line sets items: `grid[i, j] = 1`."""
+    targets = [each.target for each in module.nodes(cst.AssignTarget)]
+    targets += [each.target for each in module.nodes(cst.AugAssign)]
+    found: set[str] = set()
+    for target in targets:
+        node: cst.BaseExpression = target
+        while isinstance(node, cst.Subscript):
+            node = node.value
+        if node is not target and isinstance(node, cst.Name):
+            found.add(node.value)
+    return found
 
 
 def _is_number(node: cst.BaseExpression | None, module: Module) -> bool:

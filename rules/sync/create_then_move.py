@@ -61,6 +61,8 @@ after a safe fix.
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from torchlint.analysis.literals import argument
@@ -102,6 +104,20 @@ def _is_like_host_tensor(match: Match) -> bool:
     return match.module.value(other).only(Kind.CPU)
 
 
+def _may_run_once(match: Match) -> bool:
+    """Whether a condition asks for what is not there yet: `x is None`, `len(state) == 0`."""
+    module = match.module
+    tests = (getattr(each, "test", None) for each in module.conditions(match.call))
+    return any(test is not None and _NOT_YET.search(module.source(test)) for test in tests)
+
+
+def _is_empty(match: Match) -> bool:
+    """`torch.empty(0)`, of which nothing is copied."""
+    if not match.module.calls(match.call, "torch.empty", "torch.zeros", "torch.ones"):
+        return False
+    return match.module.literal(match.module.argument(match.call, "size", 0)) == 0
+
+
 def _counts(match: Match) -> bool:
     """`torch.LongTensor(range(n))`."""
     given = match.call.args[0].value if len(match.call.args) == 1 else None
@@ -130,13 +146,8 @@ def _fills_loader(match: Match) -> bool:
     return loads(match.call, match.module)
 
 
-def _runs_each_time(match: Match) -> bool:
-    """Whether the file shows that it runs on each step, or on each call of a module."""
-    return runs_each_time(match.call, match.module)
-
-
 def _runs_seldom(match: Match) -> bool:
-    return not _runs_each_time(match)
+    return not runs_each_time(match.call, match.module)
 
 
 def _message(match: Match) -> str:
@@ -162,6 +173,8 @@ def _message(match: Match) -> str:
     )
 
 
+_NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
+
 rule = Rule(
     code="TL205",
     name="create-then-move",
@@ -169,13 +182,12 @@ rule = Rule(
     summary="a tensor is created in host memory and then copied to the device",
     fix=Applicability.SAFE,
     finds=(
-        calls(*SIZED, where=(_moves, _runs_each_time)),
-        calls(*SIZED, where=(_moves, _runs_seldom), else_hint=(Context.HOT,)),
-        calls(*LIKE, where=(_is_like_host_tensor, _is_moved), hint_if=(_runs_seldom,)),
-        calls("torch.from_numpy", where=(_holds_new_array, _is_moved)),
-        calls("torch.LongTensor", where=(_counts, _is_moved), hint_if=(_runs_seldom,)),
+        calls(*SIZED, where=(_moves,), hint_if=(_may_run_once,), else_hint=(Context.HOT,)),
+        calls(*LIKE, where=(_is_like_host_tensor, _is_moved), else_hint=(Context.HOT,)),
+        calls("torch.from_numpy", where=(_holds_new_array, _is_moved), else_hint=(Context.HOT,)),
+        calls("torch.LongTensor", where=(_counts, _is_moved), else_hint=(Context.HOT,)),
     ),
-    unless=(_is_placed, _runs_at_import, _fills_loader),
+    unless=(_is_placed, _runs_at_import, _fills_loader, _is_empty),
     message=_message,
     change=create_on_device,
     contexts=(Context.ACCELERATOR,),

@@ -62,7 +62,7 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.syncs import Operand
 from torchlint.analysis.values.kinds import ARRAYS, Kind
-from torchlint.rule import Applicability, Context, Fix, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Rule, Tier, edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,6 +79,7 @@ rule = Rule(
     fix=Applicability.SAFE,
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(r"rand|arange|permutation|choice|[Ll]oader|from_numpy|np\\.",),
+    program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
     off_in_tests=True,
     needs_gpu=True,
     may_change="another random generator chooses",
@@ -87,9 +88,14 @@ rule = Rule(
 
 @rule.on(cst.Subscript)
 def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[Reported]:
-    for index in [each.slice.value for each in item.slice if isinstance(each.slice, cst.Index)]:
-        if not module.value(index).only(Kind.CPU | ARRAYS):
+    indices = [each.slice.value for each in item.slice if isinstance(each.slice, cst.Index)]
+    for index in indices:
+        if not module.value(index).only(Kind.CPU | ARRAYS) or _is_mask(index, module):
             continue
+        others = (each for each in indices if each is not index)
+        stays = any(
+            module.value(each).has(ARRAYS) and not _creates(each, module) for each in others
+        )
         picked = module.value(item.value)
         if picked.only(Kind.DEVICE | Kind.PARAMETER):
             sure = picked.only(Kind.DEVICE)
@@ -102,14 +108,36 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
                 "every step, and Python waits for that; create it there."
             )
             yield from rule.report(
-                module, index, message, fix=fix, withheld=reason, operand=operand
+                module,
+                index,
+                message,
+                tier=Tier.HINT if stays else None,
+                fix=fix,
+                withheld=reason,
+                operand=operand,
             )
+
+
+def _creates(index: cst.BaseExpression, module: Module) -> bool:
+    return isinstance(index, cst.Call) and module.calls(index, *_CREATE)
+
+
+def _is_mask(index: cst.BaseExpression, module: Module) -> bool:
+    """Whether it says for each element whether to take it, so that Python waits in any case."""
+    bindings = module.flow.reaching(index) if isinstance(index, cst.Name) else []
+    made = [index, *(each.value for each in bindings if each.value is not None)]
+    return any(
+        isinstance(each, cst.Comparison)
+        or (isinstance(each, cst.UnaryOperation) and isinstance(each.operator, cst.BitInvert))
+        or "bool" in module.source(each)
+        for each in made
+    )
 
 
 def _create_on_device(index: cst.BaseExpression, item: cst.Subscript, module: Module) -> Fix | str:
     """Let torch create the index where the tensor lies; or why not."""
     where = dotted_text(item.value)
-    if not isinstance(index, cst.Call) or not module.calls(index, *_CREATE) or not where:
+    if not isinstance(index, cst.Call) or not _creates(index, module) or not where:
         return "other lines may need it in host memory"
     if any(argument(index, name) is not None for name in ("device", "generator")):
         return "its arguments choose the CPU"

@@ -69,6 +69,14 @@ def _is_logged_on_each_step(match: Match) -> bool:
     return on_step is None or match.module.literal(on_step) is True
 
 
+def _joins_another(match: Match) -> bool:
+    """Whether the function exchanges something that each step needs, which waits in any case."""
+    module, function = match.module, match.module.function(match.call)
+    calls = (call for name in _COLLECTIVES for call in module.calls_by_method.get(name, ()))
+    near = (Match(call, module) for call in calls if module.function(call) is function)
+    return any(each.call.args and not exchanges_a_metric(each) for each in near)
+
+
 def _message(match: Match) -> str:
     if match.argument is not None:
         return (
@@ -92,7 +100,7 @@ rule = Rule(
             *_COLLECTIVES,
             *_OWN,
             where=(exchanges_a_metric, is_only_logged),
-            hint_if=(goes_elsewhere,),
+            hint_if=(goes_elsewhere, _joins_another),
         ),
     ),
     message=_message,

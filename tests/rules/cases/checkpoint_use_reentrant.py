@@ -8,22 +8,22 @@ from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 # head: none
 
 # case: a checkpoint
-y = torch.utils.checkpoint.checkpoint(block, x)  # TL509 unsafe
+y = torch.utils.checkpoint.checkpoint(block, x)  # TL509 hint unsafe
 # becomes: y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
 
 # case: a checkpoint by an import of its module
-y = cp.checkpoint(block, x)  # TL509 unsafe
+y = cp.checkpoint(block, x)  # TL509 hint unsafe
 
 # case: a checkpoint with all inputs of a call
-y = checkpoint(block, *inputs)  # TL509 unsafe
+y = checkpoint(block, *inputs)  # TL509 hint unsafe
 # becomes: y = checkpoint(block, *inputs, use_reentrant=False)
 
 # case: another argument
-y = checkpoint(block, x, preserve_rng_state=False)  # TL509 unsafe
+y = checkpoint(block, x, preserve_rng_state=False)  # TL509 hint unsafe
 # becomes: y = checkpoint(block, x, preserve_rng_state=False, use_reentrant=False)
 
 # case: a sequence
-y = checkpoint_sequential(blocks, 4, x)  # TL509 unsafe
+y = checkpoint_sequential(blocks, 4, x)  # TL509 hint unsafe
 # becomes: y = checkpoint_sequential(blocks, 4, x, use_reentrant=False)
 
 # case: a sequence that asks for the older one by position
@@ -34,7 +34,7 @@ y = checkpoint_sequential(blocks, 4, x, True)  # TL509 hint unsafe
 y = checkpoint_sequential(blocks, 4, x, False)
 
 # case: three inputs are no argument of the checkpoint
-y = checkpoint(block, x, mask, True)  # TL509 unsafe
+y = checkpoint(block, x, mask, True)  # TL509 hint unsafe
 # becomes: y = checkpoint(block, x, mask, True, use_reentrant=False)
 
 # case: the older one on purpose
@@ -70,7 +70,7 @@ else:
 
 # case: a condition that asks for nothing of the kind
 if self.training:
-    y = checkpoint(block, x)  # TL509
+    y = checkpoint(block, x)  # TL509 hint
 
 # case: an error says that torch is older
 try:

@@ -33,6 +33,19 @@ for step, (images, labels) in enumerate(loader):
     # case: a length
     a = torch.LongTensor(3).fill_(len(labels))
 
+    # case: nothing to copy
+    a = torch.empty(0).to(device)
+
+    # case: what is not there yet
+    if total is None:
+        total = torch.zeros(3).to(device)  # TL205 hint safe
+
+    # case: an array that is filled in a loop
+    grid = np.zeros((9, 9))
+    for i in range(9):
+        grid[i, i] = labels[i]
+    a = torch.from_numpy(grid).to(device)
+
     # case: ones on the GPU
     a = torch.ones(3).cuda()  # TL205 safe
     # becomes: a = torch.ones(3, device="cuda")
@@ -397,7 +410,7 @@ class Anchors(nn.Module):
         self.scale = scale
 
     def forward(self, x):
-        y = x + torch.from_numpy(np.arange(8) * self.stride).to(x.device)  # TL205
+        y = x + torch.from_numpy(np.arange(8) * self.stride).to(x.device)  # TL205 hint
         y = y + torch.from_numpy(np.arange(8) * self.scale).to(x.device)
         return y + torch.from_numpy(self.stride * self.stride).to(x.device)
 
@@ -411,7 +424,7 @@ class Noise(nn.Module):
         self.scale = torch.ones(3).to(device)  # TL205 hint safe
 
     def forward(self, x):
-        return x + self.scale * torch.randn(x.shape).to(x.device)  # TL205 unsafe
+        return x + self.scale * torch.randn(x.shape).to(x.device)  # TL205 hint unsafe
 
 # case: in a module, for evaluation
 class Noise(nn.Module):

@@ -1,57 +1,57 @@
-# TL503: which uses of the old AMP packages are reported, and how they are written anew.
+# TL503 hint: which uses of the old AMP packages are reported, and how they are written anew.
 
 # head: torch is imported
 import torch
 
 # case: a scaler
-scaler = torch.cuda.amp.GradScaler()  # TL503 safe | says: warns on each use
+scaler = torch.cuda.amp.GradScaler()  # TL503 hint safe | says: warns on each use
 # becomes: scaler = torch.amp.GradScaler("cuda")
 
 # case: a scaler with arguments
-scaler = torch.cuda.amp.GradScaler(1024.0, enabled=args.amp)  # TL503 safe
+scaler = torch.cuda.amp.GradScaler(1024.0, enabled=args.amp)  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda", 1024.0, enabled=args.amp)
 
 # case: a scaler whose arguments nobody knows takes the device before them
-scaler = torch.cuda.amp.GradScaler(*options, **more)  # TL503 safe
+scaler = torch.cuda.amp.GradScaler(*options, **more)  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda", *options, **more)
 
 # case: a region
-with torch.cuda.amp.autocast():  # TL503 safe | marks: torch.cuda.amp.autocast()
+with torch.cuda.amp.autocast():  # TL503 hint safe | marks: torch.cuda.amp.autocast()
 # becomes: with torch.amp.autocast("cuda", dtype=torch.float16):
     loss = model(x)
 
 # case: a region on the CPU has another type
-with torch.cpu.amp.autocast():  # TL503 safe
+with torch.cpu.amp.autocast():  # TL503 hint safe
 # becomes: with torch.amp.autocast("cpu", dtype=torch.bfloat16):
     loss = model(x)
 
 # case: the first argument was whether it is enabled
-with torch.cuda.amp.autocast(scaler is not None):  # TL503 safe
+with torch.cuda.amp.autocast(scaler is not None):  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", dtype=torch.float16, enabled=scaler is not None):
     loss = model(x)
 
 # case: no type matters where it is off
-with torch.cuda.amp.autocast(False):  # TL503 safe
+with torch.cuda.amp.autocast(False):  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", enabled=False):
     loss = model(x)
 
 # case: no type matters where it is off by keyword
-with torch.cuda.amp.autocast(enabled=False):  # TL503 safe
+with torch.cuda.amp.autocast(enabled=False):  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", enabled=False):
     loss = model(x)
 
 # case: all arguments by position
-with torch.cuda.amp.autocast(args.amp, torch.bfloat16, False):  # TL503 safe
+with torch.cuda.amp.autocast(args.amp, torch.bfloat16, False):  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", enabled=args.amp, dtype=torch.bfloat16, cache_enabled=False):
     loss = model(x)
 
 # case: a type that is passed
-with torch.cuda.amp.autocast(dtype=kind):  # TL503 safe
+with torch.cuda.amp.autocast(dtype=kind):  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", dtype=kind):
     loss = model(x)
 
 # case: layout and comments stay
-with torch.cuda.amp.autocast(  # TL503 safe
+with torch.cuda.amp.autocast(  # TL503 hint safe
 # becomes: with torch.amp.autocast(
     args.amp,  # only if asked for
     # becomes: "cuda", dtype=torch.float16, enabled=args.amp,  # only if asked for
@@ -60,20 +60,20 @@ with torch.cuda.amp.autocast(  # TL503 safe
     loss = model(x)
 
 # case: a region whose arguments nobody knows
-with torch.cuda.amp.autocast(*options):  # TL503 | no fix: another order
+with torch.cuda.amp.autocast(*options):  # TL503 hint | no fix: another order
     loss = model(x)
 
 # case: a region whose keywords nobody knows
-with torch.cuda.amp.autocast(**options):  # TL503 | no fix: another order
+with torch.cuda.amp.autocast(**options):  # TL503 hint | no fix: another order
     loss = model(x)
 
 # case: a call with too many arguments
-with torch.cuda.amp.autocast(True, None, True, False):  # TL503 | no fix
+with torch.cuda.amp.autocast(True, None, True, False):  # TL503 hint | no fix
     loss = model(x)
 
 # case: a decorator of a method
 class Net(torch.nn.Module):
-    @torch.cuda.amp.autocast()  # TL503 safe
+    @torch.cuda.amp.autocast()  # TL503 hint safe
     # becomes: @torch.amp.autocast("cuda", dtype=torch.float16)
     def forward(self, x):
         return x
@@ -81,13 +81,13 @@ class Net(torch.nn.Module):
 # case: the decorators of an autograd function
 class Scale(torch.autograd.Function):
     @staticmethod
-    @torch.cuda.amp.custom_fwd  # TL503 safe | says: device_type="cuda"
+    @torch.cuda.amp.custom_fwd  # TL503 hint safe | says: device_type="cuda"
     # becomes: @torch.amp.custom_fwd(device_type="cuda")
     def forward(ctx, x):
         return x
 
     @staticmethod
-    @torch.cuda.amp.custom_bwd  # TL503 safe
+    @torch.cuda.amp.custom_bwd  # TL503 hint safe
     # becomes: @torch.amp.custom_bwd(device_type="cuda")
     def backward(ctx, grad):
         return grad
@@ -95,7 +95,7 @@ class Scale(torch.autograd.Function):
 # case: a decorator with an argument
 class Scale(torch.autograd.Function):
     @staticmethod
-    @torch.cuda.amp.custom_fwd(cast_inputs=torch.float32)  # TL503 safe
+    @torch.cuda.amp.custom_fwd(cast_inputs=torch.float32)  # TL503 hint safe
     # becomes: @torch.amp.custom_fwd(cast_inputs=torch.float32, device_type="cuda")
     def forward(ctx, x):
         return x
@@ -103,39 +103,39 @@ class Scale(torch.autograd.Function):
 # case: another decorator
 @torch.no_grad
 def predict(x):
-    with torch.cuda.amp.autocast():  # TL503
+    with torch.cuda.amp.autocast():  # TL503 hint
         return model(x)
 
 # case: the module where torch defines it
-scaler = torch.cuda.amp.grad_scaler.GradScaler()  # TL503 safe
+scaler = torch.cuda.amp.grad_scaler.GradScaler()  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
 
 # case: another name of torch
 import torch as t
-scaler = t.cuda.amp.GradScaler()  # TL503 safe
+scaler = t.cuda.amp.GradScaler()  # TL503 hint safe
 # becomes: scaler = t.amp.GradScaler("cuda")
 
 # case: a name for it
 autocast = torch.cuda.amp.autocast
-with autocast():  # TL503 safe
+with autocast():  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", dtype=torch.float16):
     loss = model(x)
 
 # case: a check asks for the old class
-with torch.cuda.amp.autocast(False):  # TL503 safe
-    scaler = torch.cuda.amp.GradScaler()  # TL503 | no fix: asks for the old class
+with torch.cuda.amp.autocast(False):  # TL503 hint safe
+    scaler = torch.cuda.amp.GradScaler()  # TL503 hint | no fix: asks for the old class
 assert isinstance(scaler, torch.cuda.amp.GradScaler)
 
 # case: a check asks for the old class in another file
 import other
-scaler = torch.cuda.amp.GradScaler()  # TL503 | no fix: asks for the old class
+scaler = torch.cuda.amp.GradScaler()  # TL503 hint | no fix: asks for the old class
 # file: other.py
 from torch.cuda.amp import GradScaler
 def is_scaler(x):
     return isinstance(x, (GradScaler, Scaler))
 
 # case: a check asks for the new class
-scaler = torch.cuda.amp.GradScaler()  # TL503 safe
+scaler = torch.cuda.amp.GradScaler()  # TL503 hint safe
 assert isinstance(scaler, torch.amp.GradScaler)
 
 # case: the new API
@@ -159,7 +159,7 @@ if torch.__version__ < "2.4":
 
 # case: a condition about something else
 if args.amp:
-    scaler = torch.cuda.amp.GradScaler()  # TL503
+    scaler = torch.cuda.amp.GradScaler()  # TL503 hint
 
 # case: a condition that asks for the new API
 if hasattr(torch.amp, "GradScaler"):
@@ -187,13 +187,13 @@ def scaler(old):
 
 # case: both, without a choice
 with torch.autocast("cuda", dtype=torch.bfloat16):
-    with torch.cuda.amp.autocast():  # TL503 safe
+    with torch.cuda.amp.autocast():  # TL503 hint safe
     # becomes: with torch.amp.autocast("cuda", dtype=torch.float16):
         loss = model(x)
 
 # case: the new name of something else
 region = torch.amp.autocast("cuda")
-scaler = torch.cuda.amp.GradScaler()  # TL503
+scaler = torch.cuda.amp.GradScaler()  # TL503 hint
 
 # case: after an error
 try:
@@ -237,7 +237,7 @@ try:
     from torch.cuda.amp import autocast
 except ImportError:
     autocast = None
-with autocast():  # TL503 safe
+with autocast():  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", dtype=torch.float16):
     loss = model(x)
 
@@ -246,7 +246,7 @@ if args.fast:
     from torch.cuda.amp import autocast
 else:
     from torch.cuda.amp.autocast_mode import autocast
-with autocast():  # TL503 safe
+with autocast():  # TL503 hint safe
 # becomes: with torch.amp.autocast("cuda", dtype=torch.float16):
     loss = model(x)
 
@@ -255,37 +255,37 @@ import torch
 from torch.cuda.amp import autocast, GradScaler
 
 # case: a name of the old package that is imported and something else
-scaler = GradScaler()  # TL503 safe
+scaler = GradScaler()  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
 kinds = (GradScaler, autocast)
 
 # case: a name that is passed on
-run(region=autocast, scaler=GradScaler())  # TL503 safe
+run(region=autocast, scaler=GradScaler())  # TL503 hint safe
 # becomes: run(region=autocast, scaler=torch.amp.GradScaler("cuda"))
 
 # case: a use that cannot be written anew
-with autocast(*options):  # TL503 | no fix: another order
-    scaler = GradScaler()  # TL503 safe
+with autocast(*options):  # TL503 hint | no fix: another order
+    scaler = GradScaler()  # TL503 hint safe
     # becomes: scaler = torch.amp.GradScaler("cuda")
 
 # case: words that are not the name
 def amp(self, autocast=True):
     return run(autocast=autocast, scaler=self.GradScaler)
-with autocast():  # TL503 safe | fix says: Use `torch.amp.autocast`
+with autocast():  # TL503 hint safe | fix says: Use `torch.amp.autocast`
     amp(model)
 
 # case: a variable of the same name in a function
 def amp(autocast):
     autocast()
-scaler = GradScaler()  # TL503 safe | fix says: Use `torch.amp.GradScaler`, and import it
+scaler = GradScaler()  # TL503 hint safe | fix says: Use `torch.amp.GradScaler`, and import it
 
 # case: more places than an import is changed for
 for step in steps:
-    x = [autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0)]  # TL503  # TL503  # TL503  # TL503  # TL503  # TL503  # TL503
+    x = [autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0)]  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint
     # becomes: x = [torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0)]
-    x = [autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0)]  # TL503  # TL503  # TL503  # TL503  # TL503  # TL503  # TL503
+    x = [autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0)]  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint
     # becomes: x = [torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0)]
-    x = [autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0)]  # TL503  # TL503  # TL503  # TL503  # TL503  # TL503  # TL503
+    x = [autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0), autocast(0)]  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint  # TL503 hint
     # becomes: x = [torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0), torch.amp.autocast("cuda", dtype=torch.float16, enabled=0)]
 
 # head: none
@@ -294,13 +294,13 @@ for step in steps:
 import torch
 from torch.cuda.amp import autocast, GradScaler
 # becomes: from torch.amp import autocast, GradScaler
-scaler = GradScaler()  # TL503 safe
+scaler = GradScaler()  # TL503 hint safe
 # becomes: scaler = GradScaler("cuda")
 def train(scaler: GradScaler):
-    with autocast():  # TL503 safe
+    with autocast():  # TL503 hint safe
     # becomes: with autocast("cuda", dtype=torch.float16):
         loss = model(x)
-    with autocast(False):  # TL503 safe
+    with autocast(False):  # TL503 hint safe
     # becomes: with autocast("cuda", enabled=False):
         loss = model(x)
 
@@ -309,43 +309,43 @@ def train(scaler):
     import torch
     from torch.cuda.amp import autocast as half
     # becomes: from torch.amp import autocast as half
-    with half():  # TL503 safe
+    with half():  # TL503 hint safe
     # becomes: with half("cuda", dtype=torch.float16):
         loss = model(x)
 
 # case: the package is imported
 from torch.cuda import amp
 # becomes: from torch import amp
-scaler = amp.GradScaler(enabled=cuda)  # TL503 safe
+scaler = amp.GradScaler(enabled=cuda)  # TL503 hint safe
 # becomes: scaler = amp.GradScaler("cuda", enabled=cuda)
 
 # case: the package is imported under another name
 import torch.cuda.amp as half
 # becomes: import torch.amp as half
-scaler = half.GradScaler()  # TL503 safe
+scaler = half.GradScaler()  # TL503 hint safe
 # becomes: scaler = half.GradScaler("cuda")
 
 # case: the package is imported with all that is around it
 import torch.cuda.amp
-scaler = torch.cuda.amp.GradScaler()  # TL503 safe
+scaler = torch.cuda.amp.GradScaler()  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
 
 # case: the package is imported with another one
 from torch.cuda import amp, nvtx
 # added: import torch
-scaler = amp.GradScaler()  # TL503 safe
+scaler = amp.GradScaler()  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
 
 # case: two packages are imported by one line
 import torch.cuda.amp as half, math
 # added: import torch
-scaler = half.GradScaler()  # TL503 safe
+scaler = half.GradScaler()  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
 
 # case: an import that has something besides the old API
 import torch
 from torch.cuda.amp import common, GradScaler
-scaler = GradScaler()  # TL503 safe
+scaler = GradScaler()  # TL503 hint safe
 # becomes: scaler = torch.amp.GradScaler("cuda")
 
 # case: the type needs an import of torch
@@ -353,7 +353,7 @@ from torch import nn
 from torch.cuda.amp import autocast
 # becomes: from torch.amp import autocast
 # added: import torch
-with autocast():  # TL503 safe
+with autocast():  # TL503 hint safe
 # becomes: with autocast("cuda", dtype=torch.float16):
     loss = model(x)
 
@@ -361,14 +361,14 @@ with autocast():  # TL503 safe
 import torch as t
 from torch.cuda.amp import autocast
 # becomes: from torch.amp import autocast
-with autocast():  # TL503 safe
+with autocast():  # TL503 hint safe
 # becomes: with autocast("cuda", dtype=t.float16):
     loss = model(x)
 
 # case: no import of torch where no type is needed
 from torch.cuda.amp import autocast
 # becomes: from torch.amp import autocast
-with autocast(False):  # TL503 safe
+with autocast(False):  # TL503 hint safe
 # becomes: with autocast("cuda", enabled=False):
     loss = model(x)
 
@@ -379,7 +379,7 @@ scaler = GradScaler()
 # case: another file takes the name from this one
 from torch.cuda.amp import autocast
 def region():
-    return autocast(False)  # TL503 | no fix: another file imports
+    return autocast(False)  # TL503 hint | no fix: another file imports
 # file: main.py
 from train import (
     region,
@@ -389,7 +389,7 @@ from train import (
 # case: another file takes all names from this one, and uses one of them
 from torch.cuda.amp import autocast
 def region():
-    return autocast(False)  # TL503 | no fix: another file imports
+    return autocast(False)  # TL503 hint | no fix: another file imports
 # file: main.py
 from train import *
 with autocast(False):
@@ -398,7 +398,7 @@ with autocast(False):
 # case: another file takes all names from this one, and uses others
 from torch.cuda.amp import autocast
 def region():
-    return autocast(False)  # TL503 safe
+    return autocast(False)  # TL503 hint safe
 # file: main.py
 from train import *
 region()
@@ -406,13 +406,13 @@ region()
 # case: another file takes another name from this one
 from torch.cuda.amp import autocast
 def region():
-    return autocast(False)  # TL503 safe
+    return autocast(False)  # TL503 hint safe
 # file: main.py
 from train import region
 from torch.amp import autocast
 
 # case: no import is changed, so another file may take what it likes
 import torch
-scaler = torch.cuda.amp.GradScaler()  # TL503 safe
+scaler = torch.cuda.amp.GradScaler()  # TL503 hint safe
 # file: main.py
 from train import amp

@@ -50,7 +50,15 @@ for step, (images, labels) in enumerate(loader):
     mixed = images[order[:3]]  # TL217 | no fix: other lines
 
     # case: a mask of the batch
-    part = images[labels > 0]  # TL217 | no fix: other lines
+    part = images[labels > 0]
+
+    # case: a mask with a name
+    chosen = torch.zeros(9, dtype=torch.bool)
+    part = images[~chosen] + images[chosen]
+
+    # case: an array stands beside it that has to be copied as well
+    actions = np.load("actions.npy")
+    part = output[np.arange(9), actions]  # TL217 hint unsafe # TL217 | no fix: other lines
 
     # case: of a tensor without a name
     part = model(images)[torch.arange(9)]  # TL217 | no fix: other lines

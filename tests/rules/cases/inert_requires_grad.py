@@ -36,7 +36,7 @@ def freeze(model):
 
 # case: a thing whose parameters are asked for
 def freeze(text):
-    text.requires_grad = False  # TL405
+    text.requires_grad = False  # TL405 hint
     return list(text.parameters())
 
 # case: an item
@@ -45,7 +45,7 @@ encoders[0].requires_grad = False  # TL405
 # becomes: encoders[0].requires_grad_(False)
 
 # case: one of several statements on a line
-model.eval(); model.requires_grad = False  # TL405
+model.eval(); model.requires_grad = False  # TL405 hint
 # becomes: model.eval(); model.requires_grad_(False)
 
 # case: misspelled on parameters
@@ -83,7 +83,7 @@ model.encoder.requires_grad = False  # TL405
 # case: a loop over the parameters does something else
 for p in model.parameters():
     p.data.clamp_(-1, 1)
-model.requires_grad = False  # TL405
+model.requires_grad = False  # TL405 hint
 
 # case: a parameter
 model.fc.weight.requires_grad = False

@@ -12,6 +12,12 @@ y = Variable(x, volatile=True)  # TL903 | no fix: other arguments | says: torch 
 with torch.no_grad():
     y = Variable(x, volatile=True)
 
+# case: volatile targets of a training step, which record nothing
+for images, targets in loader:
+    targets = Variable(targets, volatile=True)
+    criterion(model(images), targets).backward()
+    optimizer.step()
+
 # case: not volatile
 y = Variable(x, volatile=False)
 

@@ -141,6 +141,16 @@ def average(loss):
 def later():
     print(loss)
 
+# case: beside a number that each step needs
+for images, labels in loader:
+    loss = criterion(model(images.cuda()), labels.cuda())
+    tokens = labels.ne(0).sum()
+    dist.all_reduce(tokens)
+    (loss / tokens).backward()
+    running_loss = loss.detach()
+    dist.all_reduce(running_loss)  # TL214 hint
+    print(running_loss)
+
 # case: once per epoch
 for epoch in range(9):
     for images, labels in loader:

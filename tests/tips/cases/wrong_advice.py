@@ -292,7 +292,7 @@ from torch.utils.checkpoint import checkpoint
 class Blocks(nn.Module):
     def forward(self, x):
         for block in self.blocks:
-            x = checkpoint(block, x)  # TL509 unsafe | fix says: use_reentrant=False
+            x = checkpoint(block, x)  # TL509 hint unsafe | fix says: use_reentrant=False
         return x
 
 # case: W19 script a model, or keep a script, to fuse its operations [select=TL5 TL9]
