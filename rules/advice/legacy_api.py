@@ -36,7 +36,8 @@ with torch.no_grad():
 ## When it is silent
 - If the project supports a torch older than the one in the table.
 - In code that chooses by version: under `if torch.__version__ …` or `hasattr`, or in `except`.
-- `volatile=True` where gradients are off already.
+- `volatile=True` where gradients are off already, and in training steps, whose targets record
+  nothing.
 - `Variable` of other libraries, or with other arguments, such as `requires_grad=True`.
 - In tests.
 

@@ -32,6 +32,7 @@ Better still, let the loader pin its batches, and pass `non_blocking=True` here.
 For tensors that are pinned once, outside of the step loop, or kept for other uses; in collate
 functions and datasets; in threads and prefetchers, and under `with torch.cuda.stream(…)`, where the
 copy overlaps with the step.
+It is a hint: of a small tensor the extra copy costs next to nothing.
 With `non_blocking=True` it is reported with `--pedantic` only: Python then does not wait for the
 work that the GPU has queued, which may win more than the pinning costs.
 
@@ -121,6 +122,7 @@ rule = Rule(
     name="manual-pin-memory",
     family="data",
     summary="each batch is pinned by hand before it is copied to the GPU",
+    tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     finds=(
         method("pin_memory", where=(_waits,)),

@@ -39,7 +39,8 @@ class Block(nn.Module):
 Where the weights are used, returned or kept; where `need_weights` is no literal, or may come with
 `**kwargs`; where `average_attn_weights` is passed; in files that register hooks on modules, which
 may read the weights; for classes of your own that inherit from `nn.MultiheadAttention`; before
-torch 2.0; in evaluation and in tests. It is a hint where nothing in the program trains.
+torch 2.0; in evaluation and in tests. It is a hint: for a single query, as in pooling heads, the
+weights are small, and a hook of another program may read them.
 
 ## Fix safety
 **Unsafe**: the fused kernels round in another way, and a dropout inside the attention draws other

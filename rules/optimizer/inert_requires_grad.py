@@ -28,7 +28,8 @@ model = nn.Sequential(backbone, nn.Linear(1000, 10)).to(device)
 ## When it is silent
 For tensors and parameters, where the assignment works; for objects that nothing shows to be
 modules; for classes that define `requires_grad` themselves; where the module is frozen in another
-way as well; for `= True`, which costs nothing.
+way as well; for `= True`, which costs nothing. It is a hint: a module that no loss reaches computes
+no gradients anyway, and a parameter of a function may be a tensor.
 
 ## Fix safety
 **Unsafe**: it does what the line says, so the module stops learning. A program that only trained
@@ -51,7 +52,7 @@ import libcst as cst
 
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Applicability, Change, Match, Rule, assigns, edits
+from torchlint.rule import Applicability, Change, Match, Rule, Tier, assigns, edits
 
 _MISSPELLED = ("require_grad", "require_grads", "requires_grads", "requires_grad_")
 _LAYERS = re.compile(r"^(?:bn|blocks|conv|embeddings|fc|features|layer|linear|norm|stem)\d*$")
@@ -82,11 +83,6 @@ def _is_module(match: Match) -> bool:
     )
 
 
-def _may_be_a_tensor(match: Match) -> bool:
-    """Whether a caller passes what is assigned to, or something that holds it."""
-    return match.module.value(_owner(match)).has(Kind.PARAMETER)
-
-
 def _is_tensor(match: Match) -> bool:
     return match.module.value(_owner(match)).only(TENSORS)
 
@@ -111,14 +107,10 @@ rule = Rule(
     name="inert-requires-grad",
     family="optimizer",
     summary="an assignment that should freeze a module freezes nothing",
+    tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     finds=(
-        assigns(
-            "requires_grad",
-            False,
-            where=(_stands_alone, _is_module),
-            hint_if=(_may_be_a_tensor,),
-        ),
+        assigns("requires_grad", False, where=(_stands_alone, _is_module)),
         assigns(_MISSPELLED, False, where=(_stands_alone, _is_module)),
         assigns(_MISSPELLED, False, where=(_stands_alone, _is_tensor)),
     ),

@@ -37,6 +37,7 @@ def forward(self, x):
 If the value is not a literal; if `**kwargs` may bring it; where a condition asks for the version of
 torch or for the signature of the function; for the checkpoint functions of other packages; in
 tests; if the project supports a torch older than 1.11, which does not know the argument.
+It is a hint: many programs have a checkpoint that nobody switches on.
 
 ## Fix safety
 **Unsafe**: the same values are computed, but parameters that got no gradient before get one now,

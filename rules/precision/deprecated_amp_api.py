@@ -39,6 +39,9 @@ for images, labels in loader:
 - Where the name may also be something of your own, as after `except ImportError: autocast = Mine`.
 - In tests.
 
+It is a hint: the old names only warn, and a program that states no version of torch may run with an
+older one.
+
 Only calls and decorators are reported, since nothing else issues the warning: not imports, type
 annotations or `isinstance(scaler, torch.cuda.amp.GradScaler)`.
 

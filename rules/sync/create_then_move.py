@@ -40,7 +40,8 @@ step and are called on none; in datasets, collate functions and tests; with
 `generator=`, which people pass to get the same numbers on every device; where
 `torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
 `x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
-case. It is a hint outside of step loops, step hooks, what these call, and `forward`.
+case; for `torch.empty(0)`. It is a hint outside of what each training step runs, and under
+conditions such as `if x is None`, which may hold only once.
 
 ## Fix safety
 **Safe** for `zeros`, `ones`, `full`, `empty`, `eye` and an `arange` of integers, which hold the

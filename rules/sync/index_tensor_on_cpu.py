@@ -34,8 +34,10 @@ An index that a loader gives can be copied in the background:
 `rows = rows.to(device, non_blocking=True)`, from a loader with `pin_memory=True`.
 
 ## When it is silent
-For numbers, slices and lists; where it is not certain that the tensor lies on the device and the
-index does not; under `if step % 100 == 0` and similar conditions; in evaluation and in tests.
+For numbers, slices and lists; for masks, of which the device must be asked how many are true; where
+it is not certain that the tensor lies on the device and the index does not; under
+`if step % 100 == 0` and similar conditions; in evaluation and in tests.
+It is a hint where another index beside it may lie in host memory, too.
 
 ## Fix safety
 **Safe** for `torch.arange`, which holds the same numbers on each device. **Unsafe** for
@@ -92,10 +94,7 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
     for index in indices:
         if not module.value(index).only(Kind.CPU | ARRAYS) or _is_mask(index, module):
             continue
-        others = (each for each in indices if each is not index)
-        stays = any(
-            module.value(each).has(ARRAYS) and not _creates(each, module) for each in others
-        )
+        stays = any(_may_stay(each, module) for each in indices if each is not index)
         picked = module.value(item.value)
         if picked.only(Kind.DEVICE | Kind.PARAMETER):
             sure = picked.only(Kind.DEVICE)
@@ -120,6 +119,11 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
 
 def _creates(index: cst.BaseExpression, module: Module) -> bool:
     return isinstance(index, cst.Call) and module.calls(index, *_CREATE)
+
+
+def _may_stay(index: cst.BaseExpression, module: Module) -> bool:
+    """Whether another index may lie in host memory, too, so that Python waits for it."""
+    return not _creates(index, module) and not module.value(index).only(Kind.DEVICE | Kind.HOST)
 
 
 def _is_mask(index: cst.BaseExpression, module: Module) -> bool:

@@ -40,7 +40,8 @@ In Lightning, `self.log(…, on_step=False, on_epoch=True, sync_dist=True)` exch
 Under `if step % 100 == 0` and similar conditions; in evaluation; for what no name calls a loss or a
 metric, such as gradients and counts of targets; if the backward pass comes later; if the result
 decides something, as in early stopping; in tests and documentation. It is a hint where the
-result goes somewhere that is not looked at.
+result goes somewhere that is not looked at, and where the same function exchanges something that
+each step needs, which costs the wait in any case.
 
 ## Fix safety
 There is no fix: how often the number is needed is yours to say.

@@ -50,6 +50,7 @@ for images, labels in loader:
 ## When it is silent
 Outside of code that runs on each training step; under `if step % 100 == 0` and similar conditions;
 in evaluation; in tests; if the device is the CPU; where a number is computed, since it may change.
+It is a hint: where Python waits for the device on the next line anyway, little is won.
 
 ## Fix safety
 **Safe**: if all numbers are the same, `torch.full` creates a tensor of the same shape, type and
@@ -75,7 +76,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.transfers import names_device, transfer_behind
-from torchlint.rule import Applicability, Context, Fix, Match, Rule, calls, edits
+from torchlint.rule import Applicability, Context, Fix, Match, Rule, Tier, calls, edits
 
 if TYPE_CHECKING:
     from torchlint.rule import Module
@@ -149,6 +150,7 @@ rule = Rule(
     name="tensor-literal-on-device",
     family="sync",
     summary="a constant is copied to the device on every training step",
+    tier=Tier.HINT,
     fix=Applicability.SAFE,
     finds=(calls("torch.tensor", "torch.as_tensor", where=(_is_constant, _goes_to_device)),),
     message=_message,

@@ -33,7 +33,7 @@ for step, (images, labels) in enumerate(loader):
     # becomes: part = images[torch.arange(9, device=images.device)]
 
     # case: a range of an array, and the actions
-    part = output[np.arange(len(output)), labels]  # TL217 unsafe # TL217 | no fix: other lines
+    part = output[np.arange(len(output)), labels]  # TL217 hint unsafe # TL217 | no fix: other lines
     # becomes: part = output[torch.arange(len(output), device=output.device), labels]
 
     # case: what is written

@@ -8,7 +8,7 @@ model = build()
 
 # case: a model of torchvision
 resnet = torchvision.models.resnet18()
-resnet.requires_grad = False  # TL405 unsafe | says: freezes nothing … call
+resnet.requires_grad = False  # TL405 hint unsafe | says: freezes nothing … call
 # becomes: resnet.requires_grad_(False)
 
 # case: a layer of a class
@@ -18,7 +18,7 @@ class Net(nn.Module):
         self.embed = nn.Linear(3, 4)
 
     def freeze(self):
-        self.embed.requires_grad = False  # comment  # TL405 unsafe
+        self.embed.requires_grad = False  # comment  # TL405 hint unsafe
         # becomes: self.embed.requires_grad_(False)  # comment
 
 # case: an object of a class of the file
@@ -26,13 +26,13 @@ class Net(nn.Module):
     pass
 
 net = Net()
-net.requires_grad = False  # TL405
+net.requires_grad = False  # TL405 hint
 
 # case: a part that is called what parts are called
 def freeze(model):
-    model.backbone.requires_grad = False  # TL405
-    model.layer4.requires_grad = False  # TL405
-    model.fc.requires_grad = False  # TL405
+    model.backbone.requires_grad = False  # TL405 hint
+    model.layer4.requires_grad = False  # TL405 hint
+    model.fc.requires_grad = False  # TL405 hint
 
 # case: a thing whose parameters are asked for
 def freeze(text):
@@ -41,7 +41,7 @@ def freeze(text):
 
 # case: an item
 encoders = [nn.Linear(2, 2), nn.Linear(2, 2)]
-encoders[0].requires_grad = False  # TL405
+encoders[0].requires_grad = False  # TL405 hint
 # becomes: encoders[0].requires_grad_(False)
 
 # case: one of several statements on a line
@@ -50,13 +50,13 @@ model.eval(); model.requires_grad = False  # TL405 hint
 
 # case: misspelled on parameters
 for p in model.parameters():
-    p.require_grad = False  # TL405 unsafe
+    p.require_grad = False  # TL405 hint unsafe
     # becomes: p.requires_grad_(False)
 
 # case: misspelled on parameters with names
 for name, p in model.named_parameters():
     if "bias" not in name:
-        p.requires_grads = False  # TL405
+        p.requires_grads = False  # TL405 hint
         # becomes: p.requires_grad_(False)
 
 # case: misspelled on a tensor that the class made
@@ -64,21 +64,21 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.scale = nn.Parameter(torch.ones(1))
-        self.scale.require_grad = False  # TL405
+        self.scale.require_grad = False  # TL405 hint
         # becomes: self.scale.requires_grad_(False)
 
 # case: misspelled on a module
-model.require_grad = False  # TL405
+model.require_grad = False  # TL405 hint
 # becomes: model.requires_grad_(False)
 
 # case: the method is assigned to
-model.requires_grad_ = False  # TL405
+model.requires_grad_ = False  # TL405 hint
 # becomes: model.requires_grad_(False)
 
 # case: the parameters of another module are frozen
 for p in model.decoder.parameters():
     p.requires_grad = False
-model.encoder.requires_grad = False  # TL405
+model.encoder.requires_grad = False  # TL405 hint
 
 # case: a loop over the parameters does something else
 for p in model.parameters():

@@ -10,20 +10,20 @@ for images, labels in loader:
     optimizer.step()
 
     # case: moved at once
-    images = images.pin_memory().to(device)  # TL110 unsafe | marks: images.pin_memory() | says: copies the batch once more
+    images = images.pin_memory().to(device)  # TL110 hint unsafe | marks: images.pin_memory() | says: copies the batch once more
 # becomes:     images = images.to(device)
 
     # case: by the name of the GPU
-    labels = torch.from_numpy(rows).pin_memory().cuda()  # TL110 unsafe
+    labels = torch.from_numpy(rows).pin_memory().cuda()  # TL110 hint unsafe
 # becomes:     labels = torch.from_numpy(rows).cuda()
 
     # case: pinned first, moved later
-    images = images.pin_memory()  # TL110 unsafe
+    images = images.pin_memory()  # TL110 hint unsafe
 # removed
     images = images.to(device)
 
     # case: pinned under another name
-    pinned = images.pin_memory()  # TL110 unsafe
+    pinned = images.pin_memory()  # TL110 hint unsafe
 # becomes:     pinned = images
     moved = pinned.to(device)
     moved_again = pinned.cuda()
@@ -62,13 +62,13 @@ for images, labels in loader:
 
     # case: in another block
     with timer, torch.profiler.record_function("copy"):
-        images = images.pin_memory().to(device)  # TL110
+        images = images.pin_memory().to(device)  # TL110 hint
 
 # head: none
 
 # case: a function that a step calls
 def get_batch(data):
-    return data[rows].pin_memory().to(device)  # TL110
+    return data[rows].pin_memory().to(device)  # TL110 hint
 
 for step in range(1000):
     model(get_batch(data)).backward()
@@ -106,7 +106,7 @@ for step in range(1000):
 # case: a method of another class
 class Batches(Source):
     def next(self):
-        return next(self.batches).pin_memory().to(device)  # TL110
+        return next(self.batches).pin_memory().to(device)  # TL110 hint
 
 batches = Batches(loader)
 for step in range(1000):

@@ -19,67 +19,67 @@ for step, (images, labels) in enumerate(loader):
     optimizer.step()
 
     # case: a float
-    a = torch.tensor(0.0, device=device)  # TL213 safe | says: let `torch.full` fill it
+    a = torch.tensor(0.0, device=device)  # TL213 hint safe | says: let `torch.full` fill it
     # becomes: a = torch.full((), 0.0, device=device)
 
     # case: an integer, whose type is written out
-    a = torch.tensor(0, device=images.device)  # TL213 safe
+    a = torch.tensor(0, device=images.device)  # TL213 hint safe
     # becomes: a = torch.full((), 0, dtype=torch.int64, device=images.device)
 
     # case: a truth
-    a = torch.tensor(True, device="cuda")  # TL213 safe
+    a = torch.tensor(True, device="cuda")  # TL213 hint safe
     # becomes: a = torch.full((), True, dtype=torch.bool, device="cuda")
 
     # case: an integer with a type
-    a = torch.tensor(1, dtype=torch.float32, device=device)  # TL213 safe
+    a = torch.tensor(1, dtype=torch.float32, device=device)  # TL213 hint safe
     # becomes: a = torch.full((), 1, dtype=torch.float32, device=device)
 
     # case: less than zero
-    a = torch.tensor(-1e4, device=device)  # TL213 safe
+    a = torch.tensor(-1e4, device=device)  # TL213 hint safe
     # becomes: a = torch.full((), -1e4, device=device)
 
     # case: what is infinite
-    a = torch.tensor(float("inf"), device=device)  # TL213 safe
+    a = torch.tensor(float("inf"), device=device)  # TL213 hint safe
     # becomes: a = torch.full((), float("inf"), device=device)
 
     # case: the float that there is without a number
-    a = torch.tensor(float(), device=device)  # TL213 safe
+    a = torch.tensor(float(), device=device)  # TL213 hint safe
 
     # case: a list of one
-    a = torch.tensor([0], device=device)  # TL213 safe
+    a = torch.tensor([0], device=device)  # TL213 hint safe
     # becomes: a = torch.full((1,), 0, dtype=torch.int64, device=device)
 
     # case: a table of one number
-    a = torch.tensor([[0.5, 0.5], [0.5, 0.5]], device=device)  # TL213 safe
+    a = torch.tensor([[0.5, 0.5], [0.5, 0.5]], device=device)  # TL213 hint safe
     # becomes: a = torch.full((2, 2), 0.5, device=device)
 
     # case: with a gradient
-    a = torch.tensor(0.0, device=device, requires_grad=True)  # TL213 safe
+    a = torch.tensor(0.0, device=device, requires_grad=True)  # TL213 hint safe
     # becomes: a = torch.full((), 0.0, device=device, requires_grad=True)
 
     # case: as it is
-    a = torch.as_tensor(0.0, device=device)  # TL213 safe
+    a = torch.as_tensor(0.0, device=device)  # TL213 hint safe
     # becomes: a = torch.full((), 0.0, device=device)
 
     # case: copied at once
-    a = torch.tensor(0.0).to(device)  # TL213 | no fix: remove the copy | says: fill it
+    a = torch.tensor(0.0).to(device)  # TL213 hint | no fix: remove the copy | says: fill it
 
     # case: a table
-    a = torch.tensor([0.485, 0.456, 0.406], device=device)  # TL213 | no fix: register a buffer | says: create it once
+    a = torch.tensor([0.485, 0.456, 0.406], device=device)  # TL213 hint | no fix: register a buffer | says: create it once
 
     # case: a table that is reshaped and copied
-    a = torch.tensor((0.485, 0.456)).view(1, 2).to(device)  # TL213 | no fix: register a buffer
+    a = torch.tensor((0.485, 0.456)).view(1, 2).to(device)  # TL213 hint | no fix: register a buffer
 
     # case: zeros with different signs
-    a = torch.tensor([0.0, -0.0], device=device)  # TL213 | no fix: register a buffer
+    a = torch.tensor([0.0, -0.0], device=device)  # TL213 hint | no fix: register a buffer
 
     # case: a float and an integer
-    a = torch.tensor([0, 0.0], device=device)  # TL213 | no fix: register a buffer
+    a = torch.tensor([0, 0.0], device=device)  # TL213 hint | no fix: register a buffer
 
     # case: imported by its name
     from torch import tensor
 
-    a = tensor(0.0, device=device)  # TL213 | no fix: `torch` itself
+    a = tensor(0.0, device=device)  # TL213 hint | no fix: `torch` itself
 
     # case: a number that is computed
     a = torch.tensor(len(images), device=device)
@@ -129,7 +129,7 @@ for images, labels in loader:
 
 # case: in a loss that each step calls
 def offsets(targets):
-    table = torch.tensor([[0, 0], [1, 0], [0, 1]], device=targets.device).float()  # TL213 | no fix
+    table = torch.tensor([[0, 0], [1, 0], [0, 1]], device=targets.device).float()  # TL213 hint | no fix
     return targets + table
 
 for images, labels in loader:

@@ -117,7 +117,7 @@ class Network(nn.Module):
         found = self.layers(images).flatten(2).transpose(1, 2)
         losses = []
         for boxes, target in zip(found, targets):
-            variance = torch.tensor([0.1, 0.1, 0.2, 0.2]).to(images.device)  # TL213
+            variance = torch.tensor([0.1, 0.1, 0.2, 0.2]).to(images.device)  # TL213 hint
             offsets = (target - self.anchors.to(images.device)) / variance  # TL211
             losses.append(F.smooth_l1_loss(boxes, offsets))
         return torch.stack(losses).mean()

@@ -133,7 +133,7 @@ def main():
     loader = DataLoader(photos, batch_size=64, num_workers=8, pin_memory=True, persistent_workers=True)
     for epoch in range(90):
         for images, labels in loader:
-            images = images.pin_memory().to(device)  # TL110 unsafe
+            images = images.pin_memory().to(device)  # TL110 hint unsafe
             scores = model(images)
             loss = F.cross_entropy(scores, labels.to(device, non_blocking=True))
             optimizer.zero_grad()
