@@ -131,6 +131,16 @@ class Net(nn.Sequential):
     def forward(self, x):
         return nn.Linear(8, 8)(x)  # TL308
 
+# case: outside of forward, in a file that also creates one there
+class Net(nn.Module):
+    def forward(self, x):
+        return nn.Linear(8, 8)(x)  # TL308
+
+    def project(self, x):
+        return nn.Linear(8, 8)(x)
+
+y = nn.Linear(8, 8)(x)
+
 # case: a base of this file
 class Base(nn.Module):
     pass
