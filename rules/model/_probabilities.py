@@ -34,7 +34,8 @@ def may_take_log(text: bytes) -> bool:
     it."""
     lines = (text.rfind(b"\n", 0, found.start()) + 1 for found in _SOFTMAX.finditer(text))
     named = {found[1] for line in lines if (found := _NAMED.match(text, line)) is not None}
-    logs = {each for found in _LOG.finditer(text) for each in found.groups()} if named else set()
+    logged = (each for found in _LOG.finditer(text) for each in found.groups() if each)
+    logs = {each.rpartition(b".")[2] for each in logged} if named else set()
     return not named.isdisjoint(logs) or _OF_SOFTMAX.search(text) is not None
 
 

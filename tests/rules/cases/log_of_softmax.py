@@ -82,6 +82,12 @@ def loss_of(x, y):
         p = y
     return torch.log(p)
 
+    # case: each of several values
+    p = F.softmax(x, dim=1)
+    for p in F.softmax(x, dim=1):
+        y += p.log()
+    return y
+
     # case: one of several values
     p, q = F.softmax(x, dim=1)
     return torch.log(p)
