@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final
 
 UNCOMMENTED = r"(?m)^[^#\n]*"
 """A pattern that starts so is looked for without it, and its line then searched for a `#`."""
@@ -17,29 +14,14 @@ _OF_ONE_WORD: Final = re.compile(r"\\b\(\?:[\w|]+\)(?:\\b|(?![*?{]))|\\b\w+\\b")
 """The beginning of a pattern that lies in one word of a match: `\\b(?:SGD|Adam)\\b`."""
 
 
-class _Known(dict[str, bool]):
-    """The answers to a question, each asked once: called with a pattern, at the speed of a dict."""
-
-    def __init__(self, answer: Callable[[str], bool]) -> None:
-        self._answer = answer
-
-    def __missing__(self, pattern: str) -> bool:
-        known = self[pattern] = self._answer(pattern)
-        return known
-
-    __call__ = dict.__getitem__
-
-
 class Words:
     """The bytes of one file, with the answers to what was looked for in them."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self._contains: dict[bytes, bool] = {}
-        self.may_match = _Known(self._may_match)
-        """Whether nothing speaks against a pattern in the words alone, which is quicker."""
-        self.match = _Known(lambda pattern: self.may_match(pattern) and self._search(pattern))
-        """Whether a rule's pattern is found."""
+        self._may_match: dict[str, bool] = {}
+        self._matches: dict[str, bool] = {}
 
     @cached_property
     def vocabulary(self) -> bytes:
@@ -53,11 +35,22 @@ class Words:
             known = self._contains[word] = word in (self.vocabulary if whole else self.data)
         return known
 
-    def _may_match(self, pattern: str) -> bool:
-        words, in_vocabulary, _ = _compiled(pattern)
-        return (not words or any(map(self.contain, words))) and (
-            in_vocabulary is None or in_vocabulary.search(self.vocabulary) is not None
-        )
+    def may_match(self, pattern: str) -> bool:
+        """Whether nothing speaks against a pattern in the words alone, which is quicker."""
+        known = self._may_match.get(pattern)
+        if known is None:
+            words, in_vocabulary, _ = _compiled(pattern)
+            known = self._may_match[pattern] = (not words or any(map(self.contain, words))) and (
+                in_vocabulary is None or in_vocabulary.search(self.vocabulary) is not None
+            )
+        return known
+
+    def match(self, pattern: str) -> bool:
+        """Whether a rule's pattern is found."""
+        known = self._matches.get(pattern)
+        if known is None:
+            known = self._matches[pattern] = self.may_match(pattern) and self._search(pattern)
+        return known
 
     def _search(self, pattern: str) -> bool:
         expression = _compiled(pattern)[2]
