@@ -35,7 +35,7 @@ DECLARE = {"Rule", "assigns", "calls", "configures", "exports", "first_step", "m
 DECLARE |= {"sets"}
 LISTS = {"contexts", "else_hint", "unless", "hint_if", "where"}
 TEXTS = {"program_has", "program_lacks"}
-OPTIONS = {"since": "None", "until": "None", "off_in_tests": "False", "operand": "None"}
+OPTIONS = {"since": "None", "until": "None", "operand": "None"}
 LONGEST_S = 120
 """A guard whose removal makes a loop endless is caught."""
 
@@ -91,6 +91,7 @@ def _declared(path: str, call: ast.Call) -> Iterator[Guard]:
     for name in names:
         if isinstance(name, ast.Constant) and isinstance(name.value, str) and len(names) > 1:
             yield Guard(path, name, "'no.such_name'")
+    given = {keyword.arg for keyword in call.keywords}
     for keyword in call.keywords:
         value = keyword.value
         if keyword.arg in LISTS and isinstance(value, ast.Tuple):
@@ -109,6 +110,8 @@ def _declared(path: str, call: ast.Call) -> Iterator[Guard]:
                 ]
                 words = f"{keyword.arg}: {ast.unparse(name) if name else '**'}"
                 yield Guard(path, value, f"{{{', '.join(rest)}}}", words)
+        elif keyword.arg == "code" and "in_tests" not in given:
+            yield Guard(path, value, f"{ast.unparse(value)}, in_tests=True", "silent in tests")
         elif keyword.arg in OPTIONS:
             words = f"{keyword.arg}={ast.unparse(value)}"
             yield Guard(path, value, OPTIONS[keyword.arg], words)

@@ -1,17 +1,10 @@
 """`Variable(x)`, from the time before tensors had gradients, and what stands in its place."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Fix, edits
-
-if TYPE_CHECKING:
-    from torchlint.rule import Match, Module
+from torchlint.rule import Applicability, Fix, Match, Module, edits
 
 _MAKERS = frozenset(
     f"torch.{name}"

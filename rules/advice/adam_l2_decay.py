@@ -38,8 +38,6 @@ It measures no difference: both take the same time. The losses differ, as they s
 - Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
@@ -70,8 +68,6 @@ def _use_adamw(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL902",
-    name="adam-l2-decay",
-    family="advice",
     summary="`Adam` with `weight_decay` adds an L2 penalty to the gradient",
     tier=Tier.PEDANTIC,
     fix=Applicability.UNSAFE,
@@ -80,6 +76,5 @@ rule = Rule(
     message="`Adam` divides the decay by the size of past gradients; use `AdamW`, which decays all "
     "weights alike.",
     change=_use_adamw,
-    off_in_tests=True,
     may_change="weights are decayed apart from their gradients",
 )

@@ -81,8 +81,6 @@ _MEANT = (
 
 rule = Rule(
     code="TL901",
-    name="cpu-only-training",
-    family="advice",
     summary="nothing in the program moves the training to a GPU",
     tier=Tier.HINT,
     finds=(first_step(),),
@@ -96,7 +94,6 @@ rule = Rule(
         r"\bTransformer(?:Encoder|Decoder)?(?:Layer)?\(|\btorchvision\.models\b|\btimm\b",
     },
     program_lacks={"device": _DEVICE, "owner": _OWNER, "meant": _MEANT},
-    off_in_tests=True,
     needs_gpu=True,
 )
 

@@ -60,19 +60,12 @@ usually UNRESOLVED around 1. The numbers are bitwise equal if no gradient ended 
 - `torch.nn.attention.sdpa_kernel`
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.versions import depends_on_version
-from torchlint.rule import Applicability, Argument, Match, Rule, Tier, calls, edits, remove
+from torchlint.rule import Applicability, Argument, Change, Match, Rule, Tier, calls, edits, remove
 
 from ._variables import unwrap
-
-if TYPE_CHECKING:
-    from torchlint.rule import Change
 
 _SCHEDULERS = tuple(
     f"torch.optim.{name}"
@@ -138,8 +131,6 @@ def _change(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL903",
-    name="legacy-api",
-    family="advice",
     summary="torch ignores, deprecates or has removed this",
     fix=Applicability.SAFE,
     finds=(
@@ -161,5 +152,4 @@ rule = Rule(
         r"\bvolatile\b|clip_grad_norm\(|(?:LR|Restarts|Plateau)\([^()]{0,200}\bverbose\b"
         r"|sdp_kernel\(|\bapex\b|\bVariable\(",
     ),
-    off_in_tests=True,
 )

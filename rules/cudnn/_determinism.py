@@ -1,20 +1,15 @@
 """Who asks for deterministic algorithms: a caller, or an option of the command line."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
+from torchlint.rule import Module
 
 from ._requests import only_on_request, unasked_options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module
 
 _DETERMINISM: Final = re.compile(r"determin|reproduc", re.IGNORECASE)
 

@@ -1,23 +1,17 @@
 """What a file sets for cuDNN: benchmark mode, or determinism."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import words
+from torchlint.rule import Module
 
 from ._requests import only_on_request, under_option
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module
 
 _CUDNN = "torch.backends.cudnn"
 _DETERMINISTIC_CALLS = frozenset(

@@ -1,17 +1,11 @@
 """Where a script starts, and where to insert a line that must run first."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
-from torchlint.rule import Applicability, Fix, edits
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Applicability, Fix, Module, edits
 
 _CUDNN = "torch.backends.cudnn"
 _ITERATES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")

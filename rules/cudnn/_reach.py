@@ -1,19 +1,14 @@
 """What a script can run: its own training, and that of the files it imports."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from torchlint.rule import Module, Project
+from torchlint.rule import Module, Project
 
 _Definition = cst.FunctionDef | cst.ClassDef
 

@@ -1,15 +1,9 @@
 """Settings that only hold where somebody asks for them: by an option, or by a parameter."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 
 def only_on_request(node: cst.CSTNode, module: Module) -> bool:

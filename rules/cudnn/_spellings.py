@@ -1,15 +1,11 @@
 """Names that people write for the flags of cuDNN, and what they mean."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 CUDNN: Final = "torch.backends.cudnn"
 DEFAULTS: Final = {"benchmark": False, "deterministic": False, "enabled": True, "allow_tf32": True}

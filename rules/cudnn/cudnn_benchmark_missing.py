@@ -59,10 +59,8 @@ rounding or bitwise equal, as cuDNN's choice falls.
 - pytorch/pytorch#2759: what happens if sizes change
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -71,16 +69,22 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CONVOLUTIONS
 from torchlint.analysis.training.guards import words
 from torchlint.project.symbols import Key
-from torchlint.rule import Applicability, Context, Fact, Rule, Tier, without_fix
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fact,
+    Finding,
+    Module,
+    Project,
+    Reported,
+    Rule,
+    Tier,
+    without_fix,
+)
 
 from ._flags import Choice, choices
 from ._placement import start_of, switch_on
 from ._reach import Reach, leads_to_training, reach_of, training_functions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Finding, Module, Project, Reported
 
 _CODE = r"(?m)^[^#\n\"']*"
 _ZOO = (
@@ -95,8 +99,6 @@ _DECIDES = (
 
 rule = Rule(
     code="TL301",
-    name="cudnn-benchmark-missing",
-    family="cudnn",
     summary="training with convolutions never sets `cudnn.benchmark`",
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
@@ -128,7 +130,6 @@ rule = Rule(
     },
     contexts=(Context.ACCELERATOR,),
     summarizes=True,
-    off_in_tests=True,
     needs_gpu=True,
     may_change="cuDNN may choose other algorithms, which round differently",
 )

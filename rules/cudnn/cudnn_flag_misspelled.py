@@ -44,20 +44,25 @@ It measures the right spelling, which needs a GPU. The numbers are equal to roun
 - PyTorch performance tuning guide, "Enable cuDNN auto-tuner"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Change, Fix, Match, Rule, edits, remove, sets
+from torchlint.rule import (
+    Applicability,
+    Change,
+    Fix,
+    Match,
+    Module,
+    Reported,
+    Rule,
+    edits,
+    remove,
+    sets,
+)
 
 from ._spellings import CUDNN, DEFAULTS, MEANT, names_set, spelled_right, wrong_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
 
 
 class _Misspelled(NamedTuple):
@@ -111,15 +116,12 @@ def _change(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL302",
-    name="cudnn-flag-misspelled",
-    family="cudnn",
     summary="an assignment that reaches no flag of cuDNN",
     fix=Applicability.UNSAFE,
     finds=(sets(tuple(MEANT), hint_if=(_keeps_default,)),),
     message=_message,
     change=_change,
     triggers=(r"\b(?:cudnn|backends|torch\.cuda)\b",),
-    off_in_tests=True,
     needs_gpu=True,
     may_change="a flag comes into effect, and cuDNN may choose algorithms that round differently",
 )

@@ -48,18 +48,13 @@ version; it needs a GPU.
 - PyTorch documentation, `torch.backends.cudnn`
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import libcst as cst
 
-from torchlint.rule import Argument, Context, Match, Rule, Tier, calls, configures, sets
+from torchlint.rule import Argument, Context, Match, Module, Rule, Tier, calls, configures, sets
 
 from ._determinism import determinism_is_asked_for, option_that_asks
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
 
 _CUDNN: Final = "torch.backends.cudnn"
 _ON: Final = (1, 2, "warn", "error")
@@ -107,8 +102,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL303",
-    name="cudnn-slow-flags",
-    family="cudnn",
     summary="cuDNN is off, or restricted to deterministic algorithms",
     finds=(
         sets(
@@ -134,6 +127,5 @@ rule = Rule(
         "layers of cuDNN": r"(?m)^[^#\n]*(?:[Cc]onv(?:_?[Tt]ranspose)?[123]d\b|"
         r"\b(?:LSTM|GRU|RNN|torchvision|timm|diffusers)\b)"
     },
-    off_in_tests=True,
     needs_gpu=True,
 )

@@ -1,17 +1,11 @@
 """Whether a file that a sample is read from is the same for all samples."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import Binding, How, dotted_text
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _KEEPING = ("os.path.", "pathlib.", "builtins.open", "builtins.str", "gzip.open", "os.fspath")
 _KEEPING_METHODS = frozenset({"joinpath", "open", "as_posix", "format"})

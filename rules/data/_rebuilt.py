@@ -1,18 +1,12 @@
 """Whether each round of a loop builds a loader that it could have built once."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.torch_api import OPTIMIZERS
+from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.uses import occurrences
-
-if TYPE_CHECKING:
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 
 def is_built_again(call: cst.Call, loop: Loop, module: Module) -> bool:

@@ -1,15 +1,9 @@
 """Tables of pandas, and searches through all of their rows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 
 def searched_table(item: cst.Subscript, module: Module) -> cst.BaseExpression | None:

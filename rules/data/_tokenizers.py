@@ -1,16 +1,11 @@
 """Calls of a tokenizer, and the functions that a dataset maps over its samples."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _TOKENIZER = re.compile(
     r"(?:^|[._])tok(?:enizer)?(?:\.(?:encode|encode_plus|batch_encode_plus|tokenize|pad))?$"

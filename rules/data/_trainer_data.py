@@ -1,9 +1,8 @@
 """What the samples cost that a file gives to a framework's trainer."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -11,13 +10,9 @@ from torchlint.analysis.loading.dataset_classes import Cost, dataset_class
 from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.batches import collates
+from torchlint.rule import Module
 
 from ._tokenizers import mapped_function, tokenizes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module
 
 _ON_THE_FLY = ("with_transform", "set_transform")
 _MEDIA = frozenset({"images", "audio", "audios", "videos", "raw_speech"})

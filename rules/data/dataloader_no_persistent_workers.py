@@ -104,8 +104,6 @@ def _is_changed(dataset: cst.CSTNode, match: Match) -> bool:
 
 rule = Rule(
     code="TL103",
-    name="dataloader-no-persistent-workers",
-    family="data",
     summary="a DataLoader starts its worker processes anew in each epoch",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -122,6 +120,5 @@ rule = Rule(
     "keeps them.",
     change=pass_argument("persistent_workers", "True"),
     contexts=(Context.TRAINS,),
-    off_in_tests=True,
     may_change="workers that live on get no new seed for each epoch, so augmentations differ",
 )

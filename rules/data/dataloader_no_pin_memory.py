@@ -111,8 +111,6 @@ _PINNED = Argument("pin_memory", 7, bad=False, missing=True)
 
 rule = Rule(
     code="TL102",
-    name="dataloader-no-pin-memory",
-    family="data",
     summary="a DataLoader feeds a GPU from pageable memory",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -121,6 +119,5 @@ rule = Rule(
     message=_message,
     change=pass_argument("pin_memory", "True"),
     contexts=(Context.ACCELERATOR, Context.TRAINS),
-    off_in_tests=True,
     needs_gpu=True,
 )

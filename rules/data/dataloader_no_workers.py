@@ -56,9 +56,8 @@ compares the losses after realigning them, or that they cannot be compared.
 - PyTorch performance tuning guide, "Enable asynchronous data loading and augmentation"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -79,6 +78,9 @@ from torchlint.rule import (
     Fact,
     Finding,
     Fix,
+    Module,
+    Project,
+    Reported,
     Rule,
     Tier,
     edits,
@@ -86,11 +88,6 @@ from torchlint.rule import (
 )
 
 from ._trainer_data import tokenizes_texts, work_per_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from torchlint.rule import Module, Project, Reported
 
 _NOT_REPORTED = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
 _FIXED = "Load with four workers; random numbers drawn in the dataset will differ"
@@ -100,15 +97,12 @@ _UNSURE = "the dataset is unknown, and the workers of an iterable dataset repeat
 
 rule = Rule(
     code="TL101",
-    name="dataloader-no-workers",
-    family="data",
     summary="a DataLoader builds every batch in the training process",
     fix=Applicability.UNSAFE,
     triggers=(
         r"DataLoader\s*\(|DataLoader as |\([\w.]*DataLoader\)|=\s*[\w.]*DataLoader\s*[\n#]|"
         rf"class \w+\([^)]{{0,200}}Dataset\b|{frameworks.setting_words('loader workers')}",
     ),
-    off_in_tests=True,
     may_change="random numbers are drawn in other processes, so augmentations differ",
 )
 

@@ -58,22 +58,16 @@ version.
 - PyTorch issue 91252, on pinned loaders with persistent workers that are built again
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.training.batches import runs_per_batch
-from torchlint.rule import Match, Rule, calls
+from torchlint.analysis.training.loops import Loop
+from torchlint.rule import Match, Module, Rule, calls
 
 from ._rebuilt import is_built_again, is_inside
-
-if TYPE_CHECKING:
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Module
 
 _LOADER = "torch.utils.data.DataLoader"
 _LOADER_WORDS = re.compile(r"(?:loader|_dl)s?$", re.IGNORECASE)
@@ -193,8 +187,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL104",
-    name="dataloader-restarted-in-loop",
-    family="data",
     summary="a loop starts a DataLoader again on each of its rounds",
     triggers=(r"[lL]oader|_dl\b", r"\bnext\(\s{0,40}iter\(|DataLoader\w{0,9}\("),
     finds=(
@@ -207,5 +199,4 @@ rule = Rule(
     ),
     unless=(_is_made_here, _goes_on),
     message=_message,
-    off_in_tests=True,
 )

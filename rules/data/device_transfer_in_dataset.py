@@ -106,8 +106,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL107",
-    name="device-transfer-in-dataset",
-    family="data",
     summary="a dataset moves single samples to the GPU",
     triggers=(r"__getitems?__|collate_fn[ \t]{0,9}=|\b(?:def|class) \w{0,80}[cC]ollat",),
     finds=(
@@ -117,5 +115,4 @@ rule = Rule(
         passes("device", where=(_makes, _doubtful), tier=Tier.HINT),
     ),
     message=_message,
-    off_in_tests=True,
 )

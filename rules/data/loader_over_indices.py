@@ -50,8 +50,6 @@ order of the samples differs, and it says that the numbers cannot be compared.
 - PyTorch documentation, `torch.randperm` and `torch.split`
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.loading.index_datasets import counting, sounds_like_indices
@@ -124,8 +122,6 @@ def _split(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL113",
-    name="loader-over-indices",
-    family="data",
     summary="a DataLoader builds batches of indices one index at a time",
     fix=Applicability.UNSAFE,
     finds=(
@@ -137,6 +133,5 @@ rule = Rule(
     "`torch.randperm(n).split(batch_size)` makes them all at once.",
     change=_split,
     else_hint=(Context.OUTSIDE_EVALUATION, Context.TRAINS),
-    off_in_tests=True,
     may_change="the indices are shuffled by other random numbers",
 )

@@ -48,8 +48,6 @@ It measures the copy without `pin_memory()`, which needs a GPU. The numbers are 
 - PyTorch documentation, `torch.Tensor.pin_memory`
 """
 
-from __future__ import annotations
-
 import re
 
 import libcst as cst
@@ -119,8 +117,6 @@ def _without(match: Match) -> Change:
 
 rule = Rule(
     code="TL110",
-    name="manual-pin-memory",
-    family="data",
     summary="each batch is pinned by hand before it is copied to the GPU",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -134,4 +130,5 @@ rule = Rule(
     change=_without,
     contexts=(Context.HOT,),
     needs_gpu=True,
+    in_tests=True,
 )

@@ -105,8 +105,6 @@ def _is_full_anyway(match: Match) -> bool:
 
 rule = Rule(
     code="TL111",
-    name="pad-to-max-length",
-    family="data",
     summary="texts are padded to the longest length that is allowed",
     tier=Tier.HINT,
     finds=(passes("padding", "max_length", where=(_tokenizes, _prepares)),),
@@ -119,5 +117,4 @@ rule = Rule(
         "prompts": r"diffusers|CLIP(?:Text|Tok|Model|Proc)|T5EncoderModel|pixel_values|UNet2D",
     },
     triggers=(r"class [^\n]{0,200}[dD]ataset|[cC]ollat|\.map\(|\bset_transform\(",),
-    off_in_tests=True,
 )

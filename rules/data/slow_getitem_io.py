@@ -55,24 +55,17 @@ version, on the CPU too.
 - pandas documentation, "Indexing and selecting data"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import calls_of
-from torchlint.rule import Rule, Tier
+from torchlint.rule import Module, Reported, Rule, Tier
 
 from ._fixed_path import is_fixed
 from ._tables import is_table, searched_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
 
 _READERS = (
     "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "torch.load", "json.load", "pickle.load",
@@ -82,15 +75,12 @@ _READERS = (
 
 rule = Rule(
     code="TL108",
-    name="slow-getitem-io",
-    family="data",
     summary="a dataset reads the same file for every sample",
     triggers=(
         r"__getitems?__",
         r"class [^\n]{0,200}[dD]ataset",
         r"load|open|read|File\(|connect|pandas",
     ),
-    off_in_tests=True,
 )
 
 

@@ -57,9 +57,7 @@ writes to the array that the tensor now shares.
 - `torch.as_tensor`, `torch.from_numpy` in the PyTorch documentation
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -84,12 +82,7 @@ from torchlint.analysis.arrays.tensor_constructors import (
     tensor_constructor,
 )
 from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
-from torchlint.rule import Applicability, Context, Edit, Fix, Rule, Tier, edits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module, Reported
+from torchlint.rule import Applicability, Context, Edit, Fix, Module, Reported, Rule, Tier, edits
 
 _NARROW = ("uint8", "int8", "bool", "int16", "float16")
 """Types that are smaller than what they are converted to."""
@@ -97,8 +90,6 @@ _NOT_NUMBERS = ("object", "str")
 
 rule = Rule(
     code="TL105",
-    name="tensor-copies-numpy",
-    family="data",
     summary="a tensor copies the NumPy array that it could share memory with",
     fix=Applicability.SAFE,
     triggers=(
@@ -106,7 +97,6 @@ rule = Rule(
         r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
     ),
     else_hint=(Context.PER_BATCH,),
-    off_in_tests=True,
 )
 
 

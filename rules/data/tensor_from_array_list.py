@@ -42,10 +42,8 @@ arrays of several types meet in one list.
 - pytorch/pytorch#13918, "Creating a tensor from a list of numpy.ndarrays is extremely slow"
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -57,13 +55,7 @@ from torchlint.analysis.arrays.tensor_constructors import (
 )
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
-from torchlint.rule import Applicability, Edit, Finding, Fix, Rule, edits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module
-
+from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, edits
 
 # Patterns that start with a literal are found much faster than alternatives.
 _CALL = re.compile(
@@ -80,15 +72,12 @@ _WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
 
 rule = Rule(
     code="TL106",
-    name="tensor-from-array-list",
-    family="data",
     summary="a tensor is built number by number from arrays or tensors",
     fix=Applicability.SAFE,
     triggers=(
         r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
         r"numpy|cv2|gym|\.tolist\(\)|\.item\(\)",
     ),
-    off_in_tests=True,
 )
 
 

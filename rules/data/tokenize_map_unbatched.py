@@ -83,8 +83,6 @@ def _has_slow_tokenizer(module: Module) -> bool:
 
 rule = Rule(
     code="TL112",
-    name="tokenize-map-unbatched",
-    family="data",
     summary="a dataset tokenizes its texts one call at a time",
     tier=Tier.HINT,
     triggers=(r"[tT]ok",),
@@ -98,5 +96,4 @@ rule = Rule(
     unless=(_is_slow_anyway,),
     message="The tokenizer is called once for each text; with `batched=True` it takes many at once "
     "and uses all processors.",
-    off_in_tests=True,
 )

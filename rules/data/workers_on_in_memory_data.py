@@ -77,13 +77,10 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL109",
-    name="workers-on-in-memory-data",
-    family="data",
     summary="worker processes pass on samples that lie in memory",
     tier=Tier.HINT,
     finds=(calls("torch.utils.data.DataLoader", where=(_has_workers, _lies_in_memory)),),
     unless=(_collates,),
     message=_message,
     contexts=(Context.TRAINS,),
-    off_in_tests=True,
 )

@@ -1,19 +1,13 @@
 """Whether a wrapped model is only evaluated, as far as its file shows what is done with it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.training.loops import sounds_like_evaluation
 from torchlint.analysis.uses import method_name, reads_after, receiving_parameter
 from torchlint.project.calls import CALL_DEPTH
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "eval", "requires_grad_"})
 _NEITHER = _MOVES | {"state_dict", "load_state_dict", "share_memory"}

@@ -1,15 +1,11 @@
 """Loops that do something with one gradient after the other."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _SAYS_NOTHING = frozenset({"data", "grad", "None", "requires_grad"})
 _ALL = ("parameters()", "param_groups", '["params"]', "['params']")

@@ -61,21 +61,14 @@ compares with your own version; its steps are smaller by the number of processes
   nn.DataParallel"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import libcst as cst
 
 from torchlint.analysis.literals import literal
-from torchlint.rule import Context, Match, Rule, Tier, calls, configures
+from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, calls, configures
 
 from ._evaluated import only_evaluated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module, Reported
 
 _WRAPPER = "torch.nn.DataParallel"
 _NO_FIX = (
@@ -128,8 +121,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL601",
-    name="data-parallel",
-    family="distributed",
     summary="one process drives all GPUs through `nn.DataParallel`",
     finds=(
         calls(
@@ -144,7 +135,6 @@ rule = Rule(
     change=_NO_FIX,
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),
-    off_in_tests=True,
     needs_gpu=True,
 )
 

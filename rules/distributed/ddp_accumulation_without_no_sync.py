@@ -54,18 +54,11 @@ It cannot: there is no fix. `torchlint verify train.py --against train_no_sync.p
   DistributedDataParallel and gradient accumulation"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Match, Rule, Tier, method
-
-if TYPE_CHECKING:
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Module
+from torchlint.analysis.training.loops import Loop
+from torchlint.rule import Match, Module, Rule, Tier, method
 
 _HELD_BACK = r"no_sync|no_backward_sync|require_backward_grad_sync|with\s+\w+\.accumulate\("
 
@@ -100,8 +93,6 @@ def _counts_rounds(condition: cst.CSTNode, module: Module) -> bool:
 
 rule = Rule(
     code="TL603",
-    name="ddp-accumulation-without-no-sync",
-    family="distributed",
     summary="DDP averages gradients that are only accumulated",
     tier=Tier.HINT,
     finds=(method("backward", where=(_accumulates,)),),
@@ -113,6 +104,5 @@ rule = Rule(
         "no sync": _HELD_BACK,
         "another exchange": frameworks.owned("optimizer step"),
     },
-    off_in_tests=True,
     needs_gpu=True,
 )

@@ -43,8 +43,6 @@ unless the model has many small operations. The numbers are bitwise equal.
 - PyTorch pull request 50133, which added the warning
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.rule import (
@@ -96,8 +94,6 @@ def _do_not_look(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL602",
-    name="ddp-find-unused-parameters",
-    family="distributed",
     summary="DDP looks for unused parameters on every step",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -113,5 +109,4 @@ rule = Rule(
     change=_do_not_look,
     contexts=(Context.TRAINS,),
     program_lacks={"unused parameters": _SOME_UNUSED},
-    off_in_tests=True,
 )

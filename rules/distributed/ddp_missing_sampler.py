@@ -41,8 +41,6 @@ It cannot: an epoch has fewer steps, and each of them takes the same time.
 - PyTorch tutorial, "Distributed Data Parallel in PyTorch: Multi GPU training with DDP"
 """
 
-from __future__ import annotations
-
 import re
 
 import libcst as cst
@@ -68,8 +66,6 @@ def _is_a_part(match: Match) -> bool:
 
 rule = Rule(
     code="TL605",
-    name="ddp-missing-sampler",
-    family="distributed",
     summary="each process of DDP goes over the whole dataset",
     tier=Tier.HINT,
     finds=(calls("torch.utils.data.DataLoader", Argument("shuffle", 2, bad=True)),),
@@ -80,5 +76,4 @@ rule = Rule(
     contexts=(Context.TRAINS, Context.OUTSIDE_EVALUATION),
     program_has={"ddp": r"\b(?:DistributedDataParallel|DDP)\("},
     program_lacks={"splits": _SPLITS, "another sampler": frameworks.owned("sampler")},
-    off_in_tests=True,
 )

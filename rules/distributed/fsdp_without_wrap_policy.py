@@ -45,8 +45,6 @@ compares with your own version.
 - `torch.distributed.fsdp.FullyShardedDataParallel`, `auto_wrap_policy`
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
@@ -72,8 +70,6 @@ def _is_part(match: Match) -> bool:
 
 rule = Rule(
     code="TL606",
-    name="fsdp-without-wrap-policy",
-    family="distributed",
     summary="FSDP gathers the whole model at once",
     tier=Tier.HINT,
     finds=(
@@ -87,6 +83,5 @@ rule = Rule(
     contexts=(Context.TRAINS,),
     program_lacks={"wraps inside": r"\benable_wrap\b|\bfor\b[^\n]{0,200}:\s{1,40}fully_shard\("},
     triggers=(r"\b(?:FullyShardedDataParallel|FSDP\w*|fully_shard\w*)\((?!\))",),
-    off_in_tests=True,
     needs_gpu=True,
 )

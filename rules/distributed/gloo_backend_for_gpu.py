@@ -44,8 +44,6 @@ for rounding.
 - `torch.distributed.init_process_group`
 """
 
-from __future__ import annotations
-
 import re
 
 import libcst as cst
@@ -96,8 +94,6 @@ def _use_nccl(match: Match) -> Change:
 
 rule = Rule(
     code="TL604",
-    name="gloo-backend-for-gpu",
-    family="distributed",
     summary="gradients on GPUs are averaged through host memory",
     fix=Applicability.UNSAFE,
     finds=(
@@ -114,7 +110,6 @@ rule = Rule(
     contexts=(Context.ACCELERATOR, Context.TRAINS),
     program_has={"averages": _AVERAGES},
     program_lacks={"another choice": r"(?i)nccl|init_rpc"},
-    off_in_tests=True,
     needs_gpu=True,
     may_change="gradients are summed in another order",
 )

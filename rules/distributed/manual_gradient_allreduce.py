@@ -86,8 +86,6 @@ def _does_not_wait(match: Match) -> bool:
 
 rule = Rule(
     code="TL607",
-    name="manual-gradient-allreduce",
-    family="distributed",
     summary="each gradient is averaged by a collective of its own",
     finds=(
         calls(
@@ -102,6 +100,5 @@ rule = Rule(
     change="the model has to be wrapped where it is made",
     contexts=(Context.HOT,),
     program_lacks={"another exchange": frameworks.owned("optimizer step")},
-    off_in_tests=True,
     needs_gpu=True,
 )

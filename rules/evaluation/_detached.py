@@ -1,18 +1,12 @@
 """Whether the result of a forward pass is only used without its graph."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _CUTS = frozenset({"detach", "detach_"})
 _TO_HOST = frozenset({"cpu", "item", "numpy", "tolist"})

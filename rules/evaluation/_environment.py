@@ -1,15 +1,9 @@
 """Environment variables that a file sets, and when they count."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.literals import literal
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 
 def changes_again(module: Module, variable: str, values: tuple[str, ...]) -> bool:

@@ -1,26 +1,20 @@
 """Loops that evaluate a model with gradients on, and what they keep of the graphs."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
-from torchlint.analysis.training.loops import sounds_like_evaluation
+from torchlint.analysis.training.loops import Loop, sounds_like_evaluation
 from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _NEEDS_GRADIENTS = re.compile(
     r"(?i:backward|\bgrad\b|requires_grad|enable_grad|jacobian|hessian|\b[jv][jv]p\b|attack|"

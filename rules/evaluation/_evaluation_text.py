@@ -1,12 +1,8 @@
 """What the text of a file shows of evaluations, before it is parsed."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Final
 
 _NAME = r"(?i:eval|valid|val_|test|infer|predict|visuali)"
 _OFF = r"(?:no_grad|inference_mode|set_grad_enabled)"

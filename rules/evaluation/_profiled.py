@@ -1,16 +1,12 @@
 """What runs under a profiler: how much of the training, and how often."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 _MEASURES: Final = re.compile(r"prof|bench|measure|nvtx|trace", re.IGNORECASE)
 _SHORT: Final = 1000

@@ -1,13 +1,8 @@
 """Switches for debugging: whether they are on for everybody."""
 
-from __future__ import annotations
+import libcst as cst
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import libcst as cst
-
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 
 def is_optional(match: Match) -> bool:

@@ -46,8 +46,6 @@ from torchlint.rule import Applicability, Argument, Context, Rule, calls, config
 
 rule = Rule(
     code="TL702",
-    name="anomaly-detection-on",
-    family="evaluation",
     summary="autograd checks every operation for NaN while training",
     fix=Applicability.UNSAFE,
     finds=(
@@ -59,5 +57,4 @@ rule = Rule(
     "remove it, or let an option switch it on.",
     change=remove,
     contexts=(Context.TRAINS, Context.UNCONDITIONAL),
-    off_in_tests=True,
 )

@@ -52,8 +52,6 @@ It measures the script without the line, which needs a GPU. The numbers are bitw
 - NCCL documentation, "Environment variables"
 """
 
-from __future__ import annotations
-
 from torchlint.analysis.comments import has_comment
 from torchlint.rule import (
     Applicability,
@@ -105,8 +103,6 @@ def _is_undone(match: Match) -> bool:
 
 rule = Rule(
     code="TL704",
-    name="debug-env-left-on",
-    family="evaluation",
     summary="a switch for debugging slows the whole run down",
     fix=Applicability.UNSAFE,
     finds=(
@@ -123,6 +119,5 @@ rule = Rule(
     message=lambda match: f"{_COSTS[_named(match)]}; set `{_named(match)}` only to look for a bug.",
     change=remove,
     contexts=(Context.TRAINS, Context.ACCELERATOR),
-    off_in_tests=True,
     needs_gpu=True,
 )

@@ -55,31 +55,35 @@ It measures the fix, on the CPU as well as on a GPU. The numbers are bitwise equ
 - PyTorch performance tuning guide, "Disable gradient calculation for validation or inference"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.training.grad_modes import switched_off_calls
-from torchlint.rule import Applicability, Fact, Finding, Fix, Rule, Tier, edits
+from torchlint.rule import (
+    Applicability,
+    Fact,
+    Finding,
+    Fix,
+    Module,
+    Project,
+    Reported,
+    Rule,
+    Tier,
+    edits,
+)
 
 from ._evaluation_loops import evaluation_in
 from ._evaluation_text import CALLED_WITHOUT, EVALUATES, may_evaluate
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from torchlint.rule import Module, Project, Reported
-
 rule = Rule(
     code="TL701",
-    name="eval-without-no-grad",
-    family="evaluation",
     summary="an evaluation records graphs that no backward pass uses",
     fix=Applicability.UNSAFE,
     program_lacks={"a switch for all": r"(?m)^[ \t]*torch\.(?:autograd\.)?set_grad_enabled\("},
     triggers=(r"\btorch\b", (EVALUATES, CALLED_WITHOUT)),
+    in_tests=True,
 )
 rule.narrow(may_evaluate)
 

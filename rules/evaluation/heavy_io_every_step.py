@@ -51,8 +51,6 @@ version, on the CPU as well as on a GPU.
 - PyTorch tutorial, "Saving and Loading Models"
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
@@ -98,8 +96,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL705",
-    name="heavy-io-every-step",
-    family="evaluation",
     summary="a file is written on every training step",
     finds=(
         calls("torch.save", "torchvision.utils.save_image", hint_if=(_has_few_rounds,)),
@@ -125,5 +121,4 @@ rule = Rule(
         r"|\b(?:np|numpy)\.savez?|\bdeepcopy\([^\n]{0,80}\bstate_dict\(|\bwandb\.[HIV]|"
         rf"\.(?:{'|'.join(_LOGGED)})\(",
     ),
-    off_in_tests=True,
 )

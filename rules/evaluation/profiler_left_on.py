@@ -56,8 +56,6 @@ version, on the CPU as well as on a GPU. The numbers are bitwise equal.
 - PyTorch performance tuning guide, "Disable debugging APIs"
 """
 
-from __future__ import annotations
-
 from torchlint.rule import Context, Match, Module, Rule, Tier, calls, configures
 
 from ._profiled import is_to_measure, records_all, takes_one_pass, trains_under
@@ -95,8 +93,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL703",
-    name="profiler-left-on",
-    family="evaluation",
     summary="a profiler records the whole training",
     finds=(
         calls(
@@ -114,5 +110,4 @@ rule = Rule(
     message=_message,
     change="which steps to profile is yours to say",
     contexts=(Context.TRAINS,),
-    off_in_tests=True,
 )

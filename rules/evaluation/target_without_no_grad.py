@@ -48,33 +48,23 @@ It measures the fix, on the CPU as well as on a GPU. The numbers are bitwise equ
 - `torch.Tensor.detach`
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
 from torchlint.analysis.training.model_calls import runs_model
-from torchlint.rule import Applicability, Context, Fix, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, edits
 
 from ._detached import cut_of, is_only_detached
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
-
 rule = Rule(
     code="TL713",
-    name="target-without-no-grad",
-    family="evaluation",
     summary="a forward pass records a graph, and its result is detached",
     fix=Applicability.UNSAFE,
     contexts=(Context.HOT,),
     triggers=(r"\.detach_?\(\)|\.data\b",),
-    off_in_tests=True,
 )
 
 _MESSAGE = (

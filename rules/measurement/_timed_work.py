@@ -1,24 +1,18 @@
 """What runs on the GPU between two reads of a clock, and what waits for it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text, sounds_like_class
-from torchlint.analysis.training.clocks import interval_from
+from torchlint.analysis.training.clocks import Interval, interval_from
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.model_calls import is_module, runs_model
 from torchlint.analysis.training.syncs import operand_of, shown, sync_of
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-
-if TYPE_CHECKING:
-    from torchlint.analysis.training.clocks import Interval
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _WAITS = re.compile(
     r"sync|^(?:item|cpu|numpy|tolist|barrier|wait\w*|record|elapsed_time|generate|sample|step_env|"

@@ -66,13 +66,10 @@ _KEPT = r"=[ \t]{0,9}[\w.]{0,40}(?:time|perf_counter|monotonic|process_time|_tim
 
 rule = Rule(
     code="TL801",
-    name="cuda-timing-without-sync",
-    family="measurement",
     summary="a clock is read before the GPU has done the work that is timed",
     finds=(calls(*CLOCKS, where=(_starts,)),),
     message="The time from here on is read before the GPU has done its work; call "
     "`torch.cuda.synchronize()` before both reads, or use `torch.cuda.Event`.",
     contexts=(Context.ACCELERATOR,),
     triggers=(_KEPT, r"\btorch\b"),
-    off_in_tests=True,
 )

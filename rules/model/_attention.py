@@ -1,16 +1,12 @@
 """The parts of an attention written by hand: where its scores come from, where its weights go."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name, reads_of_targets
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _DEEPEST: Final = 10
 _PRODUCTS: Final = frozenset({"torch.matmul", "torch.bmm", "torch.einsum"})

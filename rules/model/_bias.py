@@ -1,16 +1,10 @@
 """Which layers have a bias, and whether a norm has as many features as a layer outputs."""
 
-from __future__ import annotations
+import libcst as cst
 
-from typing import TYPE_CHECKING
-
+from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.torch_api import CONVOLUTIONS, LINEAR
-
-if TYPE_CHECKING:
-    import libcst as cst
-
-    from torchlint.analysis.layers.layers import Layers
 
 
 def has_bias(call: cst.Call, layers: Layers) -> bool:

@@ -1,17 +1,13 @@
 """Masks that let each query look at its own place and at those before it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import libcst as cst
 
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import method_name
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _MADE: Final = "torch.nn.Transformer.generate_square_subsequent_mask"
 _SAME: Final = frozenset({"unsqueeze", "view", "expand", "to", "type", "bool"})

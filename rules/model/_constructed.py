@@ -1,12 +1,7 @@
 """A quick check of the bytes of a file: can it create a layer with a bias, and a norm?"""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _LAYER = re.compile(rb"(?:Conv(?:Transpose)?[123]d|Linear)\b")
 _NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b")

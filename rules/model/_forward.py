@@ -1,18 +1,12 @@
 """Which code stands in the `forward` of a module, and what it does with a layer that it creates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.uses import reads_of_targets
 from torchlint.analysis.values.call_values import MODULE_METHODS
-
-if TYPE_CHECKING:
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 
 def in_forward(match: Match) -> bool:

@@ -1,16 +1,9 @@
 """Layers whose input has one place per channel, where a bias costs nothing."""
 
-from __future__ import annotations
+import libcst as cst
 
-from typing import TYPE_CHECKING
-
-from torchlint.analysis.layers.module_order import Branch
+from torchlint.analysis.layers.module_order import Branch, ModuleOrder
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS
-
-if TYPE_CHECKING:
-    import libcst as cst
-
-    from torchlint.analysis.layers.module_order import ModuleOrder
 
 _POOLS = frozenset(
     f"torch.nn.Adaptive{kind}Pool{rank}d" for kind in ("Avg", "Max") for rank in (1, 2, 3)

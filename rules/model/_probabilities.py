@@ -1,19 +1,15 @@
 """From probabilities back to the softmax that made them."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name
+from torchlint.rule import Module
 
 from ._softmax import softmax_of
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
 
 _TINY: Final = re.compile(r"eps|tiny|small|delta", re.IGNORECASE)
 _CLAMPS: Final = frozenset({"clamp", "clamp_min", "clip"})

@@ -1,14 +1,11 @@
 """The sizes of layers, where they are written out."""
 
-from __future__ import annotations
-
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import libcst as cst
+import libcst as cst
 
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 LAYERS: Final = ("torch.nn.Conv2d", "torch.nn.ConvTranspose2d", "torch.nn.Linear")
 

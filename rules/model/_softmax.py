@@ -1,16 +1,12 @@
 """What a call takes the softmax of: `F.softmax(x, 1)`, `x.softmax(1)`, `self.softmax(x)`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
-
-if TYPE_CHECKING:
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 _FUNCTIONS: Final = frozenset({"torch.softmax", "torch.nn.functional.softmax"})
 

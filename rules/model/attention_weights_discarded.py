@@ -56,25 +56,16 @@ equal to rounding.
 - lyuwenyu/RT-DETR#678 and #680; pytorch/pytorch#100347
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TypeGuard
 
 import libcst as cst
 
 from torchlint.analysis.layers.layers import Layers
-from torchlint.rule import Applicability, Context, Fix, Rule, Tier, edits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TypeGuard
-
-    from torchlint.rule import Module, Reported
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, edits
 
 rule = Rule(
     code="TL310",
-    name="attention-weights-discarded",
-    family="model",
     summary="an attention returns weights that nothing uses",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -82,7 +73,6 @@ rule = Rule(
     else_hint=(Context.TRAINS,),
     since=(2, 0),
     triggers=(r"\bMultiheadAttention(?:\(|\s+as\s)",),
-    off_in_tests=True,
     may_change="fused kernels round in another way, and dropout draws other random numbers",
 )
 

@@ -45,8 +45,6 @@ It measures `is_causal=True`, on the CPU as well as on a GPU. The numbers are eq
 - huggingface/transformers#30461
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.rule import Applicability, Context, Fix, Match, Rule, Tier, calls, edits
@@ -78,8 +76,6 @@ def _change(match: Match) -> Fix | str:
 
 rule = Rule(
     code="TL311",
-    name="causal-mask-tensor",
-    family="model",
     summary="a causal attention gets its mask as a tensor",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -94,6 +90,5 @@ rule = Rule(
     change=_change,
     contexts=(Context.OUTSIDE_EVALUATION,),
     triggers=(r"\b(?:tril|triu|generate_square_subsequent_mask)\b",),
-    off_in_tests=True,
     may_change="other kernels round in another way",
 )

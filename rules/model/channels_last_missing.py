@@ -56,8 +56,6 @@ version; it needs a GPU.
 - PyTorch performance tuning guide, "Use channels_last memory format"
 """
 
-from __future__ import annotations
-
 from torchlint.rule import Context, Rule, Tier, first_step
 
 from ._precision import MIXED_PRECISION
@@ -66,8 +64,6 @@ _CODE = r"(?m)^[^#\n]*"
 
 rule = Rule(
     code="TL305",
-    name="channels-last-missing",
-    family="model",
     summary="a convolutional network in mixed precision trains in the default layout",
     tier=Tier.PEDANTIC,
     finds=(first_step(),),
@@ -85,6 +81,5 @@ rule = Rule(
         "a compiler": _CODE + r"\btorch\.compile\b",
         "other convolutions": _CODE + r"\bConv[13]d\(",
     },
-    off_in_tests=True,
     needs_gpu=True,
 )

@@ -65,14 +65,14 @@ stay UNRESOLVED.
 - `torch.profiler`'s pattern `Conv2dBiasFollowedByBatchNorm2d`
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.edits import add_argument, replace
 from torchlint.analysis.layers.bias_initialization import bias_uses
+from torchlint.analysis.layers.chain import Step
 from torchlint.analysis.layers.module_order import Branch, ModuleOrder
 from torchlint.analysis.layers.normalization import (
     freezes_norms,
@@ -80,17 +80,22 @@ from torchlint.analysis.layers.normalization import (
     is_instance_norm,
 )
 from torchlint.analysis.names import How
-from torchlint.rule import Applicability, Fix, Related, Rule, Tier, without_fix
+from torchlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Module,
+    Project,
+    Related,
+    Reported,
+    Rule,
+    Tier,
+    without_fix,
+)
 
 from ._bias import argument_of_bias, has_bias, is_linear, same_features
 from ._constructed import may_have_biased_layer
 from ._pooled import gets_one_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.analysis.layers.chain import Step
-    from torchlint.rule import Finding, Module, Project, Reported
 
 
 def _writes(asks: str, kind: str) -> str:
@@ -108,11 +113,8 @@ def _on_the_line(*words: str) -> str:
 
 rule = Rule(
     code="TL304",
-    name="conv-bias-before-norm",
-    family="model",
     summary="a bias that the following norm cancels",
     fix=Applicability.UNSAFE,
-    off_in_tests=True,
     triggers=(r"BatchNorm|InstanceNorm|GroupNorm", r"Conv|Linear"),
     clues={
         "loads a state dict": r"load_state_dict(?<!opt\.load_state_dict)(?<!optim\.load_state_dict)"

@@ -51,19 +51,13 @@ your own version.
 - `torch.utils.flop_counter.FlopCounterMode`, which counts the operations of each layer
 """
 
-from __future__ import annotations
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from torchlint.rule import Match, Rule, Tier, calls
+from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, calls
 
 from ._precision import MIXED_PRECISION
 from ._shapes import LAYERS, dense_kernel, widths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Finding, Module, Project, Reported
 
 _LARGE: Final = 81
 _MANY: Final = 512
@@ -94,8 +88,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL307",
-    name="gpu-unfriendly-conv-shape",
-    family="model",
     summary="a layer of a shape that a GPU computes slowly",
     tier=Tier.PEDANTIC,
     finds=(calls("torch.nn.Conv2d", where=(_mixes_many, _is_large)),),
@@ -103,7 +95,6 @@ rule = Rule(
     change="another shape is another network",
     triggers=(_WRITTEN_OUT,),
     clues={"mixed precision": MIXED_PRECISION},
-    off_in_tests=True,
     needs_gpu=True,
 )
 

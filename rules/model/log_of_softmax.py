@@ -43,8 +43,6 @@ It measures `log_softmax`, on the CPU as well as on a GPU. The numbers are equal
   slower and numerically unstable
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
@@ -94,8 +92,6 @@ def _change(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL309",
-    name="log-of-softmax",
-    family="model",
     summary="a logarithm of a softmax, in two steps",
     fix=Applicability.UNSAFE,
     finds=(
@@ -109,7 +105,6 @@ rule = Rule(
     contexts=(Context.OUTSIDE_EVALUATION,),
     else_hint=(Context.TRAINS,),
     triggers=(r"[sS]oftmax\b",),
-    off_in_tests=True,
     may_change="logarithms of probabilities that underflow are finite, others round differently",
 )
 rule.narrow(may_take_log)

@@ -50,20 +50,15 @@ the numbers with your own version.
 - pytorch/pytorch#149857: compiled code by hand that was faster, with twice the memory
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from torchlint.rule import Context, Match, Rule, Tier, calls, functions_in, method
+import libcst as cst
+
+from torchlint.rule import Context, Match, Module, Rule, Tier, calls, functions_in, method
 
 from ._attention import are_scores, only_weigh
 from ._softmax import is_method, softmax_of
-
-if TYPE_CHECKING:
-    import libcst as cst
-
-    from torchlint.rule import Module
 
 _FUSED: Final = (
     "scaled_dot_product_attention",
@@ -110,8 +105,6 @@ def _firsts(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call
 
 rule = Rule(
     code="TL306",
-    name="manual-attention",
-    family="model",
     summary="attention is computed step by step",
     tier=Tier.HINT,
     finds=(
@@ -125,7 +118,6 @@ rule = Rule(
     change="the mask, the scale and the dropout must be passed in another way",
     contexts=(Context.OUTSIDE_EVALUATION,),
     since=(2, 0),
-    off_in_tests=True,
 )
 
 

@@ -50,8 +50,6 @@ your own version; the losses differ.
 - `torch.nn.LazyLinear`, for sizes that only `forward` knows
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
@@ -90,8 +88,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL308",
-    name="module-built-in-forward",
-    family="model",
     summary="a layer that `forward` creates anew on each pass",
     finds=(
         calls(*sorted(_LEARNING), where=(in_forward, _learns, is_called)),
@@ -100,5 +96,4 @@ rule = Rule(
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",
     triggers=(forward_text(rf"(?<![\w.])(?:(?:torch\w*\.)?nn\w*\.)?(?:{'|'.join(_MODULES)})\("),),
-    off_in_tests=True,
 )

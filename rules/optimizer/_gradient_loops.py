@@ -1,16 +1,10 @@
 """Loops over the parameters of a model that compute with their gradients."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import parameter_loop
 from torchlint.analysis.uses import method_name
-
-if TYPE_CHECKING:
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 METHODS = ("norm", "vector_norm", "clamp_", "mul_", "div_", "add_", "sub_")
 _EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "all_gather"})

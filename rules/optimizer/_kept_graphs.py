@@ -1,16 +1,10 @@
 """Whether the graph of a step can be needed after its backward pass."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
+from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.values.kinds import TENSORS, Kind
-
-if TYPE_CHECKING:
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _MAY_HAVE_GRAPH = TENSORS | Kind.LIKELY
 

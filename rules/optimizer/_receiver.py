@@ -1,17 +1,11 @@
 """Whether a call of `zero_grad` is torch's own method or one of the user's."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How
 from torchlint.analysis.values.kinds import Kind
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 
 def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:

@@ -1,11 +1,10 @@
 """Which gradients of a backward pass are zeroed before any optimizer uses them, where two models
 are trained against each other with an optimizer each."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -13,14 +12,10 @@ from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
+from torchlint.rule import Module
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module
-
-    Route = frozenset["Through"]
-    Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign
+Route = frozenset["Through"]
+Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign
 
 _CUTS = frozenset({"data", "detach", "item"})
 """Attributes and methods that no gradient passes."""

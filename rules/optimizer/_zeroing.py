@@ -1,18 +1,12 @@
 """Recognizes a loop that only fills the gradient of each parameter with zeros."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.gradients import asks_for_none, is_grad_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _NO_EFFECT = frozenset({"detach_", "requires_grad_"})
 

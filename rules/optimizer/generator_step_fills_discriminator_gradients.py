@@ -67,8 +67,6 @@ own version.
 - OpenAI Spinning Up, which freezes the critics while it trains the policy
 """
 
-from __future__ import annotations
-
 from torchlint.rule import Match, Rule, Tier, method
 
 from ._two_optimizers import wasted
@@ -89,8 +87,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL407",
-    name="generator-step-fills-discriminator-gradients",
-    family="optimizer",
     summary="a backward pass computes gradients that are zeroed before any step uses them",
     tier=Tier.HINT,
     finds=(method("backward", "manual_backward", where=(_throws_some_away,)),),
@@ -100,5 +96,4 @@ rule = Rule(
         "gradients off": r"requires_grad_\((?!True\b|\))|\.requires_grad\s*=(?!\s*True\b)"
         r"|set_requires_grad|toggle_(?:optimizer|grad)|\bfreeze\("
     },
-    off_in_tests=True,
 )

@@ -44,8 +44,6 @@ parameters of the module keep their values from now on.
 - `torch.nn.Module.requires_grad_`
 """
 
-from __future__ import annotations
-
 import re
 
 import libcst as cst
@@ -104,8 +102,6 @@ _NO_PARAMETER = (
 
 rule = Rule(
     code="TL405",
-    name="inert-requires-grad",
-    family="optimizer",
     summary="an assignment that should freeze a module freezes nothing",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -119,6 +115,5 @@ rule = Rule(
     "`requires_grad_(False)`.",
     change=_freeze,
     triggers=(_NO_PARAMETER,),
-    off_in_tests=True,
     may_change="the module keeps its values instead of being trained",
 )

@@ -42,32 +42,22 @@ bitwise equal where every parameter gets a gradient on every step.
 - PyTorch performance tuning guide, "Use parameter.grad = None"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training import gradients
-from torchlint.rule import Applicability, Fix, Rule, edits
+from torchlint.rule import Applicability, Fix, Module, Reported, Rule, edits
 
 from ._receiver import is_torchs
 from ._zeroing import sounds_like_parameters, zeroes_each
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
-
 rule = Rule(
     code="TL402",
-    name="manual-grad-zeroing",
-    family="optimizer",
     summary="a loop zeroes each gradient separately",
     fix=Applicability.UNSAFE,
     triggers=(r"\.grad\b", r"zero_\(|fill_\(|zeros"),
-    off_in_tests=True,
     may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )
 

@@ -48,8 +48,6 @@ It measures `fused=True`, on the CPU as well as on a GPU. The numbers agree but 
 - `torch.optim.AdamW`
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.comments import has_comment
@@ -116,8 +114,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL403",
-    name="optimizer-slow-path",
-    family="optimizer",
     summary="the optimizer updates one parameter after the other",
     fix=Applicability.UNSAFE,
     finds=(
@@ -140,6 +136,5 @@ rule = Rule(
         "sparse gradients": r"\bsparse\s*=\s*True|\bSparseAdam\b",
     },
     triggers=(r"\b(?:Adagrad|AdamW?|SGD)(?:\w*\(|\s+as\s)",),
-    off_in_tests=True,
     may_change="the update of each parameter is rounded in another way",
 )

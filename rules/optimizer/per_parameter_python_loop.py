@@ -71,13 +71,10 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL404",
-    name="per-parameter-python-loop",
-    family="optimizer",
     summary="a Python loop computes with the gradients one by one on every training step",
     tier=Tier.PEDANTIC,
     finds=(method(*METHODS, where=(computes_with_a_gradient,), hint_if=(reads_numbers,)),),
     unless=(exchanges_gradients, is_an_optimizer),
     message=_message,
     contexts=(Context.HOT,),
-    off_in_tests=True,
 )

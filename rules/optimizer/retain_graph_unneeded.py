@@ -62,8 +62,6 @@ def _is_used_once(match: Match) -> bool:
 
 rule = Rule(
     code="TL406",
-    name="retain-graph-unneeded",
-    family="optimizer",
     summary="the graph of a step is kept although nothing goes through it again",
     tier=Tier.HINT,
     fix=Applicability.SUGGEST,
@@ -72,5 +70,4 @@ rule = Rule(
     "`retain_graph=True` if nothing goes through the graph again.",
     change=remove,
     program_lacks={"another pass": _NEEDS_GRAPH},
-    off_in_tests=True,
 )

@@ -50,8 +50,6 @@ bitwise equal where every parameter gets a gradient on every step.
 - PyTorch performance tuning guide, "Use parameter.grad = None"
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.training import gradients
@@ -107,8 +105,6 @@ def _free(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL401",
-    name="zero-grad-keeps-tensors",
-    family="optimizer",
     summary="gradients are filled with zeros between steps instead of freed",
     fix=Applicability.UNSAFE,
     finds=(
@@ -129,6 +125,5 @@ rule = Rule(
     "them to None.",
     change=_free,
     since=(1, 7),
-    off_in_tests=True,
     may_change="an optimizer skips parameters that got no gradient, instead of decaying them",
 )

@@ -6,21 +6,14 @@ computes in float16 on a GPU unless it is told otherwise, the new one in the typ
 region around it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.names import How, dotted_text
+from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.uses import occurrences
-from torchlint.rule import edits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.analysis.names import Binding
-    from torchlint.rule import Edit, Module
+from torchlint.rule import Edit, Module, edits
 
 _DTYPES = {"cuda": "float16", "cpu": "bfloat16"}
 _PACKAGES = frozenset({"torch.cuda.amp", "torch.cpu.amp"})

@@ -61,8 +61,6 @@ from ._float32 import CHOSEN_ELSEWHERE, CODE
 
 rule = Rule(
     code="TL501",
-    name="amp-missing",
-    family="precision",
     summary="a network trains in float32 although the GPU has tensor cores",
     tier=Tier.PEDANTIC,
     finds=(first_step(),),
@@ -76,6 +74,5 @@ rule = Rule(
     },
     program_lacks=CHOSEN_ELSEWHERE,
     since=(1, 10),
-    off_in_tests=True,
     needs_gpu=True,
 )

@@ -52,15 +52,10 @@ end of each function, so the ratio may be UNRESOLVED around 1. The numbers are b
 - `torch.utils.checkpoint.checkpoint`: the differences between both implementations
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import libcst as cst
 
 from torchlint.analysis.versions import depends_on_version
 from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 _SEQUENTIAL = "torch.utils.checkpoint.checkpoint_sequential"
 _CHECKPOINTS = ("torch.utils.checkpoint.checkpoint", _SEQUENTIAL)
@@ -93,8 +88,6 @@ def _take_the_newer(match: Match) -> Change:
 
 rule = Rule(
     code="TL509",
-    name="checkpoint-use-reentrant",
-    family="precision",
     summary="a checkpoint recomputes all of its function, with torch's older implementation",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -108,6 +101,5 @@ rule = Rule(
     change=_take_the_newer,
     since=(1, 11),
     triggers=(r"\butils\.checkpoint\b|\butils import [^\n]{0,200}\bcheckpoint\b",),
-    off_in_tests=True,
     may_change="parameters whose gradient was lost get one",
 )

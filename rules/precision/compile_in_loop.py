@@ -49,8 +49,6 @@ version, on the CPU as well as on a GPU.
 - PyTorch documentation, "torch.compile Programming Model: Recompilation"
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.names import How
@@ -108,13 +106,10 @@ def _compiles_another(match: Match) -> bool:
 
 rule = Rule(
     code="TL507",
-    name="compile-in-loop",
-    family="precision",
     summary="`torch.compile` is called on every training step",
     finds=(calls("torch.compile"),),
     unless=(_decorates, _is_kept, _compiles_another),
     message="`torch.compile` makes a new wrapper on every step; call it once, before the training.",
     contexts=(Context.HOT, Context.UNCONDITIONAL),
     since=(2, 0),
-    off_in_tests=True,
 )

@@ -44,8 +44,6 @@ warm-up. Numbers are equal to rounding.
 - ostris/ai-toolkit#729, where such a call left the model uncompiled
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.compiled import COMPILE_TEXT
@@ -105,8 +103,6 @@ def _last_use(module: Module, function: cst.FunctionDef | None, name: str) -> in
 
 rule = Rule(
     code="TL510",
-    name="compile-result-unused",
-    family="precision",
     summary="the compiled model is dropped, and the other one is used",
     fix=Applicability.UNSAFE,
     finds=(calls("torch.compile", where=(_is_unused,)),),
@@ -115,6 +111,5 @@ rule = Rule(
     change=_assign,
     since=(2, 0),
     triggers=(COMPILE_TEXT,),
-    off_in_tests=True,
     may_change="compiled code may round differently",
 )

@@ -51,9 +51,7 @@ rounding.
 - pytorch/pytorch#107076, pytorch/pytorch#120934
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -61,9 +59,6 @@ from torchlint.analysis.compiled import compiled_functions
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.kinds import TENSORS
 from torchlint.rule import Applicability, Change, Match, Module, Rule, Tier, calls, edits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _OPTIMIZERS = tuple(
     f"torch.optim.{name}"
@@ -148,8 +143,6 @@ def _pass_tensor(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL511",
-    name="compiled-optimizer-float-lr",
-    family="precision",
     summary="a new learning rate compiles the optimizer's step again",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -159,6 +152,5 @@ rule = Rule(
     change=_pass_tensor,
     since=(2, 3),
     triggers=(r"\bcompile\b", "lr_scheduler"),
-    off_in_tests=True,
     may_change="the learning rate is a float32 number",
 )

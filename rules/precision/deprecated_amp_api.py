@@ -65,28 +65,30 @@ UNRESOLVED around 1. The numbers are bitwise equal.
 - PyTorch documentation, "Automatic Mixed Precision package"
 """
 
-from __future__ import annotations
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
+import libcst as cst
 
 from torchlint.analysis.versions import depends_on_version
-from torchlint.rule import Applicability, Finding, Fix, Rule, Tier, without_fix
+from torchlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Module,
+    Project,
+    Reported,
+    Rule,
+    Tier,
+    without_fix,
+)
 
 from ._amp_uses import NAMES, Use, rewritten, uses_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import libcst as cst
-
-    from torchlint.rule import Module, Project, Reported
 
 _ANY_NAME = rf"\b(?:{'|'.join(NAMES)}|amp)\b"
 
 rule = Rule(
     code="TL503",
-    name="deprecated-amp-api",
-    family="precision",
     summary="`torch.cuda.amp` is deprecated and warns on every use",
     tier=Tier.HINT,
     fix=Applicability.SAFE,
@@ -98,7 +100,6 @@ rule = Rule(
         "takes names from a file": r"(?m)^[ \t]*from[ \t]+(?!torch\b)[.\w]{1,200}[ \t]+import[ \t]*"
         rf"(?:\*|\([^)]{{0,300}}?{_ANY_NAME}|[^\n(]{{0,300}}?{_ANY_NAME})",
     },
-    off_in_tests=True,
 )
 
 

@@ -46,8 +46,6 @@ version, on the CPU as well as on a GPU.
 - `torch.set_default_dtype`
 """
 
-from __future__ import annotations
-
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Context, Match, Rule, Tier, calls, method
 
@@ -76,8 +74,6 @@ def _is_the_only_one(match: Match) -> bool:
 
 rule = Rule(
     code="TL506",
-    name="float64-training",
-    family="precision",
     summary="a network trains in float64",
     tier=Tier.HINT,
     finds=(
@@ -102,5 +98,4 @@ rule = Rule(
     triggers=(
         r"set_default_(?:dtype|tensor_type)|\.double\(|\.to\([^)\n]{0,80}(?:float64|double)",
     ),
-    off_in_tests=True,
 )

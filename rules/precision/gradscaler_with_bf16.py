@@ -51,8 +51,6 @@ if steps are short. The numbers are bitwise equal unless a step was skipped.
 - `torch/amp/grad_scaler.py`, `_maybe_opt_step`, which reads the infinities that were found
 """
 
-from __future__ import annotations
-
 from torchlint.analysis.names import dotted_text
 from torchlint.rule import (
     Applicability,
@@ -81,8 +79,6 @@ def _has_bfloat16_alone(module: Module) -> bool:
 
 rule = Rule(
     code="TL505",
-    name="gradscaler-with-bf16",
-    family="precision",
     summary="the loss is scaled although it is computed in bfloat16",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -105,6 +101,5 @@ rule = Rule(
         "float16": r"(?<!b)float16|\bfp16|\.half\(|HalfTensor",
         "a region of another type": r"autocast\((?![^()]{0,200}\b(?:dtype|bfloat16))",
     },
-    off_in_tests=True,
     may_change="a step with infinite gradients is no longer skipped",
 )

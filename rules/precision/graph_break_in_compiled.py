@@ -48,21 +48,14 @@ It cannot: there is no fix. `TORCH_LOGS=graph_breaks python train.py` names each
 - `torch.compile`, argument `fullgraph`
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.compiled import COMPILE_TEXT, compiled_functions
 from torchlint.analysis.training.truths import operand_of_truth, truths
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Rule, Tier
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
+from torchlint.rule import Module, Reported, Rule, Tier
 
 _UNTRACED = (
     "builtins.breakpoint",
@@ -79,14 +72,11 @@ _MESSAGE = (
 
 rule = Rule(
     code="TL508",
-    name="graph-break-in-compiled",
-    family="precision",
     summary="compiled code returns to Python in the middle",
     tier=Tier.HINT,
     program_lacks={"scalars in graphs": "capture_scalar_outputs"},
     since=(2, 0),
     triggers=(COMPILE_TEXT,),
-    off_in_tests=True,
 )
 
 

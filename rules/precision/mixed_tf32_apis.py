@@ -38,8 +38,6 @@ It cannot: there is no fix. Print `torch.backends.cuda.matmul.fp32_precision` to
 - `torch.set_float32_matmul_precision`
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.rule import Context, Match, Module, Rule, calls, sets
@@ -88,8 +86,6 @@ def _is_on(value: cst.BaseExpression | None, module: Module) -> bool | None:
 
 rule = Rule(
     code="TL504",
-    name="mixed-tf32-apis",
-    family="precision",
     summary="TF32 is switched on by one interface of torch and off by the other",
     finds=(
         sets(
@@ -103,5 +99,4 @@ rule = Rule(
     contexts=(Context.UNCONDITIONAL,),
     since=(2, 9),
     triggers=("fp32_precision",),
-    off_in_tests=True,
 )

@@ -43,8 +43,6 @@ compares with your own version.
 - bitsandbytes-foundation/bitsandbytes#2077
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
@@ -81,8 +79,6 @@ def _name_a_type(match: Match) -> Change:
 
 rule = Rule(
     code="TL512",
-    name="quantized-float32-compute",
-    family="precision",
     summary="weights of 4 bits are multiplied in float32",
     fix=Applicability.SUGGEST,
     finds=(configures("4-bit weights", True),),
@@ -90,6 +86,5 @@ rule = Rule(
     message="Products with 4-bit weights are computed in float32 by default; pass "
     "`bnb_4bit_compute_dtype=torch.bfloat16`.",
     change=_name_a_type,
-    off_in_tests=True,
     needs_gpu=True,
 )

@@ -54,18 +54,13 @@ rounding.
 - PyTorch CUDA notes, "TensorFloat-32 (TF32) on Ampere (and later) devices"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import libcst as cst
 
 from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, edits, first_step
 
 from ._float32 import CHOSEN_ELSEWHERE, CODE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NEW_PROCESSES = ("spawn", "Process", "start_processes")
 
@@ -94,8 +89,6 @@ def _set(match: Match) -> Change | str:
 
 rule = Rule(
     code="TL502",
-    name="tf32-not-enabled",
-    family="precision",
     summary="float32 matrix products do not use the tensor cores",
     tier=Tier.PEDANTIC,
     fix=Applicability.UNSAFE,
@@ -115,7 +108,6 @@ rule = Rule(
         "a precision of float32": r"float32_matmul_precision|allow_tf32|fp32_precision|\bTF32\b",
     },
     since=(1, 12),
-    off_in_tests=True,
     needs_gpu=True,
     may_change="factors of matrix products are rounded to about three decimal digits",
 )

@@ -1,17 +1,10 @@
 """Removes suppression comments from a file, and rules from comments."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from torchlint.analysis.edits import line_start, next_line
-from torchlint.rule import Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from torchlint.rule import Module
-    from torchlint.suppressions.comments import Comment
+from torchlint.rule import Edit, Module
+from torchlint.suppressions.comments import Comment
 
 
 def without_comment(comment: Comment, module: Module) -> Edit:

@@ -38,27 +38,19 @@ There is no fix, since the intention is not known.
   `unmatched-suppression-comment` (RUF104)
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from torchlint.rule import Rule
-from torchlint.suppressions.comments import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from torchlint.rule import Finding
-    from torchlint.suppressions.comments import Comment
-    from torchlint.suppressions.suppressions import Suppressions
+from torchlint.rule import Finding, Rule
+from torchlint.suppressions.comments import WORDS, Comment
+from torchlint.suppressions.suppressions import Suppressions
 
 rule = Rule(
     code="TL003",
-    name="invalid-suppression",
-    family="suppressions",
     summary="a suppression comment has an error, such as an unknown rule",
     triggers=(r"#\s*torchlint:",),
+    in_tests=True,
 )
 
 _FAULTS: Final = {

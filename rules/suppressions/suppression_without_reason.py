@@ -32,24 +32,16 @@ same reason to every comment that has none.
 - ESLint's directive comments, which also have a description after `--`
 """
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
-from torchlint.rule import Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Finding
-    from torchlint.suppressions.suppressions import Suppressions
+from torchlint.rule import Finding, Rule
+from torchlint.suppressions.suppressions import Suppressions
 
 rule = Rule(
     code="TL002",
-    name="suppression-without-reason",
-    family="suppressions",
     summary="a suppression comment gives no reason, although reasons are required",
     triggers=(r"#\s*torchlint:",),
+    in_tests=True,
 )
 
 

@@ -37,28 +37,20 @@ comment with its reason, also in the matching `enable`. Other text in the commen
 - ruff's `unused-noqa` (RUF100)
 """
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
-from torchlint.rule import Applicability, Fix, Rule
+from torchlint.rule import Applicability, Finding, Fix, Rule
+from torchlint.suppressions.comments import Comment, Name
+from torchlint.suppressions.suppressions import Suppressions
 
 from ._removal import without_comment, without_names
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Finding
-    from torchlint.suppressions.comments import Comment, Name
-    from torchlint.suppressions.suppressions import Suppressions
-
 rule = Rule(
     code="TL001",
-    name="unused-suppression",
-    family="suppressions",
     summary="a suppression comment suppresses nothing",
     fix=Applicability.SAFE,
     triggers=(r"#\s*torchlint:",),
+    in_tests=True,
 )
 
 

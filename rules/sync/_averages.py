@@ -1,18 +1,12 @@
 """Moving averages: `average.lerp_(x, 1 - m)`, `average.mul_(m).add_(x, alpha=1 - m)` and others."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
-from torchlint.rule import edits
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
-
+from torchlint.rule import Module, edits
 
 _ITSELF = frozenset({"data", "detach"})
 """What stands for the same values of a tensor."""

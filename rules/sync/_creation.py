@@ -1,9 +1,6 @@
 """Tensors that are created in host memory and then copied to the device: where, and the fix."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -11,10 +8,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Edit, Fix, Match, edits
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Applicability, Edit, Fix, Match, Module, edits
 
 SIZED = tuple(
     f"torch.{name}"

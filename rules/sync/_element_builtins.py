@@ -1,7 +1,5 @@
 """Python's own functions that go over a tensor element by element, and those of torch."""
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.uses import method_name

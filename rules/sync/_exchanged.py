@@ -1,18 +1,13 @@
 """What the processes of a training exchange, and what becomes of it."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
-
-if TYPE_CHECKING:
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 _OTHERS = ("torch.gather", "torch.distributed.nn.", "functools.")
 _LOGGED = re.compile(r"(?:^|_)(?:loss|losses|acc\d?|accuracy|metrics?)(?:_|$)")

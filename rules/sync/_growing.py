@@ -1,20 +1,14 @@
 """Tensors and arrays that grow in a loop: `outputs = torch.cat([outputs, output])`."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.names import dotted_text
+from torchlint.analysis.names import Binding, dotted_text
+from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.values.iteration import is_over_loader
-
-if TYPE_CHECKING:
-    from torchlint.analysis.names import Binding
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 _MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
 _EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)

@@ -1,16 +1,11 @@
 """Where the numbers of a copy in host memory are read first, and whether the code waits before."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.uses import method_name, occurrences, reads_of_targets
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _MOST_USES = 50
 _VIEWS = frozenset("detach view reshape squeeze unsqueeze flatten transpose permute t".split())

@@ -4,34 +4,26 @@ A sum, a list and what is only printed now and then can take a tensor; a sum and
 numbers after the loop. A coefficient of a tensor need not be a number at all.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.literals import UNKNOWN
+from torchlint.analysis.literals import UNKNOWN, Literal
+from torchlint.analysis.names import Scope
+from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.training.purposes import (
     Purpose,
     is_on_device,
     is_shown_rarely,
     uses_of,
 )
+from torchlint.analysis.training.syncs import Sync
 from torchlint.analysis.uses import method_name, methods_called_on, occurrences
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Fix, edits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.analysis.literals import Literal
-    from torchlint.analysis.names import Scope
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.analysis.training.syncs import Sync
-    from torchlint.finding import Edit
-    from torchlint.rule import Module
+from torchlint.finding import Edit
+from torchlint.rule import Applicability, Fix, Module, edits
 
 Answer = tuple[Fix | None, str | None]
 _WITHHELD = {

@@ -1,19 +1,14 @@
 """Losses that are added up or kept in lists, and whether their backward pass has happened."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import TENSORS, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.analysis.training.loops import Loop
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _KEEPS_GRAPH = frozenset({"retain_graph", "create_graph"})
 _EMPTIES = frozenset({"clear", "pop", "popleft"})

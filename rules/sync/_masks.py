@@ -1,16 +1,10 @@
 """Masks: tensors of truths that choose elements of others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.training.truths import origin_of
 from torchlint.analysis.uses import method_name
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 COMPARES = frozenset({"eq", "ge", "gt", "isfinite", "isinf", "isnan", "le", "lt", "ne"})
 

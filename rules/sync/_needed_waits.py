@@ -1,17 +1,12 @@
 """Waits for the device or for other processes that somebody needs."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.training.clocks import clock_reads
 from torchlint.analysis.uses import method_name
-
-if TYPE_CHECKING:
-    from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module
 
 _MEASURES = re.compile(r"(?:^|_)(?:time|timed|timing|bench|benchmark|profile|measure)(?:_|$)")
 _WAITS = re.compile(r"barrier|synchroni[sz]e|wait_for")

@@ -1,19 +1,13 @@
 """Arrays that NumPy makes of sizes and numbers alone, as torch could on the device."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _MADE = tuple(
     f"numpy.{name}"

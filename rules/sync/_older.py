@@ -1,16 +1,11 @@
 """What was there before a step began, and whether the step leaves it as it is."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Module
 
 _MOST_CALLS = 50
 _CONSTANT = re.compile(

@@ -1,20 +1,14 @@
 """Loops over the samples of a batch or the elements of a tensor, and what waits in each round."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.training.syncs import Operand, operand_of_value
 from torchlint.analysis.training.truths import origin_of
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import TENSORS, Kind
+from torchlint.rule import Module
 
 from ._masks import is_mask
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
 
 _ONE_TENSOR = frozenset(
     "abs argmax argmin bool cat clamp clone cpu cuda detach eq exp flatten float ge gt int le log "

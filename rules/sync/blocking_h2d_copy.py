@@ -51,20 +51,13 @@ UNRESOLVED around 1. The numbers are bitwise equal.
 - PyTorch CUDA notes, "Use pinned memory buffers"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.batch_parts import is_part_of_batch
 from torchlint.analysis.training.transfers import transfer_of
-from torchlint.rule import Applicability, Context, Match, Rule, Tier, method, pass_argument
-
-if TYPE_CHECKING:
-    import libcst as cst
-
-    from torchlint.rule import Module
+from torchlint.rule import Applicability, Context, Match, Module, Rule, Tier, method, pass_argument
 
 
 def _moves_batch(match: Match) -> bool:
@@ -108,8 +101,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL206",
-    name="blocking-h2d-copy",
-    family="sync",
     summary="Python waits while a pinned batch is copied to the device",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -119,6 +110,5 @@ rule = Rule(
     change=pass_argument("non_blocking", "True"),
     contexts=(Context.HOT, Context.ACCELERATOR),
     program_has={"a pinned loader": r"pin_memory['\"]?\s*[=:]\s*True"},
-    off_in_tests=True,
     needs_gpu=True,
 )

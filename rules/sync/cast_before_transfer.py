@@ -49,20 +49,13 @@ It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers 
 - PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory()"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.batch_parts import is_part_of_batch
 from torchlint.analysis.training.transfers import transfer_of
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Context, Edit, Fix, Match, Rule, Tier, method
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Applicability, Context, Edit, Fix, Match, Module, Rule, Tier, method
 
 _TYPES = {
     "torch.LongTensor": "long", "torch.long": "long", "torch.int64": "long",
@@ -131,8 +124,6 @@ def _convert_on_device(match: Match) -> Fix | str:
 
 rule = Rule(
     code="TL218",
-    name="cast-before-transfer",
-    family="sync",
     summary="a tensor is made wider before it is copied to the device",
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
@@ -140,7 +131,6 @@ rule = Rule(
     message=_message,
     change=_convert_on_device,
     contexts=(Context.HOT, Context.ACCELERATOR),
-    off_in_tests=True,
     needs_gpu=True,
     may_change="numbers that are not finite become other integers",
 )

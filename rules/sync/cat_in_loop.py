@@ -54,8 +54,6 @@ _JOINS = ("cat", "concat", "concatenate", "vstack", "hstack")
 
 rule = Rule(
     code="TL212",
-    name="cat-in-loop",
-    family="sync",
     summary="a tensor grows in a loop by being copied as a whole on every round",
     finds=(
         calls(
@@ -68,6 +66,5 @@ rule = Rule(
     unless=(is_read_meanwhile,),
     message="Each round copies all that was collected so far; append to a list, and concatenate it "
     "once after the loop.",
-    off_in_tests=True,
 )
 rule.narrow(may_have_growing)

@@ -60,8 +60,6 @@ after a safe fix.
 - PyTorch documentation, `torch.zeros`, argument `device`
 """
 
-from __future__ import annotations
-
 import re
 
 import libcst as cst
@@ -178,8 +176,6 @@ _NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot 
 
 rule = Rule(
     code="TL205",
-    name="create-then-move",
-    family="sync",
     summary="a tensor is created in host memory and then copied to the device",
     fix=Applicability.SAFE,
     finds=(
@@ -194,7 +190,6 @@ rule = Rule(
     contexts=(Context.ACCELERATOR,),
     triggers_on_demand=(r"\.(?:to|cuda|type_as)\(",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
-    off_in_tests=True,
     needs_gpu=True,
 )
 rule.narrow(may_create_and_move, unless=STEP_TEXT)

@@ -52,21 +52,14 @@ change.patch`.
 - A thread in which masks were the cost: fairchem #2193
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.training.syncs import Operand, operand_of_value
-from torchlint.rule import Context, Match, Rule, Tier, calls, method
+from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, calls, method
 
 from ._masks import COMPARES, is_mask
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
 
 _NAMES = ("argwhere", "masked_select", "nonzero", "unique", "unique_consecutive")
 _MESSAGE = (
@@ -91,8 +84,6 @@ def _operand(match: Match) -> Operand | None:
 
 rule = Rule(
     code="TL215",
-    name="data-dependent-shape-in-step",
-    family="sync",
     summary="the size of a tensor depends on values on every training step",
     tier=Tier.PEDANTIC,
     finds=(
@@ -106,7 +97,6 @@ rule = Rule(
     triggers_on_demand=(
         rf"\b(?:{'|'.join(_NAMES)}|where)\(|[<>]|[=!]=|\.(?:{'|'.join(sorted(COMPARES))})\(",
     ),
-    off_in_tests=True,
     needs_gpu=True,
 )
 

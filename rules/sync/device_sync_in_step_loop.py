@@ -76,8 +76,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL208",
-    name="device-sync-in-step-loop",
-    family="sync",
     summary="the host waits for the device, or for all processes, on every training step",
     fix=Applicability.UNSAFE,
     finds=(
@@ -89,6 +87,5 @@ rule = Rule(
     message=_message,
     change=remove,
     contexts=(Context.HOT,),
-    off_in_tests=True,
     needs_gpu=True,
 )

@@ -32,7 +32,8 @@ for images, labels in loader:
 If the cache is fragmented, set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` instead.
 
 ## When it is silent
-Under `if step % 100 == 0` and the like, in `except` blocks, in evaluation, and between epochs.
+Under `if step % 100 == 0` and the like, in `except` blocks, in evaluation, in tests, and between
+epochs.
 
 ## Fix safety
 **Unsafe**: no value changes, but a program that only just fits into memory may no longer fit.
@@ -50,8 +51,6 @@ from torchlint.rule import Applicability, Context, Rule, calls, remove
 
 rule = Rule(
     code="TL209",
-    name="empty-cache-in-step-loop",
-    family="sync",
     summary="the allocator's cache is emptied on every training step",
     fix=Applicability.UNSAFE,
     finds=(calls("torch.cuda.empty_cache", "torch.accelerator.empty_cache"),),

@@ -52,9 +52,7 @@ change.patch`.
 - `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -67,21 +65,13 @@ from torchlint.analysis.training.consumers import (
     needs_host_tensor,
 )
 from torchlint.analysis.training.syncs import Sync, operand_of, sync_of
-from torchlint.rule import Context, Rule, Tier
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
+from torchlint.rule import Context, Module, Reported, Rule, Tier
 
 rule = Rule(
     code="TL202",
-    name="host-copy-in-step-loop",
-    family="sync",
     summary="a tensor is copied to the host on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(r"\.cpu\(\)|\.numpy\(\)|\.tolist\(\)|['\"]cpu['\"]|\.type\(|asarray\(|np\.array\(",),
-    off_in_tests=True,
     needs_gpu=True,
 )
 

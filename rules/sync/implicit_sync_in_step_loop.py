@@ -52,26 +52,17 @@ change.patch`.
 - `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.training.consumers import ends_a_loop
 from torchlint.analysis.training.guards import looks_for_broken
 from torchlint.analysis.training.truths import operand_of_truth, truths
-from torchlint.rule import Context, Rule, Tier
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
+from torchlint.rule import Context, Module, Reported, Rule, Tier
 
 rule = Rule(
     code="TL204",
-    name="implicit-sync-in-step-loop",
-    family="sync",
     summary="Python decides by a tensor of the device on every training step",
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers_on_demand=(
@@ -79,7 +70,6 @@ rule = Rule(
         r"|\bbool\(|(?<![.\w])(?:max|min)\(",
         r"\.(?:any|all|sum|max|min|mean|isnan|isinf|isfinite)\(",
     ),
-    off_in_tests=True,
     needs_gpu=True,
 )
 

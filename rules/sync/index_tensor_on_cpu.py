@@ -54,9 +54,7 @@ after a safe fix.
 - `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -64,25 +62,17 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.syncs import Operand
 from torchlint.analysis.values.kinds import ARRAYS, Kind
-from torchlint.rule import Applicability, Context, Fix, Rule, Tier, edits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torchlint.rule import Module, Reported
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, edits
 
 _CREATE = ("torch.arange", "numpy.arange", "torch.randperm", "torch.randint")
 
 rule = Rule(
     code="TL217",
-    name="index-tensor-on-cpu",
-    family="sync",
     summary="a tensor on the device is indexed by one in host memory on every training step",
     fix=Applicability.SAFE,
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(r"rand|arange|permutation|choice|[Ll]oader|from_numpy|np\\.",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
-    off_in_tests=True,
     needs_gpu=True,
     may_change="another random generator chooses",
 )

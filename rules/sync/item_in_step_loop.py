@@ -71,9 +71,7 @@ rounding.
 - `torch.cuda.set_sync_debug_mode("warn")` warns about each such place at run time
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -88,26 +86,18 @@ from torchlint.analysis.training.syncs import (
     waited_before,
 )
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Context, Rule
+from torchlint.rule import Applicability, Context, Module, Reported, Rule
 
 from ._kept import fix_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
-
 rule = Rule(
     code="TL201",
-    name="item-in-step-loop",
-    family="sync",
     summary="a number is read from the device on every training step",
     fix=Applicability.SAFE,
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(
         r"\.item\(\)|\bfloat\(|\bint\(|add_scalars?\(|\.print\(|wandb\.log|log_metric|set_postfix",
     ),
-    off_in_tests=True,
     needs_gpu=True,
 )
 

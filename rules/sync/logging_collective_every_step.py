@@ -92,8 +92,6 @@ def _message(match: Match) -> str:
 
 rule = Rule(
     code="TL214",
-    name="logging-collective-every-step",
-    family="sync",
     summary="processes exchange a loss or metric on every training step, only to log it",
     finds=(
         passes("sync_dist", True, where=(_is_logged_on_each_step,)),
@@ -106,6 +104,5 @@ rule = Rule(
     ),
     message=_message,
     contexts=(Context.HOT,),
-    off_in_tests=True,
     needs_gpu=True,
 )

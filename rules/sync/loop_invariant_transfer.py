@@ -54,8 +54,6 @@ It measures the fix, on a CPU as well as on a GPU. The numbers are bitwise equal
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.training.batches import loads, runs_each_time
@@ -146,8 +144,6 @@ def _before_the_loop(match: Match) -> Fix | str:
 
 rule = Rule(
     code="TL211",
-    name="loop-invariant-transfer",
-    family="sync",
     summary="what stays the same is moved to the device on every training step",
     fix=Applicability.UNSAFE,
     finds=(
@@ -158,6 +154,5 @@ rule = Rule(
     message=_message,
     change=_before_the_loop,
     contexts=(Context.ACCELERATOR,),
-    off_in_tests=True,
 )
 rule.narrow(may_move_older, unless=STEP_TEXT)

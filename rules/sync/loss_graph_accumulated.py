@@ -57,30 +57,20 @@ memory, so a short run shows little.
   across your training loop"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Context, Fix, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, edits
 
 from ._kept_losses import added_to, outlives, with_graph
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
-
 rule = Rule(
     code="TL203",
-    name="loss-graph-accumulated",
-    family="sync",
     summary="losses are added up, or kept in a list, together with their graphs",
     fix=Applicability.UNSAFE,
     contexts=(Context.HOT,),
     triggers=(r"\.append\(|\+",),
-    off_in_tests=True,
 )
 
 

@@ -50,32 +50,22 @@ average takes no part in them.
 - PyTorch documentation, `torch.optim`: "Weight Averaging (SWA and EMA)"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import goes_over_parameters
-from torchlint.rule import Applicability, Context, Fix, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, edits
 
 from ._averages import averages, in_one_call
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
-
 rule = Rule(
     code="TL216",
-    name="polyak-loop",
-    family="sync",
     summary="a moving average of the parameters is computed one by one on every training step",
     fix=Applicability.UNSAFE,
     contexts=(Context.HOT,),
     since=(2, 1),
     triggers=(r"parameters\(|state_dict\(", r"\+|add_\(|sub_\(|lerp"),
-    off_in_tests=True,
     may_change="the average rounds differently",
 )
 

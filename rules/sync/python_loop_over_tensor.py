@@ -60,26 +60,17 @@ It measures the fix, on a CPU too. Losses are bitwise equal if the loop only cou
 - PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Context, Rule, Tier, calls
+from torchlint.rule import Applicability, Context, Module, Reported, Rule, Tier, calls
 
 from ._element_builtins import BUILTINS, by_torch, message, takes_a_tensor
 from ._samples import adds_to, goes_over_samples, waits_for
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from torchlint.rule import Module, Reported
-
 rule = Rule(
     code="TL210",
-    name="python-loop-over-tensor",
-    family="sync",
     summary="Python goes over a tensor element by element on every training step",
     fix=Applicability.SAFE,
     finds=(calls(*(f"builtins.{each}" for each in BUILTINS), where=(takes_a_tensor,)),),
@@ -87,7 +78,6 @@ rule = Rule(
     change=by_torch,
     contexts=(Context.HOT,),
     triggers_on_demand=(rf"\b(?:{'|'.join(BUILTINS)})\(|\bfor\b",),
-    off_in_tests=True,
     may_change="floats are added in another order, and NaN is found by `max` and `min`",
 )
 

@@ -67,19 +67,13 @@ It measures the fix, which needs a GPU: on a CPU nothing is copied. The numbers 
 - PyTorch documentation, `torch.nn.Module.register_buffer`
 """
 
-from __future__ import annotations
-
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.transfers import names_device, transfer_behind
-from torchlint.rule import Applicability, Context, Fix, Match, Rule, Tier, calls, edits
-
-if TYPE_CHECKING:
-    from torchlint.rule import Module
+from torchlint.rule import Applicability, Context, Fix, Match, Module, Rule, Tier, calls, edits
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -147,8 +141,6 @@ def _fill(match: Match) -> Fix | str:
 
 rule = Rule(
     code="TL213",
-    name="tensor-literal-on-device",
-    family="sync",
     summary="a constant is copied to the device on every training step",
     tier=Tier.HINT,
     fix=Applicability.SAFE,
@@ -156,6 +148,5 @@ rule = Rule(
     message=_message,
     change=_fill,
     contexts=(Context.HOT, Context.ACCELERATOR),
-    off_in_tests=True,
     needs_gpu=True,
 )

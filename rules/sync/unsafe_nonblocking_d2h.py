@@ -45,8 +45,6 @@ It cannot: the program becomes correct, not faster. What is measured is the wait
   directions"
 """
 
-from __future__ import annotations
-
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
@@ -89,8 +87,6 @@ def _is_read_in_time(match: Match) -> bool:
 
 rule = Rule(
     code="TL207",
-    name="unsafe-nonblocking-d2h",
-    family="sync",
     summary="a copy to the host is read before it is certain to be done",
     fix=Applicability.UNSAFE,
     finds=(
@@ -108,7 +104,6 @@ rule = Rule(
     change=remove,
     contexts=(Context.ACCELERATOR,),
     triggers=(r"\.to\([^()]{0,100}(?:cpu|host)|device\([\"']cpu|\bpin_memory\b",),
-    off_in_tests=True,
     needs_gpu=True,
     may_change="numbers that were read too early become those that were computed",
 )

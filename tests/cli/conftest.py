@@ -83,8 +83,20 @@ def rules(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
     """Two rules, whatever is installed, and a cache that no other test learns their names from."""
     monkeypatch.setenv("TORCHLINT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
     known = [
-        Rule("TL101", "dataloader-no-workers", "data", "Loads in the process", page="Load.\n"),
-        Rule("TL201", "item-in-step-loop", "sync", "Waits", fix=Applicability.UNSAFE),
+        Rule(
+            code="TL101",
+            name="dataloader-no-workers",
+            family="data",
+            summary="Loads in the process",
+            page="Load.\n",
+        ),
+        Rule(
+            code="TL201",
+            name="item-in-step-loop",
+            family="sync",
+            summary="Waits",
+            fix=Applicability.UNSAFE,
+        ),
     ]
     mapping = MappingProxyType({rule.code: rule for rule in known})
     monkeypatch.setattr(registry, "all_rules", lambda: mapping)

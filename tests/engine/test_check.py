@@ -238,8 +238,8 @@ class TestRulesSee:
         ]
         assert places(check(targets)) == ["a.py:2 TL901", "b.py:2 TL902"]
 
-    def test_no_tests_if_they_do_not_care_for_tests(self, rules: Callable[..., None]) -> None:
-        rules(says(rule("TL901", off_in_tests=True)), says(rule("TL902")))
+    def test_no_tests_unless_they_ask_for_them(self, rules: Callable[..., None]) -> None:
+        rules(says(rule("TL901")), says(rule("TL902", in_tests=True)))
         report = checked({"tests/a.py": "import torch\nbad\n", "a.py": "import torch\nbad\n"})
         assert places(report) == ["a.py:2 TL901", "a.py:2 TL902", "tests/a.py:2 TL902"]
 

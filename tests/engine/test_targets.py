@@ -16,8 +16,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     rules = {
-        "TL201": Rule("TL201", "item-in-step-loop", "sync", ""),
-        "TL401": Rule("TL401", "zero-grad-keeps-tensors", "optimizer", ""),
+        "TL201": Rule(code="TL201", name="item-in-step-loop", family="sync", summary=""),
+        "TL401": Rule(code="TL401", name="zero-grad-keeps-tensors", family="optimizer", summary=""),
     }
     monkeypatch.setattr(registry, "all_rules", lambda: MappingProxyType(rules))
     return tmp_path

@@ -38,7 +38,14 @@ def section(rule: Rule) -> str:
 @pytest.fixture
 def rule(monkeypatch: pytest.MonkeyPatch) -> Rule:
     monkeypatch.setattr(measured, "_known", lambda: {"a-rule": [CONFIRMED, NOWHERE]})
-    return Rule("TL999", "a-rule", "test", "it finds", fix=Applicability.SAFE, page=PAGE)
+    return Rule(
+        code="TL999",
+        name="a-rule",
+        family="test",
+        summary="it finds",
+        fix=Applicability.SAFE,
+        page=PAGE,
+    )
 
 
 def test_each_machine_has_a_line(rule: Rule) -> None:

@@ -31,7 +31,14 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
         show: str = "place",
         **declared: object,
     ) -> list[str]:
-        rule = Rule("TL999", "a-rule", "test", "it finds", message="Bad.", **declared)  # type: ignore[arg-type]
+        rule = Rule(
+            code="TL999",
+            name="a-rule",
+            family="test",
+            summary="it finds",
+            message="Bad.",
+            **declared,
+        )  # type: ignore[arg-type]
         rules = MappingProxyType({"TL999": rule})
         for module in (map_file, project_findings):
             monkeypatch.setattr(module, "all_rules", lambda: rules)

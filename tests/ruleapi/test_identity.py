@@ -74,7 +74,7 @@ def test_other_code_has_another_fingerprint(identity: Callable[[str], tuple[str,
 
 
 def test_of_a_loop_the_header_alone_counts(module_of: Callable[[str], Module]) -> None:
-    rule = Rule("TL999", "found", "family", "Found.")
+    rule = Rule(code="TL999", name="found", family="family", summary="Found.")
     prints = []
     for text in ("for x in y:\n    a()\n", "for x in y:\n    b()\n", "for x in z:\n    a()\n"):
         module = module_of(text)

@@ -24,6 +24,20 @@ def test_a_checkout_that_is_not_installed_has_the_built_in_rules() -> None:
     assert "TL201" in done.stdout.split()
 
 
+def test_a_rule_is_named_after_its_file_and_folder_whoever_imports_it(tmp_path: Path) -> None:
+    house = tmp_path / "house"
+    house.mkdir()
+    (house / "__init__.py").write_text('"""Our rules."""\nfrom house.slow_thing import rule\n')
+    (house / "slow_thing.py").write_text(
+        '"""Do not."""\nfrom torchlint.rule import Rule\nrule = Rule(code="HOUSE1", summary="")\n'
+    )
+    code = "from house import rule; print(rule.name, rule.family, rule.page)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "slow-thing house Do not.\n"
+
+
 @pytest.mark.parametrize(
     ("code", "name"), [("TL201", "something-new"), ("TL299", "item-in-step-loop")]
 )

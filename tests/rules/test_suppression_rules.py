@@ -43,7 +43,7 @@ def test_a_comment_is_unused_only_if_its_rules_are_on(
 
 
 def test_no_comment_is_unused_where_a_rule_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = Rule("TL901", "broken", "test", "", triggers=("torch",))
+    broken = Rule(code="TL901", name="broken", family="test", summary="", triggers=("torch",))
 
     @broken.on(cst.Name)
     def crash(name: cst.Name, module: Module) -> None:

@@ -114,7 +114,7 @@ def _run(module: Module, active: list[Rule], request: _Request) -> MapResult:
     reported: list[Reported] = []
     diagnostics: list[Diagnostic] = []
     for rule in active:
-        if rule.off_in_tests and module.test_like:
+        if module.test_like and not rule.in_tests:
             continue
         reported += _reported_by(rule, module, diagnostics)
     installed = all_rules()
@@ -157,7 +157,7 @@ def _finished(
     rules = _enabled(request.target)
     inactive = [rules[code] for code in rules.keys() - {rule.code for rule in active}]
     pending = wanted_on_demand(request.data, inactive)
-    off = {code for code, rule in rules.items() if rule.off_in_tests and module.test_like}
+    off = {code for code, rule in rules.items() if module.test_like and not rule.in_tests}
     return frozenset(rules.keys() - pending - off)
 
 

@@ -178,7 +178,7 @@ class _Asker:
         if not rule.is_for(self._target.torch):
             version = ".".join(map(str, self._target.torch))
             return self._silent(rule, [Reason(f"it does not apply to torch {version}")])
-        if rule.off_in_tests and self._module.test_like:
+        if self._module.test_like and not rule.in_tests:
             return self._silent(rule, [Reason("the file looks like a test")])
         if not wanted:
             why = "the file has none of the words without which the rule finds nothing"

@@ -38,7 +38,6 @@ def all_rules() -> Mapping[str, Rule]:
                             f"{other.code} {other.name} already; take another code or name."
                         )
                 found[rule.code] = rule
-                rule.page = module.__doc__ or ""
     return MappingProxyType(dict(sorted(found.items())))
 
 

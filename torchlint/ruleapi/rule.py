@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -32,18 +33,18 @@ _N = TypeVar("_N", bound=NamedTuple)
 _Settle = Callable[[Finding, _N, "Project"], "Finding | None"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Rule:
-    """A rule: its metadata and its checks.
+    """A rule: its metadata and its checks. Its page is the docstring of the file that makes it.
 
     A declared rule has patterns in `finds`, and `message`, `contexts` and `change`. Other rules
     register check functions, which call `report`, so that contexts apply to them as well.
 
     Args:
         code: `TL` and three digits; the first digit is the family.
-        name: names the bad pattern, in kebab-case.
-        family: the folder of the rule.
         summary: what it reports, in lists of rules.
+        name: names the bad pattern, in kebab-case; that of the file if it is not given.
+        family: a group of rules; the folder of the file if it is not given.
         tier: the usual tier of its findings; a single finding may be lower.
         fix: the safest applicability of its fixes, or None.
         finds: what a declared rule reports: see `torchlint.ruleapi.declared`.
@@ -71,16 +72,16 @@ class Rule:
             not, when the rule settles.
         summarizes: its settler needs to know which functions call which, so files are summarized
             for it, as they are for rules about hot code.
-        off_in_tests: reports nothing in test-like paths.
+        in_tests: reports in test-like paths too.
         needs_gpu: the effect of its fix can be measured only on a GPU.
         may_change: how its fix may change the computed numbers, in words.
         added: the first torchlint version with this rule.
     """
 
     code: str
-    name: str
-    family: str
     summary: str
+    name: str = ""
+    family: str = ""
     tier: Tier = Tier.DEFAULT
     fix: Applicability | None = None
     finds: tuple[Pattern, ...] = ()
@@ -98,7 +99,7 @@ class Rule:
     triggers_on_demand: tuple[str, ...] = ()
     clues: dict[str, str] = field(default_factory=dict)
     summarizes: bool = False
-    off_in_tests: bool = False
+    in_tests: bool = False
     needs_gpu: bool = False
     may_change: str = ""
     added: str = "0.1"
@@ -111,6 +112,11 @@ class Rule:
     enough: str = ""
 
     def __post_init__(self) -> None:
+        home = sys._getframe(2).f_globals  # 1 is `__init__`
+        folder, _, file = str(home["__name__"]).rpartition(".")
+        self.name = self.name or file.replace("_", "-")
+        self.family = self.family or folder.rpartition(".")[2]
+        self.page = self.page or home["__doc__"] or ""
         self.gates = tuple(each.words for each in self.finds)
         """For each pattern, regular expressions that all match every file with a match."""
         texts = ((HAS, self.program_has), (LACKS, self.program_lacks))

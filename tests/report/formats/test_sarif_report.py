@@ -27,9 +27,19 @@ MakeFinding = Callable[..., Finding]
 ROOT = "/repo"
 RULES = {
     "TL201": Rule(
-        "TL201", "item-in-step-loop", "sync", "Waits on every step", page="Do not wait.\n"
+        code="TL201",
+        name="item-in-step-loop",
+        family="sync",
+        summary="Waits on every step",
+        page="Do not wait.\n",
     ),
-    "TL301": Rule("TL301", "cudnn-benchmark-missing", "cudnn", "Never sets it", tier=Tier.PEDANTIC),
+    "TL301": Rule(
+        code="TL301",
+        name="cudnn-benchmark-missing",
+        family="cudnn",
+        summary="Never sets it",
+        tier=Tier.PEDANTIC,
+    ),
 }
 
 

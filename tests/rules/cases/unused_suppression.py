@@ -134,9 +134,9 @@ x = 1  # torchlint: ignore[TL101]
 import torch
 x = 1  # torchlint: ignore
 
-# case: unused: another rule, in a test [path=tests/test_x.py]
+# case: unused: a rule that is on in tests too, in a test [path=tests/test_x.py]
 import torch
-x = 1  # torchlint: ignore[TL209]  # TL001
+x = 1  # torchlint: ignore[TL110]  # TL001
 
 # case: left alone: a comment about comments
 x = 1  # torchlint: ignore[TL001]
