@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import torchlint
-from torchlint.files.words import UNCOMMENTED
+from torchlint.files.words import UNCOMMENTED, UNQUOTED
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ _MATCHED_IN_ONE_PLACE = {
     "torchlint.rules.model.manual_attention._GIVEN": "at the start of a line",
     "torchlint.rules.model._constructed._AFTER": "after each name of a layer",
     "torchlint.rules.model._constructed._ASSIGNS": "at the start of 400 bytes",
+    "torchlint.files.words._GUARDED": "at the start of a pattern of a rule",
     "torchlint.analysis.edits._LINE": "where an edit begins",
     "torchlint.analysis.edits._REST": "where an edit ends",
 }
@@ -227,9 +228,9 @@ def _patterns() -> Iterator[tuple[str, str, int]]:
             *(word for gate in rule.gates for word in gate),
         )
         for number, text in enumerate(patterns):
-            yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED), 0
+            yield f"{rule.code} {number}", text.removeprefix(UNCOMMENTED).removeprefix(UNQUOTED), 0
         for name, text in rule.clues.items():
-            yield f"{rule.code} {name}", text.removeprefix(UNCOMMENTED), 0
+            yield f"{rule.code} {name}", text.removeprefix(UNCOMMENTED).removeprefix(UNQUOTED), 0
     rules = importlib.import_module("torchlint.rules")
     for info in pkgutil.walk_packages(rules.__path__, "torchlint.rules."):
         yield from _compiled_in(info.name)

@@ -26,7 +26,7 @@ from torchlint.ruleapi.declared import (
     sets,
 )
 from torchlint.ruleapi.rule import Rule, without_fix
-from torchlint.ruleapi.texts import STEP_TEXT, forward_text, functions_in
+from torchlint.ruleapi.texts import STEP_TEXT, functions_in
 
 __all__ = [
     "STEP_TEXT",
@@ -54,7 +54,6 @@ __all__ = [
     "edits",
     "exports",
     "first_step",
-    "forward_text",
     "functions_in",
     "method",
     "pass_argument",

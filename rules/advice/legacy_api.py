@@ -104,7 +104,7 @@ def _may_be_current(match: Match) -> bool:
 def _records_a_graph(match: Match) -> bool:
     module = match.module
     trains = module.function(match.node) in module.loops.training_functions
-    return not (trains or module.step_loop(match.node) or module.loops.grad_is_off(match.node))
+    return not (trains or module.loops.grad_is_off(match.node))
 
 
 def _only_wraps(match: Match) -> bool:

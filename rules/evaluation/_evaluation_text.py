@@ -11,14 +11,15 @@ _NAMED = rf"def \w{{0,50}}(?:{_NAME}|_val\()"
 EVALUATES: Final = rf"{_SWITCHED}|{_NAMED}"
 CALLED_WITHOUT: Final = rf"{_OFF}\(\):[^\n]{{0,40}}\n[^\n]{{0,90}}{_NAME}"
 """What may evaluate, in the first line under a `with`."""
-_SWITCHED_IN = re.compile(rb"\b(\w{1,80})" + _SWITCHED.encode())
+_SWITCHED_IN = re.compile(_SWITCHED.encode())
+_LAST_WORD = re.compile(rb"\w{1,80}$")
 _NAMED_IN = re.compile(_NAMED.encode())
 _MODEL = re.compile(
     rb"(?i)(?:model|net|module|coder|backbone|classifier|generator|discriminator|actor|critic|"
     rb"policy|student|teacher|vae|gan|head)(?:\d|_\w{1,2})?\("
 )
 _LOOPS = re.compile(rb"\b(?:for|while)\b")
-_SWITCHES = re.compile(_OFF.encode())
+_SWITCHES = (b"no_grad", b"inference_mode", b"set_grad_enabled")
 _CALLED_WITHOUT = re.compile(CALLED_WITHOUT.encode())
 _STARTS = re.compile(rb"\n(?=[ \t]{0,40}(?:@|def |async def )|[a-zA-Z])")
 
@@ -30,11 +31,17 @@ def may_evaluate(text: bytes) -> bool:
 
 
 def _keeps_gradients(part: bytes) -> bool:
-    if _SWITCHES.search(part) is not None or _LOOPS.search(part) is None:
+    before = (
+        part[max(0, each.start() - 80) : each.start()] for each in _SWITCHED_IN.finditer(part)
+    )
+    switched = [name[0] for each in before if (name := _LAST_WORD.search(each))]
+    if not switched and _NAMED_IN.search(part) is None:
         return False
-    if _MODEL.search(part, part.find(b"\n", part.find(b"def "))) is None:
-        return any(each[1] + b"(" in part for each in _SWITCHED_IN.finditer(part))
-    return _NAMED_IN.search(part) is not None or _SWITCHED_IN.search(part) is not None
+    if any(each in part for each in _SWITCHES) or _LOOPS.search(part) is None:
+        return False
+    if any(each + b"(" in part for each in switched):
+        return True
+    return _MODEL.search(part, part.find(b"\n", part.find(b"def "))) is not None
 
 
 def _parts(text: bytes) -> Iterator[bytes]:

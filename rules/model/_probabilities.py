@@ -14,10 +14,9 @@ from ._softmax import softmax_of
 _TINY: Final = re.compile(r"eps|tiny|small|delta", re.IGNORECASE)
 _CLAMPS: Final = frozenset({"clamp", "clamp_min", "clip"})
 
-_LOG: Final = re.compile(
-    rb"\b(\w{1,80})(?:\.cl\w{1,9}\([^()\n]{0,40}\))?\.log\((?:\s{0,40}([\w.]{1,80}))?"
-    rb"|\blog\(\s{0,40}([\w.]{1,80})"
-)
+_LOG: Final = re.compile(rb"log\((?<=\blog\()")
+_RECEIVER: Final = re.compile(rb"(\w{1,80})(?:\.cl\w{1,9}\([^()\n]{0,40}\))?\.$")
+_ARGUMENT: Final = re.compile(rb"\s{0,40}([\w.]{1,80})")
 _OF_SOFTMAX: Final = re.compile(
     rb"[sS]oftmax\b[^\n]{0,200}\)\.log\(|\blog\([^)]{0,200}[sS]oftmax\("
 )
@@ -28,11 +27,15 @@ _NAMED: Final = re.compile(rb"[^=\n]{0,200}\b(\w{1,80})[ \t]{0,40}=(?!=)")
 def may_take_log(text: bytes) -> bool:
     """Whether a file may take the logarithm of a softmax, or of a name for one, as its text has
     it."""
+    logs = list(_LOG.finditer(text))
+    if not logs:
+        return False
     lines = (text.rfind(b"\n", 0, found.start()) + 1 for found in _SOFTMAX.finditer(text))
     named = {found[1] for line in lines if (found := _NAMED.match(text, line)) is not None}
-    logged = (each for found in _LOG.finditer(text) for each in found.groups() if each)
-    logs = {each.rpartition(b".")[2] for each in logged} if named else set()
-    return not named.isdisjoint(logs) or _OF_SOFTMAX.search(text) is not None
+    receivers = (_RECEIVER.search(text[max(0, log.start() - 140) : log.start()]) for log in logs)
+    arguments = (_ARGUMENT.match(text, log.end()) for log in logs)
+    logged = (found[1].rpartition(b".")[2] for found in (*receivers, *arguments) if found)
+    return not named.isdisjoint(logged) or _OF_SOFTMAX.search(text) is not None
 
 
 def path_to_softmax(node: cst.BaseExpression | None, module: Module) -> list[cst.BaseExpression]:

@@ -50,10 +50,11 @@ your own version; the losses differ.
 - `torch.nn.LazyLinear`, for sizes that only `forward` knows
 """
 
+import re
 from typing import Final
 
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
-from torchlint.rule import Match, Rule, Tier, calls, forward_text
+from torchlint.rule import Match, Rule, Tier, calls, functions_in
 
 from ._forward import in_forward, is_called
 
@@ -68,7 +69,10 @@ _LEARNING: Final = (CONVOLUTIONS | LINEAR | BATCH_NORMS) | _named(
     "TransformerEncoder TransformerEncoderLayer"
 )
 _DROPOUTS: Final = _named("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d")
-_MODULES: Final = [name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS)]
+_NAMES: Final = "|".join(name.rpartition(".")[2] for name in sorted(_LEARNING | _DROPOUTS))
+_BUILT: Final = re.compile(rf"(?:{_NAMES})\(".encode())
+_BARE: Final = re.compile(rb"(?:^|[^\w.]|\bnn\w{0,9}\.)$")
+"""What stands before `Linear(`; not `self.`, and not `My`."""
 
 
 def _learns(match: Match) -> bool:
@@ -95,5 +99,14 @@ rule = Rule(
     ),
     message=_message,
     change="in `__init__` the layer learns, so the training gives another result",
-    triggers=(forward_text(rf"(?<![\w.])(?:(?:torch\w*\.)?nn\w*\.)?(?:{'|'.join(_MODULES)})\("),),
 )
+
+
+@rule.narrow
+def may_build_in_forward(text: bytes) -> bool:
+    return any(
+        _BARE.search(part[max(0, layer.start() - 12) : layer.start()])
+        for start, end in functions_in(text)
+        if (part := text[start:end].partition(b"\nclass ")[0]).lstrip().startswith(b"def forward")
+        for layer in _BUILT.finditer(part)
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from torchlint.engine.gate import wanted_by
-from torchlint.files.words import UNCOMMENTED, Words
+from torchlint.files.words import UNCOMMENTED, UNQUOTED, Words
 from torchlint.project.target import mentions_torch
 from torchlint.ruleapi.rule import Rule
 
@@ -97,3 +99,50 @@ class TestMatches:
     )
     def test_a_pattern_may_leave_comments_out(self, text: str, found: bool) -> None:
         assert Words(text.encode()).match(UNCOMMENTED + r"\.cuda\(") is found
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("f = torch.compile(f)", True),
+            ("'torch.compile'", False),
+            ("# torch.compile", False),
+            ('"""Calls torch.compile."""', False),
+        ],
+    )
+    def test_a_pattern_may_leave_prose_out(self, text: str, found: bool) -> None:
+        assert Words(text.encode()).match(UNQUOTED + r"(?<!\bre)\.compile\b") is found
+
+    @pytest.mark.parametrize(
+        "pattern",
+        [
+            r"\btensor\(",
+            r"(?<!To)(?<!is_)Tensor\(",
+            r"(?<!\bre)\.compile\b|\btensors?\(",
+            r"\b(?:one|two)\b|\bthree\w{0,3}\(|(?i:FOUR)",
+            r"(?m)^three|four$",
+        ],
+    )
+    def test_each_pattern_finds_what_re_finds(self, pattern: str) -> None:
+        for text in (
+            *(
+                "tensor(",
+                "mytensor(",
+                "x.tensor(",
+                "tensors(",
+                "Tensor(",
+                "ToTensor(",
+                "is_Tensor(",
+            ),
+            *(
+                "re.compile",
+                "torch.compile",
+                "are.compile",
+                ".compiled",
+                "one",
+                "two2",
+                "x three4(",
+            ),
+            *("three12345(", "four", "Fours", "three", "x three", "\nthree x", "four x", ""),
+        ):
+            expected = re.search(pattern, text) is not None
+            assert Words(text.encode()).match(pattern) is expected, text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.files.words import UNQUOTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _COMPILE = "torch.compile"
 _MODULE = "torch.nn.Module"
 
-COMPILE_TEXT: Final = r"(?m:^[^#\n\"'`]{0,200}(?<!\bre)\.compile\b)|\bimport[^\n]{0,200}\bcompile\b"
+COMPILE_TEXT: Final = (UNQUOTED + r"(?<!\bre)\.compile\b", r"\bimport[^\n]{0,200}\bcompile\b")
 """For triggers: `torch.compile`, and `from torch import compile`; not `re.compile`, nor prose."""
 
 

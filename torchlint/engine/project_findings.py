@@ -15,7 +15,6 @@ from torchlint.project.project import Project
 from torchlint.project.symbols import Index
 from torchlint.ruleapi.contexts import settled
 from torchlint.ruleapi.registry import all_rules
-from torchlint.ruleapi.texts import forward_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from torchlint.reported import Waiting
 
 _MOST_ROUNDS: Final = 10
-_MODELS: Final = forward_text(r"\.(?:item|cpu|tolist)\(\)")
+_SAME: Final = r"(?![ \t]*(?:def|class) )"
+_MODELS: Final = rf"(?m:^[ \t]*def forward\b(?:{_SAME}.*\n)*?{_SAME}.*\.(?:item|cpu|tolist)\(\))"
 """The `forward` of a module that reads from the device."""
 
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
-UNCOMMENTED = r"(?m)^[^#\n]*"
+UNCOMMENTED: Final = r"(?m)^[^#\n]*"
 """A pattern that starts so is looked for without it, and its line then searched for a `#`."""
+UNQUOTED: Final = r"(?m)^[^#\n\"'`]*"
+"""The same for a `#` and for quotes."""
 
+_STOPS: Final = {UNCOMMENTED: re.compile(rb"#"), UNQUOTED: re.compile(rb"[#\"'`]")}
 _TO_SPACES: Final = bytes(each if re.match(rb"\w", bytes((each,))) else 32 for each in range(256))
 _OF_ONE_WORD: Final = re.compile(r"\\b\(\?:[\w|]+\)(?:\\b|(?![*?{]))|\\b\w+\\b")
 """The beginning of a pattern that lies in one word of a match: `\\b(?:SGD|Adam)\\b`."""
+_GUARDED: Final = re.compile(
+    r"((?:\\b|\(\?<[!=][^()|]{0,30}\)){1,9})((?:\w|\\\.){3,40})(?![\w*?+{]|\\\.)"
+)
+"""Assertions and then plain letters: `\\btensor`, `(?<!re)\\.compile`."""
+_GUARD: Final = re.compile(r"\\b|\(\?<[!=][^()|]{0,30}\)")
+_FLAGS: Final = re.compile(r"\(\?[a-zA-Z]+\)")
 
 
 class Words:
@@ -20,7 +29,7 @@ class Words:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self._contains: dict[bytes, bool] = {}
-        self._may_match: dict[str, bool] = {}
+        self._branches: dict[str, list[_Branch]] = {}
         self._matches: dict[str, bool] = {}
 
     @cached_property
@@ -37,54 +46,94 @@ class Words:
 
     def may_match(self, pattern: str) -> bool:
         """Whether nothing speaks against a pattern in the words alone, which is quicker."""
-        known = self._may_match.get(pattern)
+        return bool(self._that_may_match(pattern))
+
+    def _that_may_match(self, pattern: str) -> list[_Branch]:
+        known = self._branches.get(pattern)
         if known is None:
-            words, in_vocabulary, _ = _compiled(pattern)
-            known = self._may_match[pattern] = (not words or any(map(self.contain, words))) and (
-                in_vocabulary is None or in_vocabulary.search(self.vocabulary) is not None
-            )
+            branches, _ = _compiled(pattern)
+            known = self._branches[pattern] = [
+                each
+                for each in branches
+                if (not each.words or any(map(self.contain, each.words)))
+                and (
+                    each.in_vocabulary is None
+                    or each.in_vocabulary.search(self.vocabulary) is not None
+                )
+            ]
         return known
 
     def match(self, pattern: str) -> bool:
         """Whether a rule's pattern is found."""
         known = self._matches.get(pattern)
         if known is None:
-            known = self._matches[pattern] = self.may_match(pattern) and self._search(pattern)
+            stop = _compiled(pattern)[1]
+            known = self._matches[pattern] = any(
+                self._has(each.expression, stop) for each in self._that_may_match(pattern)
+            )
         return known
 
-    def _search(self, pattern: str) -> bool:
-        expression = _compiled(pattern)[2]
+    def _has(self, expression: re.Pattern[bytes] | None, stop: re.Pattern[bytes] | None) -> bool:
         if expression is None:
             return True
         data = self.data
-        if not pattern.startswith(UNCOMMENTED):
+        if stop is None:
             return expression.search(data) is not None
         at = 0
         while (match := expression.search(data, at)) is not None:
             line = data.rfind(b"\n", 0, match.start()) + 1
-            if data.find(b"#", line, match.start()) < 0:
+            if stop.search(data, line, match.start()) is None:
                 return True
-            # What else stands in this line stands in the comment, too.
+            # What else stands in this line stands behind the same sign.
             at = data.find(b"\n", match.start()) + 1
             if at == 0:
                 break
         return False
 
 
-@cache
-def _compiled(
-    pattern: str,
-) -> tuple[tuple[bytes, ...], re.Pattern[bytes] | None, re.Pattern[bytes] | None]:
-    """Plain words to look for first, since that is far quicker, an expression for words alone, and
-    one for the text; None if there is nothing more to look for."""
-    from torchlint.files.needles import branches, needles
+class _Branch(NamedTuple):
+    """One of the alternatives of a pattern."""
 
-    words = needles(pattern) or ()
-    plain = tuple(word.encode() for word in sorted(words))
-    beginning = _OF_ONE_WORD.match(pattern) if len(branches(pattern)) == 1 else None
+    words: tuple[bytes, ...]
+    """Plain words, one of which each match has: to look for them is far quicker."""
+    in_vocabulary: re.Pattern[bytes] | None
+    """What the words alone must match."""
+    expression: re.Pattern[bytes] | None
+    """What the text must match; None if there is nothing more to look for."""
+
+
+@cache
+def _compiled(pattern: str) -> tuple[tuple[_Branch, ...], re.Pattern[bytes] | None]:
+    """The alternatives of a pattern, and what must not stand before a match in its line."""
+    from torchlint.files.needles import branches
+
+    start = next((each for each in _STOPS if pattern.startswith(each)), "")
+    rest = pattern.removeprefix(start)
+    parts = [rest] if _FLAGS.match(rest) else branches(rest)
+    return tuple(_branch(part, by_words=not start) for part in parts), _STOPS.get(start)
+
+
+def _branch(pattern: str, *, by_words: bool) -> _Branch:
+    from torchlint.files.needles import needles
+
+    words = tuple(word.encode() for word in sorted(needles(pattern) or ()))
+    beginning = _OF_ONE_WORD.match(pattern) if by_words else None
+    expression = re.compile(_led_by_letters(pattern).encode())
     if beginning is None:
-        return plain, None, re.compile(pattern.removeprefix(UNCOMMENTED).encode())
+        return _Branch(words, None, expression)
     in_vocabulary = re.compile(beginning[0].encode())
-    if beginning.end() == len(pattern):
-        return plain, in_vocabulary, None
-    return plain, in_vocabulary, re.compile(pattern.encode())
+    return _Branch(words, in_vocabulary, None if beginning.end() == len(pattern) else expression)
+
+
+def _led_by_letters(pattern: str) -> str:
+    """The same pattern with its first letters before what is asserted of them, since `re` looks
+    for letters quickly: `tensor(?<=\\btensor)` for `\\btensor`."""
+    found = _GUARDED.match(pattern)
+    if found is None:
+        return pattern
+    letters = found[2]
+    guards = (
+        f"(?<=\\b{letters})" if guard == "\\b" else f"{guard[:-1]}{letters})"
+        for guard in _GUARD.findall(found[1])
+    )
+    return letters + "".join(guards) + pattern[found.end() :]

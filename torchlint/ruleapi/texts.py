@@ -16,13 +16,6 @@ STEP_TEXT: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
 """Words that show training steps in a file, so that its code can be hot."""
 
 
-def forward_text(pattern: str) -> str:
-    """A pattern for a line that matches in the `forward` of a module, before the next function
-    begins."""
-    same = r"(?![ \t]*(?:def|class) )"
-    return rf"(?m:^[ \t]*def forward\b(?:{same}.*\n)*?{same}.*(?:{pattern}))"
-
-
 def functions_in(text: bytes) -> Iterator[tuple[int, int]]:
     """Where the text of each function starts and ends, up to the next one, and what stands before
     the first."""
