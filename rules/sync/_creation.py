@@ -22,7 +22,10 @@ LIKE = tuple(f"torch.{name}_like" for name in "zeros ones empty full rand randn 
 _CREATED = re.compile(
     rb"\b(?:%b|from_numpy|LongTensor)\(" % "|".join(name[6:] for name in (*SIZED, *LIKE)).encode()
 )
-_MOVED = re.compile(rb"\)\.(?:to|cuda|type_as)\(")
+_MOVED = re.compile(
+    rb"\)\.(?:to|cuda|type_as)\((?!\s{0,40}(?:dtype=)?(?:torch\.\w{1,20}|[\w.]{0,80}dtype)\s{0,40}\))"
+)
+"""Not `.to(x.dtype)`."""
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -36,10 +39,10 @@ _INEXACT = (
 
 
 def may_create_and_move(text: bytes) -> bool:
-    """Whether a file moves what it creates at once, beside a `forward`."""
+    """Whether a file moves what it creates at once, and elsewhere, beside a `forward`."""
     ends = [moved.start() for moved in _MOVED.finditer(text)] if b"def forward" in text else []
     lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
-    return any(_CREATED.search(line) is not None for line in lines)
+    return any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:])
 
 
 def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
