@@ -4,8 +4,8 @@ Usage: evidence.py [--device D] [--budget TIME] [--pairs N,…] [--only NAME]…
        evidence.py --again [--out FOLDER]
 
 Writes `<machine>.json`, `<machine>.md` and `<machine>.svg` into `docs/evidence`, and what the pages
-of rules say of it. `--again` measures nothing and makes all that anew from the JSON files that are
-there.
+of rules say of it. `--only` keeps what is there of the other scripts. `--again` measures nothing
+and makes all that anew from the JSON files that are there.
 """
 
 from __future__ import annotations
@@ -49,6 +49,16 @@ def collected(outcomes: list[Outcome], options: list[str]) -> dict[str, Any]:
         "options": options,
         "scripts": {each.name: each.as_json() for each in outcomes},
     }
+
+
+def with_others(evidence: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The evidence with what the same machine measured before of scripts that are still there."""
+    path = folder / f"{evidence['machine']}.json"
+    if path.is_file():
+        before = json.loads(path.read_text(encoding="utf-8"))["scripts"]
+        scripts = {**before, **evidence["scripts"]}
+        evidence["scripts"] = {name: scripts[name] for name in names() if name in scripts}
+    return evidence
 
 
 def write(evidence: dict[str, Any], folder: Path) -> None:
@@ -126,7 +136,8 @@ def main() -> int:
             write(json.loads(path.read_text(encoding="utf-8")), arguments.out)
     else:
         outcomes = measured(arguments)
-        write(collected(outcomes, options_of(arguments)), arguments.out)
+        evidence = collected(outcomes, options_of(arguments))
+        write(with_others(evidence, arguments.out), arguments.out)
     if arguments.out == OUT:
         MEASURED.write_text(laid_out(on_pages(OUT)), encoding="utf-8")
     if arguments.again:

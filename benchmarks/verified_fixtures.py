@@ -73,6 +73,8 @@ def verify(
             command += ["--against", "train.py"]
         elif patch.is_file():
             command += ["--with", str(patch)]
+        else:
+            command += ["--select", name, "--hints"]
         code, said = _run([*command, *options, "train.py"], folder, limit_s)
         text = written.read_text(encoding="utf-8") if written.is_file() else "{}"
         document = without_places(brief(json.loads(text)), folder)

@@ -187,6 +187,15 @@ def test_evidence_has_a_row_for_each_script_and_a_plot(
     assert set(kept["scripts"]) == {"tensor-copies-numpy", "zero-grad-keeps-tensors"}
 
 
+def test_one_script_alone_keeps_what_is_known_of_the_others(
+    evidence: ModuleType, tmp_path: Path
+) -> None:
+    first = [outcome("tensor-copies-numpy"), outcome("item-in-step-loop")]
+    evidence.write(evidence.collected([*first, outcome("no-such-rule")], []), tmp_path)
+    again = evidence.with_others(evidence.collected([outcome("item-in-step-loop")], []), tmp_path)
+    assert list(again["scripts"]) == ["tensor-copies-numpy", "item-in-step-loop"]
+
+
 def test_evidence_of_the_same_numbers_is_the_same(evidence: ModuleType, tmp_path: Path) -> None:
     found = evidence.collected([outcome("tensor-copies-numpy")], [])
     for folder in ("first", "second"):
