@@ -66,6 +66,23 @@ def test_losses_and_what_becomes_of_parameters_are_written_down(
     assert len({row[0] for row in (weight["start"], *weight["after"])}) == 4
 
 
+def test_of_a_scaled_loss_the_loss_itself_is_written_down(
+    run_probe: RunProbe, write: Write
+) -> None:
+    body = """
+    scaler = torch.amp.GradScaler("cpu", enabled={})
+    while True:
+        loss = model(torch.ones(1, 1)).sum()
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    """
+    write({"train.py": LINE + body.format(True), "plain.py": LINE + body.format(False)})
+    scaled, plain = (record(run_probe, main=name, steps=3) for name in ("train.py", "plain.py"))
+    assert losses(scaled) == losses(plain) == [[1.5], [1.0], [0.5]]
+
+
 def test_every_pass_of_an_accumulated_step_has_its_loss(run_probe: RunProbe, write: Write) -> None:
     write(
         {

@@ -23,22 +23,55 @@ def watch_losses(heard: Callable[[list[Tensor]], None]) -> None:
     """Pass on the tensors that gradients are taken of, one by one, before each backward pass.
 
     Passes inside others are not heard, nor gradients that get a graph of their own: those are
-    terms of a loss.
+    terms of a loss. Of a loss that a GradScaler has scaled, the loss itself is passed on.
     """
     autograd: Any = torch.autograd
+    _watch_scaler()
     inside = Inside()
 
     def before_backward(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        heard(_tensors(args[0] if args else kwargs.get("tensors")))
+        heard(_unscaled(args[0] if args else kwargs.get("tensors")))
 
     def before_grad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if not kwargs.get("create_graph", args[4] if len(args) > 4 else False):
-            heard(_tensors(args[0] if args else kwargs.get("outputs")))
+            heard(_unscaled(args[0] if args else kwargs.get("outputs")))
 
     for name, before in (("backward", before_backward), ("grad", before_grad)):
         plain = getattr(autograd, name)
         replace(autograd, name, partial(_around, inside, before))
         private.script_like(getattr(autograd, name), plain)
+
+
+_LOSS = "_torchlint_loss"
+"""On a scaled loss: what it was before."""
+
+
+def _watch_scaler() -> None:
+    """Remember what each loss was before it was scaled: a scale is no part of what a program
+    computes, and changes from step to step."""
+    # Before torch 2.3 there was only the one for CUDA.
+    scaler = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler
+
+    def note(losses: object, scaled: object) -> None:
+        for before, after in zip(_tensors(losses), _tensors(scaled), strict=True):
+            if after is not before:
+                setattr(after, _LOSS, before)
+
+    remember = shielded(note)
+
+    def make(plain: Function) -> Function:
+        def scale(self: Any, outputs: Any) -> Any:
+            scaled = plain(self, outputs)
+            remember(outputs, scaled)
+            return scaled
+
+        return scale
+
+    replace(scaler, "scale", make)
+
+
+def _unscaled(value: object) -> list[Tensor]:
+    return [getattr(each, _LOSS, each) for each in _tensors(value)]
 
 
 def watch_models(
