@@ -42,6 +42,26 @@ NAMES: tuple[Name, ...] = (
         ("torch.utils.data.dataloader:_BaseDataLoaderIter.__next__",),
         "waits for data are not seen, nor the steps of a script that only loads",
     ),
+    *(
+        Name(
+            ("torch.utils.data.dataloader:_BaseDataLoaderIter",),
+            "profile says less of a loader, and its batches are not replayed",
+            word=word,
+        )
+        for word in (
+            *("_dataset", "_num_workers", "_pin_memory", "_persistent_workers", "_collate_fn"),
+            *("_index_sampler", "_num_yielded", "_next_index", "_next_data", "_drop_last"),
+        )
+    ),
+    *(
+        Name(
+            ("torch.utils.data.dataloader:_MultiProcessingDataLoaderIter",),
+            "an epoch of replayed batches may be some batches too short or long",
+            word=word,
+        )
+        for word in ("_prefetch_factor", "_send_idx", "_rcvd_idx")
+    ),
+    Name(("torch:Tensor._version",), "a batch that the script has changed is replayed as it is"),
     Name(
         ("torch._C:_current_graph_task_id",),
         "reentrant checkpointing on a GPU looks like more steps in a script without an optimizer",

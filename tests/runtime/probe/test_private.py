@@ -9,12 +9,17 @@ import re
 import threading
 from multiprocessing import spawn
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.runtime.probe.private_names import NAMES, Name
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.private import MISSING, find
+from torchlint.runtime.probe.steps import loader_iterators
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name.word or name.where[0])
@@ -65,8 +70,8 @@ def test_threads_are_waited_for_without_the_interpreters_help(
     assert (worker.joined, daemon.joined) == (True, False)
 
 
-ADAPTER = {"private.py"}
-DOCUMENTED = {"_exit", "_getframe", "_replace", "_asdict"}
+ADAPTER = {"private.py", "loader_iterators.py"}
+DOCUMENTED = {"_exit", "_getframe", "_current_frames", "_replace", "_asdict"}
 """Of `os`, `sys` and named tuples."""
 OTHERS = {"_make_api_call"}
 """Neither torch's nor CPython's: what botocore's clients do everything by."""
@@ -103,8 +108,9 @@ def test_private_names_are_touched_by_the_adapter_alone(path: Path) -> None:
     assert found == [] or path.name in ADAPTER
 
 
-def test_the_adapter_touches_nothing_that_its_table_leaves_out() -> None:
-    path = Path(private.__file__)
+@pytest.mark.parametrize("module", [private, loader_iterators])
+def test_the_adapter_touches_nothing_that_its_table_leaves_out(module: ModuleType) -> None:
+    path = Path(module.__file__ or "")
     listed = {name.word for name in NAMES}
     listed |= {part for name in NAMES for where in name.where for part in re.split("[.:]", where)}
     tree = ast.parse(path.read_text(encoding="utf-8"))

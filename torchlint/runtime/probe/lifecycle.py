@@ -116,6 +116,10 @@ def _install_mode(settings: Settings, link: Link) -> Mode | None:
         from torchlint.runtime.probe.numbers import realign
 
         realign.seed_all(settings.seed)
+    if settings.workers is not None:
+        from torchlint.runtime.probe.steps import loader_workers
+
+        loader_workers.force(settings.workers)
     if settings.mode == PLAIN:
         return None
     module = import_module(f"torchlint.runtime.probe.modes.{settings.mode}")

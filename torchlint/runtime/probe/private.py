@@ -204,6 +204,20 @@ def when_worker_ends(call: Callable[[], object]) -> None:
     await_end()
 
 
+def version(tensor: Any) -> int | None:
+    """How often a tensor was changed in place; None if that is not counted."""
+    try:
+        return int(tensor._version)
+    except (AttributeError, RuntimeError):  # a tensor of inference mode
+        return None
+
+
+def compiled_module() -> Any:
+    """The class of what `torch.compile` makes of a module; None as long as nobody has imported
+    the compiler."""
+    return getattr(sys.modules.get("torch._dynamo.eval_frame"), "OptimizedModule", None)
+
+
 # Numbers -------------------------------------------------------------------------------------
 
 UNCOMPILED = "_orig_mod"

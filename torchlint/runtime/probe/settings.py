@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 VARIABLE = "TORCHLINT_RUN"
 """Names the settings file. Processes that the script starts inherit it."""
 
-SURVEY, MEASURE, RECORD = "survey", "measure", "record"
+SURVEY, MEASURE, RECORD, WINDOW = "survey", "measure", "record", "window"
 PLAIN = "none"
 """The mode in which the script just runs."""
 
@@ -54,14 +54,16 @@ class Settings:
         threads: torch's intra-op threads; None leaves them.
         device: `auto`, `cpu` or `cuda`.
         anchor: what ends a step; None in a survey, which finds out.
-        steps: how many steps a survey wants to see, or a record to write down.
-        skip: record only; how many steps it lets pass first.
+        steps: how many steps a survey wants to see, a record to write down, or a window to watch.
+        skip: record and window; how many steps pass first.
         give_up_s: a survey that has seen no better boundary takes a worse one after this time.
         places: survey and record; real path → the lines to watch being executed.
         level: record only; how far random numbers are realigned, 0 to 3.
         perturb: record only; multiply the first weights by 1 ± eps, signs drawn from this seed.
         state: record only; file of the reference's first weights.
         save_state: record only; write `state` instead of loading it.
+        workers: of each loader of the script, whatever it asks for; None leaves them.
+        instruments: window only; names of the modules in `probe.instruments` that watch it.
     """
 
     main: str
@@ -86,6 +88,8 @@ class Settings:
     perturb: int | None = None
     state: str | None = None
     save_state: bool = False
+    instruments: tuple[str, ...] = ()
+    workers: int | None = None
 
 
 def write(settings: Settings, path: str) -> None:
@@ -104,6 +108,7 @@ def read(path: str | None = None) -> Settings:
     with open(path, encoding="utf-8", errors="surrogateescape") as stream:
         values = json.load(stream)
     values["argv"] = tuple(values["argv"])
+    values["instruments"] = tuple(values["instruments"])
     anchor = values["anchor"]
     values["anchor"] = Anchor(**anchor) if anchor else None
     values["places"] = {

@@ -18,6 +18,7 @@ from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Strea
 from torchlint.runtime.probe.steps.clock import MEGABYTE, is_capturing, peak_memory_mb
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.lane_clock import LaneClock
+from torchlint.runtime.probe.steps.ranks import has_ranks
 from torchlint.runtime.probe.steps.shapes import on_gpu, signature
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Surveyor:
             undo()
         self._watch.end()
         self._link.send(report)
-        if not _has_ranks():
+        if not has_ranks():
             self._link.wait_to_be_killed()
         # The other ranks may need this one to come as far as it has come.
 
@@ -232,9 +233,3 @@ def gpu_memory(cuda: Any) -> dict[str, float]:
         "gpu_mb": cuda.max_memory_reserved() / MEGABYTE,
         "gpu_free_mb": (free + cuda.memory_reserved()) / MEGABYTE,
     }
-
-
-def _has_ranks() -> bool:
-    from torch import distributed
-
-    return bool(distributed.is_available() and distributed.is_initialized())

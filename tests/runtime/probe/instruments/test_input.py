@@ -1,0 +1,260 @@
+"""Waiting for batches is seen by place, loader and stage."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch.utils.data import DataLoader, Subset
+
+from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments import input as instrument
+from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.steps import events, loader_iterators
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAIN = """
+import time
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset
+
+class Slow(Dataset):
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, index):  # slow
+        time.sleep(0.001)
+        return torch.full((2,), float(index))
+
+class Stream(IterableDataset):
+    def __iter__(self):  # stream
+        for index in range(24):
+            time.sleep(0.001)
+            yield torch.tensor([index])
+
+class Nested(Dataset):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):  # nested
+        return next(iter(DataLoader(Slow(), batch_size=2)))
+
+class Late:
+    def __iter__(self):
+        time.sleep(0.02)
+        return iter([[0], [1], [2]])
+
+def collate(samples):
+    time.sleep(0.008)
+    return torch.stack(samples)
+
+def train(loader, stepped=lambda: None):
+    seen = []
+    for batch in loader:  # training
+        seen.append(batch)
+        stepped()
+    return seen
+
+def validate(loader):
+    for batch in loader:  # validation
+        pass
+
+def by_hand(loader, stepped):
+    iterator = iter(loader)
+    for _ in range(3):
+        next(iterator)  # by hand
+        stepped()
+"""
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> UserFile:
+    return UserFile(tmp_path, TRAIN)
+
+
+@pytest.fixture
+def watch(user: UserFile) -> instrument.Input:
+    watch = instrument.install(user.settings)
+    watch.begin()
+    return watch
+
+
+def only(found: dict[str, Any]) -> dict[str, Any]:
+    (loader,) = found["loaders"]
+    return dict(loader)
+
+
+def test_waits_lie_where_the_loop_asks_for_a_batch(user: UserFile, watch: instrument.Input) -> None:
+    user.module.train(DataLoader(user.module.Slow(), batch_size=4), watch.step)
+    found: Any = watch.end()
+    seen = only(found)
+    assert (found["steps"], found["elsewhere"]) == (6, 0)
+    assert seen["place"] == user.place("# training")
+    assert (seen["batches"], seen["firsts"]) == (6, 1)
+    assert 0.02 <= seen["wait_s"] < 2
+    assert 0.004 <= seen["first_s"] < 2
+    waited = seen["wait_s"] + seen["first_s"]
+    assert 0.024 <= seen["samples_s"] <= waited
+    assert seen["samples_s"] + seen["collate_s"] <= waited
+
+
+def test_collating_is_a_stage_of_its_own(user: UserFile, watch: instrument.Input) -> None:
+    loader = DataLoader(user.module.Slow(), batch_size=4, collate_fn=user.module.collate)
+    user.module.train(loader)
+    seen = only(watch.end())
+    assert seen["collate_s"] >= 6 * 0.008
+    assert 0.024 <= seen["samples_s"] < seen["wait_s"] + seen["first_s"] - 6 * 0.008
+    assert seen["collate"] == user.place("def collate")
+
+
+def test_what_the_loader_was_told_is_reported(user: UserFile, watch: instrument.Input) -> None:
+    user.module.train(DataLoader(Subset(user.module.Slow(), range(10)), batch_size=4))
+    seen = only(watch.end())
+    assert seen["dataset"] == "Subset"
+    assert (seen["workers"], seen["prefetch"]) == (0, None)
+    assert (seen["batch_size"], seen["length"]) == (4, 3)
+    assert (seen["pinned"], seen["persistent"]) == (False, False)
+    assert seen["samples"] == user.place("# slow")
+    assert seen["collate"] is None
+
+
+def test_a_stream_is_timed_too(user: UserFile, watch: instrument.Input) -> None:
+    user.module.train(DataLoader(user.module.Stream(), batch_size=4))
+    seen = only(watch.end())
+    assert (seen["batches"], seen["length"]) == (6, None)
+    assert seen["samples_s"] >= 0.024
+    assert seen["samples"] == user.place("# stream")
+
+
+def test_each_place_is_counted_for_itself(user: UserFile, watch: instrument.Input) -> None:
+    loader = DataLoader(user.module.Slow(), batch_size=4)
+    user.module.train(loader)
+    user.module.validate(loader)
+    user.module.validate(loader)
+    found: Any = watch.end()
+    batches = {each["place"]: (each["batches"], each["firsts"]) for each in found["loaders"]}
+    assert batches == {
+        user.place("# training"): (6, 1),
+        user.place("# validation"): (12, 2),
+    }
+
+
+def test_the_start_of_an_iterator_belongs_to_its_first_batch(
+    user: UserFile, watch: instrument.Input
+) -> None:
+    loader = DataLoader(user.module.Slow(), batch_size=4, num_workers=1, prefetch_factor=3)
+    user.module.by_hand(loader, watch.step)
+    seen = only(watch.end())
+    assert seen["place"] == user.place("# by hand")
+    assert (seen["workers"], seen["prefetch"], seen["firsts"], seen["batches"]) == (1, 3, 1, 3)
+    # The worker has to load the first batch, whose samples take a millisecond each.
+    assert seen["first_s"] >= 0.004
+    assert seen["samples_s"] == seen["collate_s"] == 0
+
+
+def test_what_a_sampler_prepares_is_part_of_the_start(
+    user: UserFile, watch: instrument.Input
+) -> None:
+    user.module.by_hand(DataLoader([1, 2, 3], batch_sampler=user.module.Late()), watch.step)  # type: ignore[arg-type]
+    assert only(watch.end())["first_s"] >= 0.02
+
+
+def test_the_collate_function_is_the_loaders_again(user: UserFile, watch: instrument.Input) -> None:
+    iterator: Any = iter(
+        DataLoader(user.module.Slow(), batch_size=4, collate_fn=user.module.collate)
+    )
+    user.module.train(iterator)
+    watch.end()
+    assert iterator._dataset_fetcher.collate_fn is user.module.collate
+
+
+def test_an_epoch_that_had_begun_has_no_first_batch(user: UserFile) -> None:
+    iterator = iter(DataLoader(user.module.Slow(), batch_size=4))
+    next(iterator)
+    watch = instrument.install(user.settings)
+    watch.begin()
+    user.module.train(iterator)
+    seen = only(watch.end())
+    assert (seen["batches"], seen["firsts"], seen["first_s"]) == (5, 0, 0)
+
+
+def test_a_loader_inside_a_dataset_is_part_of_the_samples(
+    user: UserFile, watch: instrument.Input
+) -> None:
+    user.module.train(DataLoader(user.module.Nested(), batch_size=1))
+    seen = only(watch.end())
+    assert (seen["dataset"], seen["batches"]) == ("Nested", 2)
+    assert 0.004 <= seen["samples_s"] <= seen["wait_s"] + seen["first_s"]
+
+
+def test_batches_of_other_threads_are_only_counted(user: UserFile, watch: instrument.Input) -> None:
+    loader = DataLoader(user.module.Slow(), batch_size=4)
+    thread = threading.Thread(target=user.module.train, args=(loader,))
+    thread.start()
+    thread.join()
+    found = watch.end()
+    assert (found["elsewhere"], found["loaders"]) == (6, [])
+
+
+def test_a_window_that_ends_with_a_batch_has_its_wait(user: UserFile) -> None:
+    watch = instrument.install(user.settings)
+    found: list[Any] = []
+    given = 0
+
+    def boundary() -> None:
+        nonlocal given
+        given += 1
+        if given == 1:
+            watch.begin()
+        elif not found:
+            watch.step()
+            if given == 3:
+                found.append(watch.end())
+
+    undo = events.at_anchor(Anchor("loader"), boundary)
+    user.module.train(DataLoader(user.module.Slow(), batch_size=4))
+    undo()
+    seen = only(found[0])
+    assert (seen["batches"], found[0]["steps"]) == (2, 2)
+    assert seen["wait_s"] >= 0.008
+
+
+def test_batches_and_errors_are_the_scripts_own(user: UserFile, watch: instrument.Input) -> None:
+    loader = DataLoader(user.module.Slow(), batch_size=4)
+    batches = user.module.train(loader)
+    iterator = iter(loader)
+    loader.collate_fn = None
+    with pytest.raises(TypeError, match="NoneType"):
+        next(iter(loader))
+    assert len(list(iterator)) == 6
+    watch.end()
+    assert torch.equal(torch.cat(batches)[:, 0], torch.arange(24.0))
+
+
+def test_everything_is_undone(user: UserFile) -> None:
+    owners = [DataLoader, private.loader_iterator(), *loader_iterators.fetchers()]
+    before = [dict(vars(owner)) for owner in owners]
+    watch = instrument.install(user.settings)
+    watch.begin()
+    changed = [
+        sum(vars(owner)[name] is not value for name, value in names.items())
+        for owner, names in zip(owners, before, strict=True)
+    ]
+    watch.end()
+    assert changed == [1, 1, 1, 1]
+    assert [dict(vars(owner)) for owner in owners] == before
+
+
+def test_without_the_iterators_class_nothing_is_seen(
+    user: UserFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private, "loader_iterator", lambda: None)
+    watch = instrument.install(user.settings)
+    watch.begin()
+    user.module.train(DataLoader(user.module.Slow(), batch_size=4))
+    assert watch.end()["loaders"] == []

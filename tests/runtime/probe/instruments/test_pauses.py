@@ -1,0 +1,229 @@
+"""Pauses of the garbage collector, and lines that log or write."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import json
+import logging
+import pickle
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe.instruments import pauses
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAIN = """
+import copy
+import gc
+import json
+import logging
+import pickle
+import time
+
+import torch
+from torch.utils.data import DataLoader
+
+log = logging.Logger("users_train")
+
+def logs():
+    log.info("step")  # logs
+    time.sleep(0.012)
+
+def prints(stream):
+    print("step", file=stream)  # prints
+
+class SlowStream:
+    def write(self, text):
+        time.sleep(0.002)
+
+def dumps():
+    json.dumps({str(index): index for index in range(10)})  # json
+    pickle.dumps([1, 2])  # pickle
+
+def makes_cycles():
+    for _ in range(200):
+        one = []
+        one.append(one)
+
+def asks():
+    gc.collect()  # asks
+
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        log.info("reads")
+        return json.dumps([index])
+
+def loads():
+    for _ in DataLoader(Data()):
+        pass
+
+def computes():
+    time.sleep(0.002)
+
+def steps(call, stepped, count=20):
+    for _ in range(count):
+        call()
+        stepped()
+"""
+
+
+class Slow(logging.Handler):
+    """A library's, since this file is not the user's."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        time.sleep(0.004)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> UserFile:
+    user = UserFile(tmp_path, TRAIN)
+    user.module.log.addHandler(Slow())
+    return user
+
+
+def watched(user: UserFile, call: Any, count: int = 20) -> dict[str, Any]:
+    watch = pauses.install(user.settings)
+    watch.begin()
+    try:
+        user.module.steps(call, watch.step, count)
+    finally:
+        found = watch.end()
+    return found
+
+
+def by_what(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {each["what"]: each for each in found["residue"]}
+
+
+def test_the_share_of_a_line_that_logs_is_found(user: UserFile) -> None:
+    found = watched(user, user.module.logs)
+    (line,) = found["residue"]
+    assert tuple(line["place"]) == user.place("# logs")
+    assert line["what"] == "logging"
+    assert 0.15 < line["seconds"] / found["sampled_seconds"] < 0.4
+    assert found["known"]
+    assert line["calls"] == 20
+    assert 20 < found["samples"] < 10_000
+
+
+def test_what_only_waits_is_seen_by_looking(
+    user: UserFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pauses, "_TIMED", ())
+    found = watched(user, user.module.logs)
+    line = by_what(found)["logging"]
+    assert tuple(line["place"]) == user.place("# logs")
+    assert line["samples"] > 10
+    assert 0.1 < line["seconds"] / found["sampled_seconds"] < 0.5
+
+
+def test_functions_without_a_frame_are_timed(user: UserFile) -> None:
+    stream = user.module.SlowStream()
+    line = by_what(watched(user, lambda: user.module.prints(stream)))["print"]
+    assert tuple(line["place"]) == user.place("# prints")
+    assert line["calls"] == 20
+    assert line["seconds"] >= 20 * 0.002
+    found = by_what(watched(user, user.module.dumps))
+    assert {name: tuple(each["place"]) for name, each in found.items()} == {
+        "json": user.place("# json"),
+        "pickle": user.place("# pickle"),
+    }
+    assert [each["calls"] for each in found.values()] == [20, 20]
+
+
+def test_what_a_data_set_does_is_input(user: UserFile) -> None:
+    assert watched(user, user.module.loads)["residue"] == []
+
+
+def test_what_computes_is_no_residue(user: UserFile) -> None:
+    found = watched(user, user.module.computes)
+    assert (found["residue"], found["asked"]) == ([], [])
+    assert found["samples"] > 0
+
+
+def test_pauses_of_the_garbage_collector_are_timed(user: UserFile) -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(100)
+    try:
+        found = watched(user, user.module.makes_cycles)
+    finally:
+        gc.set_threshold(*before)
+    assert found["collections"] >= 20
+    assert 0 <= found["full_collections"] < found["collections"]
+    assert 0 < found["gc_seconds"] < 5
+    assert found["asked"] == []
+
+
+def test_collections_that_the_user_asks_for_have_a_line(user: UserFile) -> None:
+    gc.disable()
+    try:
+        found = watched(user, user.module.asks, count=3)
+    finally:
+        gc.enable()
+    (asked,) = found["asked"]
+    assert tuple(asked["place"]) == user.place("# asks")
+    assert asked["calls"] == 3
+    assert asked["seconds"] > 0
+    assert (found["collections"], found["gc_seconds"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("module", "kind"),
+    [
+        ("logging.handlers", "logging"),
+        ("torch.utils.tensorboard.writer", "tensorboard"),
+        ("torch.serialization", "torch.save"),
+        ("PIL.Image", "PIL"),
+        ("torch.nn.modules.linear", ""),
+        ("torch.optim.adam", ""),
+        ("torch.utils.data.dataloader", ""),
+        ("torch.functional", None),
+        ("jsonschema", None),
+    ],
+)
+def test_what_a_module_does(module: str, kind: str | None) -> None:
+    assert pauses._kind_of(module) == kind
+
+
+def test_nothing_is_left_behind(user: UserFile) -> None:
+    def state() -> list[object]:
+        return [
+            list(gc.callbacks), gc.collect, builtins.print, json.dumps, json.dump, pickle.dumps,
+            pickle.dump, logging.Logger.handle, vars(logging.Logger)["handle"],
+            [each.name for each in threading.enumerate() if "torchlint" in each.name],
+        ]  # fmt: skip
+
+    before = state()
+    watch = pauses.install(user.settings)
+    watch.begin()
+    assert state() != before
+    watch.end()
+    assert state() == before
+
+
+def test_a_logged_line_names_the_same_caller(
+    user: UserFile, caplog: pytest.LogCaptureFixture
+) -> None:
+    user.module.log.addHandler(caplog.handler)
+    watched(user, user.module.logs, count=1)
+    user.module.log.removeHandler(caplog.handler)
+    (record,) = caplog.records
+    assert (record.pathname, record.lineno) == user.place("# logs")
+
+
+def test_optimizers_are_training(user: UserFile) -> None:
+    weight = torch.nn.Parameter(torch.ones(10))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    weight.grad = torch.ones(10)
+    assert watched(user, optimizer.step)["residue"] == []

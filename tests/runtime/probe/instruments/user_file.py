@@ -1,0 +1,37 @@
+"""A file of the user's project, run in the test's own process."""
+
+from __future__ import annotations
+
+import importlib.util
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+from torchlint.runtime.probe.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class UserFile:
+    """`UserFile(tmp_path, text)`; what the file defines are attributes of `module`."""
+
+    def __init__(self, folder: Path, text: str) -> None:
+        self.folder = folder.resolve()
+        self.path = str(self.folder / "train.py")
+        self._lines = dedent(text).splitlines()
+        (self.folder / "train.py").write_text("\n".join(self._lines))
+        spec = importlib.util.spec_from_file_location("users_train", self.path)
+        assert spec is not None
+        assert spec.loader is not None
+        self.module: Any = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.module)
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(main="train.py", project=str(self.folder))
+
+    def place(self, words: str) -> tuple[str, int]:
+        """Of the only line that holds these words."""
+        rows = [row for row, line in enumerate(self._lines, 1) if words in line]
+        assert len(rows) == 1, (words, rows)
+        return self.path, rows[0]

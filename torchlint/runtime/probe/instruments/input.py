@@ -1,0 +1,200 @@
+"""How long the training thread waits for batches, and which stage of a loader it waits for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from torch.utils.data import DataLoader, get_worker_info
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.steps import loader_iterators
+from torchlint.runtime.probe.steps.interpose import replace, shielded
+from torchlint.runtime.probe.steps.places import Places
+
+if TYPE_CHECKING:
+    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.steps.loader_iterators import Loader
+    from torchlint.runtime.probe.steps.places import Place
+
+
+def install(settings: Settings) -> Input:
+    """Nothing is touched before the window begins."""
+    return Input(settings)
+
+
+@dataclass(slots=True)
+class Waits:
+    """Of one place that asks one loader for batches.
+
+    Args:
+        batches: handed out, the first ones of epochs too.
+        wait_s: seconds in `next`, without the first batches of epochs.
+        firsts: first batches of epochs.
+        first_s: seconds until they were there, with the start of the iterator.
+        samples_s: seconds that the dataset took, in this process.
+        collate_s: seconds that making batches of samples took, in this process.
+    """
+
+    batches: int = 0
+    wait_s: float = 0.0
+    firsts: int = 0
+    first_s: float = 0.0
+    samples_s: float = 0.0
+    collate_s: float = 0.0
+
+
+class Input:
+    """Times `next` of every loader's iterator.
+
+    `end()` returns `steps`; `elsewhere`, the batches that other threads took, which the training
+    thread may wait for out of sight; and `loaders`: a list of objects with the fields of `Loader`
+    and `Waits`, and with `place`.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._places = Places(settings)
+        self._undo: list[Undo] = []
+        # What others have wrapped meanwhile stays in place at the end, and does nothing then.
+        self._watching = False
+
+    def begin(self) -> None:
+        self._thread = threading.get_ident()
+        self._steps = self._elsewhere = 0
+        self._waits: dict[tuple[Place | None, Loader], Waits] = {}
+        self._loaders: WeakKeyDictionary[Any, Loader] = WeakKeyDictionary()
+        self._starting: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self._open: tuple[Any, bool, float] | None = None
+        self._fetching = False
+        self._samples_s = self._collate_s = 0.0
+        self._watching = True
+        iterator = private.loader_iterator()
+        if iterator is None:
+            return
+        self._undo.append(replace(DataLoader, "__iter__", self._timed_start))
+        self._undo.append(replace(iterator, "__next__", self._timed_next))
+        for fetcher in loader_iterators.fetchers():
+            self._undo.append(replace(fetcher, "fetch", self._timed_fetch))
+
+    def step(self) -> None:
+        self._steps += 1
+
+    def end(self) -> dict[str, object]:
+        for undo in reversed(self._undo):
+            undo()
+        self._undo.clear()
+        self._watching = False
+        # Where a batch ends a step, this is called before `next` has returned.
+        self._ended(True)
+        loaders = [
+            {"place": place, **loader._asdict(), **_values(waits)}
+            for (place, loader), waits in self._waits.items()
+        ]
+        return {"steps": self._steps, "elsewhere": self._elsewhere, "loaders": loaders}
+
+    def _timed_start(self, plain: Function) -> Function:
+        started = shielded(self._started)
+
+        def start(loader: Any) -> Any:
+            if not self._watching or self._open is not None:
+                return plain(loader)
+            if threading.get_ident() != self._thread:
+                return plain(loader)
+            begun = time.perf_counter()
+            iterator = plain(loader)
+            started(iterator, time.perf_counter() - begun)
+            return iterator
+
+        return start
+
+    def _started(self, iterator: Any, seconds: float) -> None:
+        self._starting[iterator] = seconds
+
+    def _timed_next(self, plain: Function) -> Function:
+        compiling, began, ended = private.compiling(), shielded(self._began), shielded(self._ended)
+
+        def next_batch(iterator: Any) -> Any:
+            if compiling() or not self._watching:
+                return plain(iterator)
+            if threading.get_ident() != self._thread:
+                batch = plain(iterator)
+                self._elsewhere += 1
+                return batch
+            if self._open is not None:  # a loader inside a dataset
+                return plain(iterator)
+            began(iterator)
+            given = False
+            try:
+                batch = plain(iterator)
+                given = True
+            finally:
+                ended(given)
+            return batch
+
+        private.keep_from_compiler(next_batch)
+        return next_batch
+
+    def _began(self, iterator: Any) -> None:
+        first = loader_iterators.handed_out(iterator) == 0
+        self._samples_s = self._collate_s = 0.0
+        self._open = (iterator, first, time.perf_counter())
+
+    def _ended(self, given: bool) -> None:
+        if self._open is None:
+            return
+        iterator, first, begun = self._open
+        seconds = time.perf_counter() - begun
+        self._open = None
+        loader = self._loaders.get(iterator)
+        if loader is None:
+            loader = self._loaders[iterator] = loader_iterators.describe(iterator, self._places)
+        waits = self._waits.setdefault((self._places.here(), loader), Waits())
+        waits.batches += given
+        waits.samples_s += self._samples_s
+        waits.collate_s += self._collate_s
+        if first:
+            waits.firsts += given
+            waits.first_s += seconds + self._starting.pop(iterator, 0.0)
+        else:
+            waits.wait_s += seconds
+
+    def _timed_fetch(self, plain: Function) -> Function:
+        """The collate function is timed on its own, for this call."""
+
+        def fetch(fetcher: Any, index: Any) -> Any:
+            if not self._watches_fetch():
+                return plain(fetcher, index)
+            collate, collate_s = fetcher.collate_fn, 0.0
+
+            def timed(samples: Any) -> Any:
+                nonlocal collate_s
+                begun = time.perf_counter()
+                try:
+                    return collate(samples)
+                finally:
+                    collate_s = time.perf_counter() - begun
+
+            fetcher.collate_fn, self._fetching = timed, True
+            begun = time.perf_counter()
+            try:
+                return plain(fetcher, index)
+            finally:
+                fetcher.collate_fn, self._fetching = collate, False
+                self._collate_s += collate_s
+                self._samples_s += time.perf_counter() - begun - collate_s
+
+        return fetch
+
+    def _watches_fetch(self) -> bool:
+        """Not in a worker, whose memory is a copy of this process's, nor in a loader in a dataset
+        of a loader."""
+        waiting = self._open is not None and threading.get_ident() == self._thread
+        return waiting and not self._fetching and get_worker_info() is None
+
+
+def _values(waits: Waits) -> dict[str, object]:
+    return {name: getattr(waits, name) for name in Waits.__slots__}

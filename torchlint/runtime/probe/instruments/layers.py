@@ -1,0 +1,359 @@
+"""How long each module takes in `forward`, and what backward passes compute again."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
+from torchlint.runtime.probe.steps.interpose import shielded
+from torchlint.runtime.probe.steps.module_calls import around_modules
+from torchlint.runtime.probe.steps.places import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.steps.places import Place
+
+    Tell = Callable[[float], None]
+
+_MOST_MODULES = 2000
+_MOST_PAIRS = 20_000
+"""Of events that the GPU has not reached."""
+
+
+def install(settings: Settings) -> Layers:
+    """Nothing to prepare."""
+    return Layers(settings)
+
+
+class Clock(Protocol):
+    """Measures between two marks, maybe later."""
+
+    name: str
+    missed: int
+    """Calls that it could not measure."""
+
+    def mark(self, spared: float) -> Any:
+        """This moment, on a clock that stood still for `spared` seconds."""
+
+    def between(self, start: Any, stop: Any, tell: Tell) -> None:
+        """Tell the seconds between two marks, once they are known."""
+
+    def drain(self) -> None:
+        """Tell what is known by now."""
+
+    def finish(self) -> None:
+        """Wait for the rest, and tell it."""
+
+
+class HostClock:
+    """Time as it passes for the calling thread, without what watching costs."""
+
+    name = "host"
+    missed = 0
+
+    def mark(self, spared: float) -> float:
+        return time.perf_counter() - spared
+
+    def between(self, start: float, stop: float, tell: Tell) -> None:
+        tell(stop - start)
+
+    def drain(self) -> None:
+        """Nothing is late."""
+
+    def finish(self) -> None:
+        """Nothing is late."""
+
+
+class DeviceClock:
+    """Time in the stream of the GPU, which runs behind the host.
+
+    Args:
+        cuda: `torch.cuda`, or what stands for it.
+    """
+
+    name = "device"
+
+    def __init__(self, cuda: Any) -> None:
+        self._cuda = cuda
+        self._late: deque[tuple[Any, Any, Tell]] = deque()
+        self._free: list[Any] = []
+        self.missed = 0
+
+    def mark(self, spared: float) -> Any:
+        if is_capturing(self._cuda):
+            return None
+        event = self._free.pop() if self._free else self._cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def between(self, start: Any, stop: Any, tell: Tell) -> None:
+        if start is None or stop is None or len(self._late) >= _MOST_PAIRS:
+            self.missed += 1
+        else:
+            self._late.append((start, stop, tell))
+
+    def drain(self) -> None:
+        while self._late and self._late[0][1].query():
+            self._read()
+
+    def finish(self) -> None:
+        self._cuda.synchronize()
+        while self._late:
+            self._read()
+
+    def _read(self) -> None:
+        start, stop, tell = self._late.popleft()
+        tell(start.elapsed_time(stop) / 1000)
+        self._free += (start, stop)
+
+
+class _Record:
+    """What is known of one module, or of several of one class and place."""
+
+    __slots__ = (
+        "again_calls", "again_seconds", "born", "calls", "into", "kind", "name", "own",
+        "own_parameters", "parameters", "place", "reference", "seconds", "shape",
+    )  # fmt: skip
+
+    def __init__(self, kind: str, name: str = "", born: int = 0) -> None:
+        self.kind = kind
+        self.name = name
+        self.born = born
+        self.reference: Callable[[], object] = lambda: None
+        self.into: _Record | None = None
+        self.place: Place | None = None
+        self.shape: tuple[int, ...] | None = None
+        self.parameters = self.own_parameters = 0
+        self.calls = self.again_calls = 0
+        self.seconds = self.own = self.again_seconds = 0.0
+
+    def absorb(self, other: _Record) -> None:
+        """Add up with a module that is gone."""
+        other.into = self
+        self.calls += other.calls
+        self.again_calls += other.again_calls
+        self.seconds += other.seconds
+        self.own += other.own
+        self.again_seconds += other.again_seconds
+        self.place, self.shape = self.place or other.place, other.shape or self.shape
+        self.parameters, self.own_parameters = other.parameters, other.own_parameters
+
+    def plain(self) -> dict[str, object]:
+        """For the report."""
+        return {
+            "name": self.name,
+            "class": self.kind,
+            "place": list(self.place) if self.place else None,
+            "calls": self.calls,
+            "seconds": self.seconds,
+            "self_seconds": self.own,
+            "parameters": self.parameters,
+            "own_parameters": self.own_parameters,
+            "shape": list(self.shape) if self.shape is not None else None,
+            "recomputed_calls": self.again_calls,
+            "recomputed_seconds": self.again_seconds,
+        }
+
+
+class _Call:
+    """A call that has not returned."""
+
+    __slots__ = ("again", "outer", "record", "start")
+
+    def __init__(self, record: _Record, outer: _Call | None, again: bool) -> None:
+        self.record = record
+        self.outer = outer
+        self.again = again
+        self.start: Any = None
+
+
+class _Thread(threading.local):
+    """Where a thread is.
+
+    `spared` are the seconds that watching has cost it.
+    """
+
+    def __init__(self) -> None:
+        self.top: _Call | None = None
+        self.spared = 0.0
+
+
+class Layers:
+    """Times every call of a module.
+
+    It stands around `Module.__call__` and uses none of torch's global hooks: beside those
+    `torch.compile` warns the user, and they miss a call that ends with an exception, as every
+    checkpoint does that stops early.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._device = settings.device
+        self._places = Places(settings)
+        self._clock: Clock = HostClock()
+        self._thread = _Thread()
+        self._graph_task = private.graph_task()
+        self._undo: Undo | None = None
+        self._on = False
+        self._step = 0
+        self._living: dict[int, _Record] = {}
+        self._gone: list[_Record] = []
+        self._merged: dict[tuple[str, Place | None], _Record] = {}
+        self._others = _Record("others")
+        self._names: list[tuple[Callable[[], Any], dict[int, str]]] = []
+        """Of every root module: its modules' names by their `id`."""
+        self.forward_s = self.again_s = 0.0
+
+    def begin(self) -> None:
+        """Stand around `Module.__call__`."""
+        if uses_gpu(self._device, torch.cuda):
+            self._clock = DeviceClock(torch.cuda)
+        self._on = True
+        self._undo = around_modules(self._make)
+
+    def step(self) -> None:
+        """Read what the GPU has done by now, so that its events can be used again."""
+        self._step += 1
+        self._clock.drain()
+
+    def end(self) -> dict[str, object]:
+        """Modules with inclusive `seconds` and `self_seconds` of all calls in the window."""
+        self._on = False
+        if self._undo is not None:
+            self._undo()
+        self._clock.finish()
+        records = [*self._living.values(), *self._gone, *self._merged.values()]
+        self._names.clear()
+        return {
+            "modules": [each.plain() for each in records],
+            "others": self._others.plain(),
+            "forward_seconds": self.forward_s,
+            "recomputed_seconds": self.again_s,
+            "missed": self._clock.missed,
+            "clock": self._clock.name,
+            "compiled": private.compiled_frames() > 0,
+        }
+
+    def _make(self, plain: Function) -> Function:
+        compiling, enter, leave = private.compiling(), shielded(self._enter), shielded(self._leave)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if compiling() or not self._on:
+                return plain(*args, **kwargs)
+            # Dynamo may look at frames that begin here, so this is no object of ours.
+            opened: list[Any] = [None, None]
+            enter(args[0], opened)
+            try:
+                opened[1] = plain(*args, **kwargs)
+                return opened[1]
+            finally:
+                leave(opened)
+
+        private.keep_from_compiler(call)
+        return call
+
+    def _enter(self, module: Any, opened: list[Any]) -> None:
+        begun, thread = time.perf_counter(), self._thread
+        again = self._graph_task() != -1
+        record = self._living.get(id(module))
+        if record is None or record.reference() is not module:
+            record = self._new(module, is_root=thread.top is None)
+        if again:
+            record.again_calls += 1
+        else:
+            record.calls += 1
+            if record.place is None:
+                record.place = self._places.here()
+        call = opened[0] = _Call(record, thread.top, again)
+        thread.top = call
+        thread.spared += time.perf_counter() - begun
+        call.start = self._clock.mark(thread.spared)
+
+    def _leave(self, opened: list[Any]) -> None:
+        call, result = opened
+        if call is None:
+            return
+        thread = self._thread
+        stop = self._clock.mark(thread.spared)
+        begun = time.perf_counter()
+        thread.top = call.outer
+        self._clock.between(call.start, stop, partial(self._add, call))
+        shape = _shape(result)
+        if shape is not None and not call.again:
+            call.record.shape = shape
+        thread.spared += time.perf_counter() - begun
+
+    def _add(self, call: _Call, seconds: float) -> None:
+        record, outer = call.record.into or call.record, call.outer
+        if call.again:
+            if outer is None or not outer.again:
+                record.again_seconds += seconds
+                self.again_s += seconds
+            return
+        record.seconds += seconds
+        record.own += seconds
+        if outer is None:
+            self.forward_s += seconds
+        else:
+            (outer.record.into or outer.record).own -= seconds
+
+    def _new(self, module: Any, *, is_root: bool) -> _Record:
+        if len(self._living) + len(self._gone) + len(self._merged) >= _MOST_MODULES:
+            return self._others
+        if is_root:
+            names = {id(each): name for name, each in module.named_modules()}
+            self._names.append((weakref.ref(module), names))
+        record = _Record(type(module).__name__, self._name_of(module), self._step)
+        record.own_parameters = _values(module.parameters(recurse=False))
+        record.parameters = _values(module.parameters())
+        key = id(module)
+        record.reference = weakref.ref(module, lambda _: self._retire(key, record))
+        self._living[key] = record
+        return record
+
+    def _name_of(self, module: Any) -> str:
+        for root, names in self._names:
+            name, owner = names.get(id(module)), root()
+            # The `id` may have been that of another module.
+            if name and owner is not None and owner.get_submodule(name) is module:
+                return name
+        return ""
+
+    def _retire(self, key: int, record: _Record) -> None:
+        """A module is gone; there may be another one like it in each step."""
+        if not self._on:
+            return
+        if self._living.get(key) is record:
+            del self._living[key]
+        self._names = [each for each in self._names if each[0]() is not None]
+        if self._step > record.born + 1:
+            self._gone.append(record)
+            return
+        kin = (record.kind, record.place)
+        self._merged.setdefault(kin, _Record(record.kind, record.name)).absorb(record)
+
+
+def _values(parameters: Iterator[Any]) -> int:
+    try:
+        return sum(each.numel() for each in parameters)
+    except (RuntimeError, ValueError):  # not initialized yet
+        return 0
+
+
+def _shape(result: Any) -> tuple[int, ...] | None:
+    """Of the first tensor in it."""
+    if isinstance(result, dict):
+        result = next(iter(result.values()), None)
+    elif isinstance(result, tuple | list):
+        result = result[0] if result else None
+    return tuple(result.shape) if isinstance(result, torch.Tensor) else None

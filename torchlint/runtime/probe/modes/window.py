@@ -1,0 +1,119 @@
+"""Watches a window of steps with instruments, then reports what they saw."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.steps import events
+from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
+from torchlint.runtime.probe.steps.ranks import has_ranks
+
+if TYPE_CHECKING:
+    from torchlint.runtime.probe.link import Link
+    from torchlint.runtime.probe.settings import Settings
+
+_NEVER = 1 << 62
+
+
+class Instrument(Protocol):
+    """What `install(settings)` of a module in `probe.instruments` returns."""
+
+    def begin(self) -> None: ...
+    def step(self) -> None: ...
+    def end(self) -> dict[str, object]: ...
+
+
+def install(settings: Settings, link: Link) -> Window:
+    """Listen for the anchor, and let the instruments prepare.
+
+    Raises:
+        ValueError: the settings name no anchor that can be heard.
+    """
+    if settings.anchor is None:
+        raise ValueError("a window needs an anchor")
+    window = Window(settings, link)
+    events.at_anchor(settings.anchor, window.boundary)
+    os.register_at_fork(after_in_child=window.begin_again)
+    return window
+
+
+class Window:
+    """Lets `skip` steps pass, watches `steps` steps, and sends what was seen.
+
+    A script that ends in its window reports what was seen until then.
+    """
+
+    def __init__(self, settings: Settings, link: Link) -> None:
+        self._settings = settings
+        self._link = link
+        self._instruments: dict[str, Instrument] = {
+            name: import_module(f"torchlint.runtime.probe.instruments.{name}").install(settings)
+            for name in settings.instruments
+        }
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """This process is a copy, as a loader's worker. If it trains, it is one of its own."""
+        self.steps = 0
+        self._lock = threading.Lock()
+        self._begun: float | None = None
+        self._done = False
+
+    def boundary(self) -> None:
+        """A step has ended."""
+        self.steps += 1
+        if self._done or self.steps <= self._settings.skip:
+            return
+        with self._lock, private.out_of_compiler():
+            if self._done or is_capturing(torch.cuda):
+                return
+            if self._begun is None:
+                self._begin()
+                return
+            for instrument in self._instruments.values():
+                instrument.step()
+            if self.steps - self._settings.skip > self._settings.steps:
+                self._report()
+
+    def finish(self) -> None:
+        """The script has ended; report the steps of the window that there were."""
+        with self._lock:
+            if not self._done and self._begun is not None and self._seen:
+                self._report(finished=True)
+
+    @property
+    def _seen(self) -> int:
+        """Whole steps since the window began."""
+        return self.steps - self._settings.skip - 1
+
+    def _begin(self) -> None:
+        assert self._settings.anchor is not None
+        if not events.may_end_steps(self._settings.anchor.kind, self._link.role):
+            self._done = True
+            return
+        for instrument in self._instruments.values():
+            instrument.begin()
+        self._wait_for_gpu()
+        self._begun = time.perf_counter()
+
+    def _report(self, *, finished: bool = False) -> None:
+        self._done = True
+        self._wait_for_gpu()
+        assert self._begun is not None
+        seconds = time.perf_counter() - self._begun
+        found = {name: instrument.end() for name, instrument in self._instruments.items()}
+        steps = self._seen
+        self._link.send({"type": "window", "steps": steps, "seconds": seconds, "found": found})
+        if not finished and not has_ranks():
+            self._link.wait_to_be_killed()
+
+    def _wait_for_gpu(self) -> None:
+        if uses_gpu(self._settings.device, torch.cuda):
+            torch.cuda.synchronize()

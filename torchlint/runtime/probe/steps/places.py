@@ -1,0 +1,61 @@
+"""Which line of the user's code is responsible for what happens now."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+    from torchlint.runtime.probe.settings import Settings
+
+Place = tuple[str, int]
+"""Real path of a file of the project, and a row."""
+
+_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_OURS = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)) + os.sep
+"""The folder of torchlint, in whose own checkout a script may lie."""
+
+
+class Places:
+    """Finds the innermost line of the project on a stack.
+
+    Args:
+        settings: `project` is the tree whose files are the user's own.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._root = os.path.join(settings.project, "")
+        self._known: dict[CodeType, str | None] = {}
+
+    def here(self) -> Place | None:
+        """The place that called this function, however indirectly; None if no file of the project
+        is on the stack of this thread."""
+        return self.of(sys._getframe(1))
+
+    def of(self, frame: FrameType | None) -> Place | None:
+        """The same for a frame and those that called it."""
+        while frame is not None:
+            path = self.path_of(frame.f_code)
+            if path is not None:
+                return path, frame.f_lineno
+            frame = frame.f_back
+        return None
+
+    def path_of(self, code: CodeType) -> str | None:
+        """The file of the project that some code is of; None for libraries and made-up files."""
+        try:
+            return self._known[code]
+        except KeyError:
+            path = self._known[code] = self._resolved(code.co_filename)
+            return path
+
+    def _resolved(self, path: str) -> str | None:
+        if path.startswith("<"):
+            return None
+        real = os.path.realpath(path)
+        if not real.startswith(self._root) or real.startswith(_OURS):
+            return None
+        return None if any(each in real for each in _LIBRARIES) else real
