@@ -1,0 +1,60 @@
+"""TR301: the table of layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from torchlint.profile.kinds import layer_cost
+from torchlint.profile.kinds.layer_cost import table
+from torchlint.profile.layers import Row
+from torchlint.runtime.messages import MalformedError
+
+if TYPE_CHECKING:
+    from tests.profile.kinds.conftest import MakeEvidence
+
+
+def module(name: str, self_seconds: float, **more: Any) -> dict[str, Any]:
+    values = {"class": "Linear", "calls": 200, "own_parameters": 20, "shape": [8, 4]}
+    return {"name": name, "self_seconds": self_seconds, **values, **more}
+
+
+def found(*modules: Any) -> dict[str, Any]:
+    return {"layers": {"forward_seconds": 0.5, "modules": list(modules)}}
+
+
+def test_the_layers_that_take_most_come_first(evidence: MakeEvidence) -> None:
+    seen = found(
+        module("head", 0.1), module("stem", 0.35), module("", 0.05, shape=None, **{"class": "Net"})
+    )
+    assert table(evidence(seen)) == [
+        Row("stem", "Linear", pytest.approx(0.7), 2.0, 20, "8, 4"),
+        Row("head", "Linear", pytest.approx(0.2), 2.0, 20, "8, 4"),
+        Row("Net", "Net", pytest.approx(0.1), 2.0, 20, ""),
+    ]
+
+
+def test_at_most_twenty_layers_are_listed_and_none_that_takes_nothing(
+    evidence: MakeEvidence,
+) -> None:
+    assert len(table(evidence(found(*(module(f"m{n}", 0.02) for n in range(25)))))) == 20
+    assert table(evidence(found(module("small", 0.001)))) == []
+
+
+def test_nothing_is_listed_without_a_forward_pass(evidence: MakeEvidence) -> None:
+    assert table(evidence({})) == []
+    assert table(evidence({"layers": {"forward_seconds": 0, "modules": [module("x", 0)]}})) == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [module("x", 0.1, calls="2"), module("x", 0.1, shape=["8"]), "x", {"name": "x"}]
+)
+def test_what_is_malformed_is_refused(evidence: MakeEvidence, wrong: Any) -> None:
+    with pytest.raises(MalformedError):
+        table(evidence(found(wrong)))
+
+
+def test_a_layer_is_never_a_finding() -> None:
+    assert layer_cost.kind.judge is None
+    assert (layer_cost.kind.code, layer_cost.kind.name) == ("TR301", "layer-cost")

@@ -1,0 +1,63 @@
+"""TR501: modules that run again in the backward pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from torchlint.profile.kinds import recomputed
+from torchlint.runtime.messages import MalformedError
+
+if TYPE_CHECKING:
+    from tests.profile.kinds.conftest import MakeEvidence
+
+
+def module(name: str, seconds: float, row: int = 9, **more: Any) -> dict[str, Any]:
+    values = {"class": "Block", "calls": 100, "recomputed_seconds": seconds}
+    return {"name": name, "place": ["/net.py", row], **values, **more}
+
+
+def judged(evidence: MakeEvidence, *modules: Any) -> Any:
+    assert recomputed.kind.judge is not None
+    return list(recomputed.kind.judge(evidence({"layers": {"modules": list(modules)}})))
+
+
+def test_the_ceiling_is_the_time_of_the_second_run(evidence: MakeEvidence) -> None:
+    (found,) = judged(evidence, module("blocks.0", 0.1), module("blocks.1", 0.15))
+    assert found.place == ("/net.py", 9)
+    assert found.fact == "blocks.* run again in the backward pass, 2.5 ms a step"
+    assert found.share == pytest.approx(0.25)
+    assert found.rules == ("TL509",)
+
+
+def test_each_line_is_a_finding(evidence: MakeEvidence) -> None:
+    one, other = judged(evidence, module("encoder", 0.1), module("decoder", 0.1, row=12))
+    assert one.fact == "encoder runs again in the backward pass, 1 ms a step"
+    assert other.place == ("/net.py", 12)
+
+
+def test_what_runs_once_is_no_finding(evidence: MakeEvidence) -> None:
+    assert judged(evidence, module("blocks.0", 0)) == []
+    assert judged(evidence, module("only_in_backward", 0.1, calls=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["blocks.0", "blocks.1"], "blocks.*"),
+        (["0", "1"], "*"),
+        (["blocks.0"], "blocks.0"),
+        (["a.x", "b.x"], "a.x, b.x"),
+        (["blocks.0", "other.1"], "blocks.0, other.1"),
+        (["a", "b", "c", "d", "e"], "a, b, c and 2 more"),
+    ],
+)
+def test_modules_are_named_briefly(names: list[str], words: str) -> None:
+    assert recomputed.names_of(names) == words
+
+
+@pytest.mark.parametrize("wrong", [7, module("x", 0.1, place=[1, 2]), {"name": "x"}])
+def test_what_is_malformed_is_refused(evidence: MakeEvidence, wrong: Any) -> None:
+    with pytest.raises(MalformedError):
+        judged(evidence, wrong)

@@ -1,0 +1,228 @@
+"""A profile of an earlier run: how its file is read, and what has changed since."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.profile.conftest import timing
+from tests.profile.results import confirmed, profile, read_at, written
+from torchlint.config.settings import ConfigError
+from torchlint.profile.before import compare
+from torchlint.profile.written import decode, read
+from torchlint.report.profile.compared import LINES, render
+from torchlint.report.verify.figures import TIMES, TO
+from torchlint.verify.result import Environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torchlint.profile.result import Change, Compared, Profile
+
+
+def since(before: Profile, now: Profile) -> Compared:
+    return compare(decode(written(before)), now)
+
+
+def rows(changes: tuple[Change, ...]) -> list[int]:
+    return [each.row for each in changes]
+
+
+# what has changed --------------------------------------------------------------------------
+
+
+def test_a_profile_that_shows_the_same_has_no_changes() -> None:
+    result = profile(read_at(row=9, share=0.1), read_at(row=12))
+    found = since(result, result)
+    assert (found.gone, found.new, found.changed) == ((), (), ())
+    assert (found.ratio, found.beyond_noise, found.date) == (1.0, False, "2026-07-01")
+    assert found.elsewhere == ()
+
+
+def test_findings_are_gone_and_new_by_file_and_code() -> None:
+    old = profile(read_at(row=9), read_at(row=12), read_at(path="old.py", row=3))
+    new = profile(read_at(row=9), read_at(row=12), read_at(row=40), read_at(path="new.py", row=3))
+    found = since(old, new)
+    assert [(each.path, each.row) for each in found.gone] == [("old.py", 3)]
+    assert [(each.path, each.row) for each in found.new] == [("train.py", 40), ("new.py", 3)]
+
+
+def test_a_finding_whose_line_has_moved_is_the_same_one() -> None:
+    found = since(profile(read_at(row=88), read_at(row=95)), profile(read_at(row=93)))
+    assert (rows(found.gone), rows(found.new)) == ([88], [])
+
+
+def test_a_read_of_the_same_kind_is_the_same_one_before_a_nearer_one() -> None:
+    now = profile(read_at(row=12, kind="bool"), read_at(row=19))
+    assert rows(since(profile(read_at(row=15)), now).new) == [12]
+
+
+def test_a_share_has_changed_if_it_is_more_than_the_cut_and_both_noises() -> None:
+    before, now = profile(read_at(share=0.1)), profile(read_at(row=10, share=0.2))
+    (change,) = since(before, now).changed
+    assert (change.row, change.before, change.now) == (10, 0.1, 0.2)
+    assert since(before, profile(read_at(share=0.12))).changed == ()
+    noisy = profile(read_at(share=0.1), timing=timing(noise=0.2))
+    assert since(noisy, now).changed == ()
+
+
+def test_what_went_below_the_cut_is_not_gone_and_what_came_from_there_not_new() -> None:
+    shown, small = profile(read_at(share=0.04)), profile(below=(read_at(share=0.029),))
+    for before, now in ((shown, small), (small, shown)):
+        found = since(before, now)
+        assert (found.gone, found.new, found.changed) == ((), (), ())
+    assert rows(since(profile(read_at(share=0.3)), small).changed) == [9]
+    assert since(small, profile()).gone == since(profile(), small).new == ()
+
+
+def test_of_what_only_one_has_watched_nothing_is_said() -> None:
+    found = since(profile(read_at(), watched=("TR201",)), profile(watched=("TR101",)))
+    assert (found.gone, found.only_once) == ((), ("TR101", "TR201"))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "beyond"),
+    [
+        ({"step_s": 0.012, "noise": 0.02}, {"noise": 0.02}, True),
+        ({"step_s": 0.0102, "noise": 0.02}, {"noise": 0.02}, False),
+        ({"step_s": 0.008, "noise": 0.02}, {"noise": 0.02}, True),
+        ({"step_s": 0.012, "noise": 0.3}, {"noise": 0.02}, False),
+    ],
+)
+def test_a_step_is_faster_or_slower_beyond_both_noises(
+    before: dict[str, float], now: dict[str, float], beyond: bool
+) -> None:
+    found = since(profile(timing=timing(**before)), profile(timing=timing(**now)))
+    assert found.ratio == pytest.approx(before["step_s"] / 0.01)
+    assert found.beyond_noise is beyond
+
+
+def test_without_a_time_there_is_no_ratio() -> None:
+    for before, now in ((None, timing()), (timing(), None)):
+        found = since(profile(timing=before), profile(timing=now))
+        assert (found.ratio, found.beyond_noise) == (None, False)
+
+
+def test_another_machine_is_named() -> None:
+    here = Environment("2.12.0", "3.11", "cuda", 1, 2, (), "redirect", gpu={"name": "H100"})
+    found = since(profile(environment=here), profile())
+    assert found.elsewhere == (
+        "torch 2.12.0, now 2.13.0",
+        "device cuda, now cpu",
+        "GPU H100, now none",
+    )
+
+
+# its text ----------------------------------------------------------------------------------
+
+
+def text(before: Profile, now: Profile, width: int = 100) -> list[str]:
+    now = profile(
+        **{name: getattr(now, name) for name in now.__slots__} | {"compared": since(before, now)}
+    )
+    return render(now, width)
+
+
+def test_the_text_says_the_step_then_what_is_gone_new_and_changed() -> None:
+    before = profile(read_at(row=9, share=0.1), read_at(path="data.py", row=3, share=0.2),
+                     timing=timing(step_s=0.012))  # fmt: skip
+    now = profile(read_at(row=9, share=0.3), read_at(path="net.py", row=5))
+    assert text(before, now) == [
+        "",
+        f"since the profile of 2026-07-01: 12.0 {TO} 10.0 ms a step, {TIMES}1.20 as fast "
+        "(± 1% then, ± 1% now)",
+        f"  gone: data.py:3 TR201 (at most {TIMES}1.25)",
+        "  new: net.py:5 TR201",
+        f"  changed: train.py:9 TR201 (at most {TIMES}1.11 to {TIMES}1.43)",
+    ]
+
+
+def test_the_text_is_short_whatever_has_changed() -> None:
+    before = profile(*(read_at(path="a/" * 40 + f"{row}.py", row=row) for row in range(1, 9)))
+    here = Environment("x" * 300, "3.11", "cuda", 1, 2, (), "redirect")
+    now = profile(*(read_at(path="b/" * 40 + f"{row}.py") for row in range(1, 9)), environment=here)
+    assert len(text(before, now, 72)) == LINES
+    assert text(profile(), profile())[-1] == "  the findings are the same"
+    assert render(profile(), 100) == []
+
+
+# files -------------------------------------------------------------------------------------
+
+
+def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
+    result = profile(read_at(share=0.1, static=confirmed(9)), read_at(row=12),
+                     below=(read_at(row=14, share=0.01),))  # fmt: skip
+    (tmp_path / "profile.json").write_bytes(written(result))
+    found = read(str(tmp_path / "profile.json"))
+    assert [(each.row, each.share) for each in found.findings] == [(9, 0.1), (12, None)]
+    assert found.findings[0].confirmed == (("TL201", "train.py", 9),)
+    assert [each.row for each in found.below] == [14]
+    assert (found.step_s, found.noise, found.date) == (0.01, 0.01, "2026-07-01")
+    assert found.watched == ("TR101", "TR201")
+
+
+FINDING = json.loads(written(profile(read_at(share=0.1, static=confirmed(9)))))["findings"][0]
+PLACE = FINDING["static"][0]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"schema": 2}, "The schema of this profile is not 1"),
+        ({"schema": True}, "The schema of this profile is not 1"),
+        ({"findings": 3}, "is damaged: profile: findings is no list"),
+        ({"findings": [3]}, "findings holds what is no object"),
+        ({"findings": [FINDING] * 2001}, "is no list of at most 2,000"),
+        ({"census": [{**FINDING, "code": "x"}]}, "'x' in row 9"),
+        ({"census": [{**FINDING, "row": -1}]}, "'TR201' in row -1"),
+        ({"census": [{**FINDING, "row": 1.5}]}, "row is 1.5, not a whole number"),
+        ({"census": [{**FINDING, "path": "x" * 1001}]}, "path is not a text of at most 1,000"),
+        ({"census": [{**FINDING, "path": "\0"}]}, "path is not a text of at most 1,000"),
+        ({"findings": [{**FINDING, "share": 1}]}, "share is 1.0, not a part of a step"),
+        ({"findings": [{**FINDING, "share": float("nan")}]}, "share is nan, not a finite number"),
+        ({"findings": [{**FINDING, "static": [3]}]}, "static holds what is no object"),
+        ({"findings": [{**FINDING, "static": [{**PLACE, "row": "9"}]}]}, "row is '9'"),
+        ({"timing": {"step_s": 0, "noise": 0}}, "a step of 0.0 s"),
+        ({"timing": {"step_s": 1, "noise": 2}}, "a noise of 2.0"),
+        ({"timing": 3}, "timing is 3, not an object"),
+        ({"environment": {"torch": 3}}, "torch is 3, not text"),
+        ({"watched": [3]}, "watched is [3], not texts"),
+        ({"date": 3}, "date is 3, not text"),
+    ],
+)
+def test_a_damaged_profile_is_refused(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        decode(written(profile(), **more))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[]", b"{}", b"\xff", b'{"schema": 1}', b"[" * 100_000, b'{"schema": 1, "tool": "torchlint"}'],
+    ids=lambda each: each[:10],
+)  # fmt: skip
+def test_what_is_no_profile_is_said_to_be_none(data: bytes) -> None:
+    with pytest.raises(ConfigError, match=r"This is no profile; write one with `torchlint profile"):
+        decode(data)
+
+
+def test_a_number_of_a_million_digits_takes_no_time() -> None:
+    with pytest.raises(ConfigError, match="damaged"):
+        decode(written(profile()).replace(b'"step_s": 0.01', b'"step_s": ' + b"9" * 1_000_000))
+
+
+def test_a_date_that_is_none_is_left_out() -> None:
+    assert decode(written(profile(), date="\x1b[31m today")).date == ""
+
+
+def test_a_file_that_is_none_or_too_large_is_named(tmp_path: Path) -> None:
+    large = tmp_path / "large.json"
+    large.touch()
+    os.truncate(large, (16 << 20) + 1)
+    for path, said in ((large, "over 16 MiB"), (tmp_path / "no.json", "no such file")):
+        with pytest.raises(ConfigError, match=said) as caught:
+            read(str(path))
+        assert caught.value.path == str(path)

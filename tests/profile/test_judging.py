@@ -1,0 +1,134 @@
+"""From what the runs saw to findings with ceilings."""
+
+from __future__ import annotations
+
+import os
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.profile.conftest import survey, timing
+from torchlint.finding import Finding, Position, Tier
+from torchlint.profile import judging
+from torchlint.profile.evidence import Evidence, Window
+from torchlint.profile.judging import judge, lanes_of, limit_of, unjudged
+from torchlint.profile.kind import Kind, Observed
+from torchlint.runtime.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Kinds = Callable[..., None]
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> Kinds:
+    """Puts other kinds in the place of all: each gives the findings that it is given."""
+
+    def given(*findings: Observed, census: bool = False, instruments: tuple[str, ...] = ()) -> None:
+        kind = Kind(code="TR999", name="odd", summary="", census=census, instruments=instruments)
+        kind.judges(lambda _: findings)
+        monkeypatch.setattr(judging, "all_kinds", lambda: MappingProxyType({"TR999": kind}))
+
+    return given
+
+
+def seen(share: float | None, row: int = 1, **more: Any) -> Observed:
+    place = (os.path.realpath("train.py"), row)
+    return Observed(place, "it waits", "do not", share, **more)
+
+
+def evidence(**more: Any) -> Evidence:
+    return Evidence(survey(), timing(**more))
+
+
+def test_the_worst_comes_first_and_the_small_is_counted(kinds: Kinds) -> None:
+    kinds(seen(0.05, 1), seen(0.2, 2), seen(0.029, 3), seen(None, 4))
+    found = judge(evidence(), ())
+    assert [each.row for each in found.findings] == [2, 1, 4]
+    assert found.findings[0].ceiling == pytest.approx(1.25)
+    assert found.findings[2].ceiling is None
+    assert found.small == 1
+
+
+def test_nothing_is_said_below_the_noise(kinds: Kinds) -> None:
+    kinds(seen(0.05))
+    assert judge(evidence(noise=0.06), ()).findings == ()
+    assert judge(evidence(noise=0.04), ()).findings != ()
+
+
+def test_ceilings_are_joined_and_never_added(kinds: Kinds) -> None:
+    kinds(seen(0.5, 1), seen(0.3, 2))
+    assert judge(evidence(), ()).together == pytest.approx(5.0)
+    kinds(seen(0.9, 1), seen(0.9, 2))
+    assert judge(evidence(), ()).together == pytest.approx(100.0)
+    kinds(seen(0.5))
+    assert judge(evidence(), ()).together is None
+
+
+def test_counts_without_a_gpu_stand_apart(kinds: Kinds) -> None:
+    kinds(seen(None), census=True)
+    found = judge(evidence(), ())
+    assert (found.findings, len(found.census)) == ((), 1)
+    on_gpu = Evidence(survey(device="cuda"), timing())
+    assert len(judge(on_gpu, ()).findings) == 1
+
+
+def test_a_kind_whose_instrument_saw_nothing_is_not_asked(kinds: Kinds) -> None:
+    kinds(seen(0.5), instruments=("reads",))
+    assert judge(evidence(), ()).findings == ()
+    window = Window(10, 1.0, Message("found", {}))
+    known = Evidence(survey(), timing(), {"reads": window})
+    assert len(judge(known, ()).findings) == 1
+
+
+def finding(code: str, row: int, last: int) -> Finding:
+    return Finding(
+        code, "item-in-step-loop", Tier.HINT, "", "train.py", Position(row, 1), Position(last, 9)
+    )
+
+
+def test_a_line_that_check_names_too_is_confirmed(kinds: Kinds) -> None:
+    kinds(seen(0.5, 4, rules=("TL201",)))
+    static = [finding("TL201", 3, 5), finding("TL201", 5, 5), finding("TL101", 4, 4)]
+    (found,) = judge(evidence(), static).findings
+    assert [(each.code, each.row, each.status) for each in found.static] == [
+        ("TL201", 3, "confirmed")
+    ]
+
+
+def test_what_a_step_waits_for_is_one_sentence() -> None:
+    plain = evidence()
+    assert limit_of(plain, lanes_of(plain)).startswith("processor: 1 of 1 are busy (backward 50%")
+    waiting = Evidence(survey(lanes={"data": (0.006,), "forward": (0.004,)}), timing())
+    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of 10 ms")
+    gpu = survey(device="cuda")
+    host = Evidence(gpu, timing(step_s=0.01, host_s=0.0095))
+    device = Evidence(gpu, timing(step_s=0.01, host_s=0.004))
+    assert limit_of(host, {}) == "host: the CPU needs 9.5 of 10 ms to queue a step"
+    assert limit_of(device, {}) == "device: the CPU queues a step in 4 of 10 ms"
+
+
+def test_what_a_comment_silences_is_counted_if_it_is_worth_a_line(
+    kinds: Kinds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("a()  # torchlint: ignore[TR999]\n" * 3 + "b()\n")
+    kinds(seen(0.5, 1), seen(None, 2), seen(0.01, 3), seen(0.1, 4), seen(0.02, 5))
+    found = judge(evidence(), ())
+    assert [each.row for each in found.findings] == [4]
+    assert [each.row for each in found.below] == [5]
+    assert (found.suppressed, found.small, found.together) == (2, 1, None)
+
+
+def test_it_is_known_which_kinds_were_asked_and_which_should_have_been(kinds: Kinds) -> None:
+    kinds(seen(0.5), instruments=("reads",))
+    found = judge(evidence(), ())
+    assert found.watched == ()
+    assert unjudged(found, {"reads", "shapes"}) == ("TR999",)
+    assert unjudged(found, {"shapes"}) == ()
+    window = Window(10, 1.0, Message("found", {}))
+    found = judge(Evidence(survey(), timing(), {"reads": window}), ())
+    assert (found.watched, unjudged(found, {"reads"})) == (("TR999",), ())

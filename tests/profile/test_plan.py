@@ -1,0 +1,34 @@
+"""Which runs there are, and how long their windows are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.profile.conftest import survey
+from torchlint.profile.plan import NAMES, left_out, plan, wanted
+
+
+@pytest.mark.parametrize(("step_s", "steps"), [(0.001, 300), (0.05, 50), (2.0, 10)])
+def test_a_window_takes_some_seconds_and_has_neither_few_nor_many_steps(
+    step_s: float, steps: int
+) -> None:
+    found = plan(survey(step_s=step_s), (), steps=None, warmup=7)
+    assert (found.steps, found.skip) == (steps, 7)
+
+
+def test_a_script_that_ends_by_itself_gets_windows_that_fit_into_it() -> None:
+    found = plan(survey(step_s=0.01, finished=True, steps=21), (), steps=None, warmup=10)
+    assert found.skip + found.steps == 20
+    assert found.steps > found.skip
+
+
+def test_the_user_may_choose_the_steps() -> None:
+    assert plan(survey(), (), steps=12, warmup=0).steps == 12
+
+
+def test_only_chooses_runs_and_the_rest_is_named() -> None:
+    runs = wanted(["input"])
+    assert [each.name for each in runs] == ["input", "replay"]
+    assert left_out(runs) == ["reads", "layers", "pauses"]
+    assert left_out(wanted(())) == []
+    assert all(wanted([name]) for name in NAMES)

@@ -1,0 +1,43 @@
+"""How long a step takes, and how sure that is."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchlint.profile.timing import timing_of
+from torchlint.verify.measure.rotation import Block
+
+
+def blocks(*seconds: float, steps: int = 4) -> tuple[Block, ...]:
+    """Blocks of a process whose steps take so long."""
+    return tuple(
+        Block(steps, each * steps, each * steps / 2, None, 300.0, None) for each in seconds
+    )
+
+
+def test_a_steady_script_has_little_noise() -> None:
+    found = timing_of({"a": blocks(0.01, 0.0101, 0.0099, 0.01)}, 10)
+    assert found.step_s == pytest.approx(0.01)
+    assert found.cpu_s == pytest.approx(0.005)
+    assert found.steps == 16
+    assert found.noise < 0.02
+
+
+def test_blocks_that_differ_are_noise() -> None:
+    assert timing_of({"a": blocks(0.01, 0.013, 0.009, 0.012)}, 10).noise > 0.1
+
+
+def test_processes_that_differ_are_noise_although_each_is_steady() -> None:
+    one, other = blocks(*[0.01] * 9), blocks(*[0.0121] * 9)
+    assert timing_of({"a": one, "b": one}, 10).noise < 0.001
+    assert timing_of({"a": one, "b": other}, 10).noise == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_single_block_says_nothing_about_noise() -> None:
+    assert timing_of({"a": blocks(0.01)}, 10).noise == 1.0
+
+
+def test_on_a_gpu_the_host_and_the_step_have_times_of_their_own() -> None:
+    block = Block(10, 0.2, 0.2, 0.5, 300.0, None)
+    found = timing_of({"a": (block, block)}, 10)
+    assert (found.step_s, found.host_s) == (0.05, pytest.approx(0.02))

@@ -1,0 +1,73 @@
+"""What the parent makes of the reports of a window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from torchlint.profile import watch as watching
+from torchlint.profile.watch import watch
+from torchlint.runtime.failures import Failed
+from torchlint.runtime.probe.settings import WINDOW
+
+if TYPE_CHECKING:
+    from tests.scenes import Scene
+    from torchlint.profile.evidence import Window
+
+
+def look(scene: Scene, body: str, **more: Any) -> dict[str, Window]:
+    job = scene.job(body, mode=WINDOW, instruments=("reads", "shapes"), **more)
+    with scene.workspace() as workspace:
+        return watch(job, workspace, timeout_s=20.0)
+
+
+SEEN = 'link.send(type="window", steps=10, seconds=0.5, found={"reads": {"n": 1}, "shapes": {}})\n'
+
+
+def test_each_instrument_gets_its_part(scene: Scene) -> None:
+    found = look(scene, SEEN + "link.wait()")
+    assert sorted(found) == ["reads", "shapes"]
+    assert found["reads"].step_s == pytest.approx(0.05)
+    assert found["reads"].found.integer("n") == 1
+
+
+def test_a_script_that_ends_in_its_window_has_told_enough(scene: Scene) -> None:
+    assert look(scene, SEEN + "link.end()")["reads"].steps == 10
+
+
+def test_of_ranks_the_slowest_counts(scene: Scene) -> None:
+    body = """
+        import os
+        seconds = 1.0 + int(os.environ["RANK"])
+        link.send(type="window", steps=10, seconds=seconds, found={"reads": {}, "shapes": {}})
+        link.wait()
+        """
+    assert look(scene, body, nproc=2)["reads"].seconds == 2.0
+
+
+def test_a_rank_that_does_not_step_is_not_waited_for_long(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "_GRACE_S", 0.3)
+    body = f"""
+        import os
+        if os.environ["RANK"] == "0":
+            {SEEN.strip()}
+        link.wait()
+        """
+    assert look(scene, body, nproc=2)["reads"].steps == 10
+
+
+@pytest.mark.parametrize(
+    "sent", ["steps=0, seconds=1.0, found={}", "steps=3, seconds=1.0", 'steps="3", seconds=1.0']
+)
+def test_a_report_that_makes_no_sense_is_a_failure(scene: Scene, sent: str) -> None:
+    with pytest.raises(Failed, match="does not understand"):
+        look(scene, f'link.send(type="window", {sent})\nlink.wait()')
+
+
+def test_a_script_that_ends_before_its_window_says_so(scene: Scene) -> None:
+    with pytest.raises(Failed) as raised:
+        look(scene, "link.end()")
+    assert raised.value.status == "finished"

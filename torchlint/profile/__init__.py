@@ -1,0 +1,1 @@
+"""Watches a run, and says what of its step could be spared."""

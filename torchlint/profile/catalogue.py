@@ -1,0 +1,27 @@
+"""All kinds of run-time findings."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from torchlint.profile import kinds
+from torchlint.profile.kind import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@cache
+def all_kinds() -> Mapping[str, Kind]:
+    """Every kind by its code, sorted."""
+    found: dict[str, Kind] = {}
+    for info in pkgutil.iter_modules(kinds.__path__, f"{kinds.__name__}."):
+        for each in vars(import_module(info.name)).values():
+            if isinstance(each, Kind):
+                assert found.get(each.code, each) is each, each.code
+                found[each.code] = each
+    return MappingProxyType(dict(sorted(found.items())))

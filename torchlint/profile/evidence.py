@@ -1,0 +1,77 @@
+"""All that the runs of a profile have shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torchlint.runtime.messages import Message
+    from torchlint.runtime.survey import Survey
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long a step takes, with the step meter alone.
+
+    Args:
+        step_s: seconds of a step.
+        noise: half of the width of its interval, as a share of it.
+        steps: measured.
+        warmup: steps before them.
+        cpu_s: processor seconds of the stepping process, per step.
+        host_s: seconds that the host needs for a step, which on a GPU it only queues.
+    """
+
+    step_s: float
+    noise: float
+    steps: int
+    warmup: int
+    cpu_s: float
+    host_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one instrument saw in some steps of one run, on the rank that took longest.
+
+    Args:
+        steps: in the window.
+        seconds: they took together, with all instruments of the run.
+        found: what `end()` of the instrument returned; every reader raises MalformedError where
+            something is missing.
+    """
+
+    steps: int
+    seconds: float
+    found: Message
+
+    @property
+    def step_s(self) -> float:
+        """Seconds of a step of this run."""
+        return self.seconds / self.steps
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a program.
+
+    Args:
+        survey: its first steps.
+        timing: the undisturbed run.
+        windows: by name of the instrument; one that failed is missing.
+        processors: that this process may use.
+        ranks: processes that take steps.
+    """
+
+    survey: Survey
+    timing: Timing
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    processors: int = 1
+    ranks: int = 1
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.survey.device == "cuda"

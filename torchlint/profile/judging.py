@@ -1,0 +1,186 @@
+"""From what the runs saw to findings with ceilings, worst first."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.catalogue import all_kinds
+from torchlint.profile.result import RunFinding, Static
+from torchlint.profile.suppressed import Comments
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from torchlint.finding import Finding
+    from torchlint.profile.evidence import Evidence
+    from torchlint.profile.kind import Kind, Observed
+
+CUT: Final = 0.03
+"""Of a step: what costs less is not worth a line."""
+_MOST_SHARE: Final = 0.99
+_HOST_IS_THE_LIMIT: Final = 0.9
+_INPUT_IS_THE_LIMIT: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Findings that matter, worst first; counts without a ceiling; how many were too small.
+
+    `below` are those, `suppressed` is how many others a comment silences, and `watched` are the
+    codes of the kinds that were asked.
+    """
+
+    findings: tuple[RunFinding, ...] = ()
+    census: tuple[RunFinding, ...] = ()
+    small: int = 0
+    together: float | None = None
+    cut: float = 0.0
+    below: tuple[RunFinding, ...] = ()
+    suppressed: int = 0
+    watched: tuple[str, ...] = ()
+
+
+def judge(evidence: Evidence, static: Sequence[Finding]) -> Judged:
+    """Ask every kind whose instruments saw something.
+
+    Args:
+        static: what `check` finds in the project, hints included.
+
+    Raises:
+        MalformedError: an instrument has sent what its kind does not understand.
+    """
+    by_code = _asked(evidence, static)
+    everything = [each for found in by_code.values() for each in found]
+    cut = max(CUT, evidence.timing.noise)
+    comments = Comments()
+    silenced = [comments.silence(each) for each in everything]
+    found = [each for each, away in zip(everything, silenced, strict=True) if not away]
+    large = sorted(
+        (each for each in found if (each.share or 0.0) >= cut),
+        key=lambda each: (-(each.share or 0.0), each.code, each.path, each.row),
+    )
+    small = [each for each in found if each.share is not None and each.share < cut]
+    rest = [each for each in found if each.share is None]
+    unknown = [each for each in rest if not each.census]
+    shares = sum(each.share or 0.0 for each in large)
+    together = 1.0 / (1.0 - min(shares, _MOST_SHARE)) if len(large) > 1 else None
+    return Judged(
+        (*large, *sorted(unknown, key=_place)),
+        tuple(sorted((each for each in rest if each.census), key=_place)),
+        len(small),
+        together,
+        cut,
+        below=tuple(sorted(small, key=_place)),
+        suppressed=sum(
+            away and (each.share is None or each.share >= cut)
+            for each, away in zip(everything, silenced, strict=True)
+        ),
+        watched=tuple(by_code),
+    )
+
+
+def _asked(evidence: Evidence, static: Sequence[Finding]) -> dict[str, list[RunFinding]]:
+    """What each kind says whose instruments saw something, by its code."""
+    return {
+        kind.code: [_finding(kind, each, evidence, static) for each in kind.judge(evidence)]
+        for kind in all_kinds().values()
+        if kind.judge is not None and all(name in evidence.windows for name in kind.instruments)
+    }
+
+
+def unjudged(judged: Judged, instruments: Collection[str]) -> tuple[str, ...]:
+    """The codes of the kinds that were not asked, although their instruments were to watch."""
+    return tuple(
+        kind.code
+        for kind in all_kinds().values()
+        if kind.judge is not None
+        and kind.code not in judged.watched
+        and all(name in instruments for name in kind.instruments)
+    )
+
+
+def _place(finding: RunFinding) -> tuple[str, str, int]:
+    return finding.code, finding.path, finding.row
+
+
+def _finding(
+    kind: Kind, seen: Observed, evidence: Evidence, static: Sequence[Finding]
+) -> RunFinding:
+    path, row = seen.place or ("", 0)
+    shown = os.path.relpath(path) if path else ""
+    share = None if seen.share is None else max(0.0, min(seen.share, _MOST_SHARE))
+    return RunFinding(
+        code=kind.code,
+        name=kind.name,
+        path=shown,
+        row=row,
+        fact=seen.fact,
+        action=seen.action,
+        share=share,
+        census=kind.census and not evidence.on_gpu,
+        static=tuple(confirmed(static, seen.rules, shown, row)),
+        rules=tuple(seen.rules),
+        values=seen.values,
+    )
+
+
+def confirmed(
+    static: Iterable[Finding], codes: Sequence[str], path: str, row: int
+) -> Iterable[Static]:
+    """The findings of these rules at a place, which a run has confirmed."""
+    for each in static:
+        last = max(each.end.row, each.start.row)
+        if each.code in codes and _same(each.path, path) and each.start.row <= row <= last:
+            yield as_static(each, "confirmed")
+
+
+def as_static(finding: Finding, status: str) -> Static:
+    return Static(
+        finding.code,
+        finding.name,
+        finding.path,
+        finding.start.row,
+        finding.tier.value,
+        status,
+        has_fix=finding.fix is not None,
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    return bool(other) and os.path.realpath(one) == os.path.realpath(other)
+
+
+# what a step waits for ----------------------------------------------------------------------
+
+
+def lanes_of(evidence: Evidence) -> dict[str, float]:
+    """Shares of a steady step by what the host did, of the first run."""
+    seen = evidence.survey
+    start = max(0, seen.warm - 1)
+    medians = {
+        name: statistics.median(values[start:] or values)
+        for name, values in seen.lanes.items()
+        if values
+    }
+    whole = sum(medians.values())
+    return {name: value / whole for name, value in medians.items()} if whole else {}
+
+
+def limit_of(evidence: Evidence, lanes: Mapping[str, float]) -> str:
+    """What a step waits for, in one sentence (TR001)."""
+    timing = evidence.timing
+    step_ms, host_ms = 1e3 * timing.step_s, 1e3 * timing.host_s
+    if evidence.on_gpu:
+        if timing.host_s >= _HOST_IS_THE_LIMIT * timing.step_s:
+            return f"host: the CPU needs {host_ms:.3g} of {step_ms:.3g} ms to queue a step"
+        return f"device: the CPU queues a step in {host_ms:.3g} of {step_ms:.3g} ms"
+    data = lanes.get("data", 0.0)
+    if data >= _INPUT_IS_THE_LIMIT:
+        return f"input: {data:.0%} of a step of {step_ms:.3g} ms waits for the next batch"
+    busy = timing.cpu_s / timing.step_s
+    parts = sorted(lanes.items(), key=lambda each: -each[1])
+    most = ", ".join(f"{name} {share:.0%}" for name, share in parts[:3] if share >= CUT)
+    return f"processor: {busy:.2g} of {evidence.processors} are busy ({most})"

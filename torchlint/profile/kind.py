@@ -1,0 +1,68 @@
+"""What a kind of run-time finding declares, and one finding."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from torchlint.profile.evidence import Evidence
+
+    Judge = Callable[[Evidence], Iterable["Observed"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Something that a run has shown.
+
+    Args:
+        place: real path and row of the user's code; None: it has no line.
+        fact: what was seen, with its unit: `3 reads a step, the host waits 6.1 ms`.
+        action: what to do, as a clause that follows a semicolon: `keep the sum on the device`.
+        share: of the step, from 0 to below 1, that it costs at most; None: the run cannot tell.
+        rules: codes of the static rules that are about the same thing.
+        values: the numbers behind the fact, for programs.
+    """
+
+    place: tuple[str, int] | None
+    fact: str
+    action: str
+    share: float | None
+    rules: tuple[str, ...] = ()
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(eq=False, kw_only=True)
+class Kind:
+    """A kind of run-time finding. Its page is the docstring of the file that makes it, and its
+    name that of the file.
+
+    Args:
+        code: `TR` and three digits; the first digit is the family of the static rules.
+        summary: what it reports, in lists.
+        instruments: names of `runtime.probe.instruments` whose windows it judges. If one of them
+            is missing, it is not asked.
+        census: it counts what costs nothing on a CPU, so its findings have no ceiling there, and
+            stand under a heading of their own.
+    """
+
+    code: str
+    summary: str
+    instruments: tuple[str, ...] = ()
+    census: bool = False
+    name: str = ""
+    page: str = ""
+    judge: Judge | None = None
+
+    def __post_init__(self) -> None:
+        home = sys._getframe(2).f_globals  # 1 is `__init__`
+        self.name = self.name or str(home["__name__"]).rpartition(".")[2].replace("_", "-")
+        self.page = self.page or home["__doc__"] or ""
+
+    def judges(self, judge: Judge) -> Judge:
+        """Register the function that gives the findings of a run."""
+        self.judge = judge
+        return judge

@@ -1,0 +1,1 @@
+"""The kinds of run-time findings, one file each."""

@@ -1,0 +1,144 @@
+"""Read no values of the device in the step.
+
+## What it does
+Reports lines at which the host reads values of tensors: `loss.item()`, `float(loss)`, `if loss:`,
+`print(loss)`, `tensor.tolist()`, `.numpy()`, `.cpu()`, and what reads without saying so: `x[mask]`,
+`nonzero`, `unique`, `masked_select`, `where` with one argument, `repeat_interleave` with a tensor.
+
+## Why it is slow
+The host orders work for the GPU and goes on. To read a value, it has to wait until the GPU has done
+everything that was ordered before, and meanwhile it orders nothing. Then the GPU runs dry.
+
+## How it is seen
+Each such call is counted at its line of your code, also inside `forward`, in helpers and in
+callbacks of a framework. On a GPU, only tensors that lie there count, and the call is timed. A read
+and what follows it at the same line (`.cpu().numpy()`) count once.
+
+On a CPU nothing waits, so this is a list of the lines that would wait on a GPU, as far as is known.
+What datasets and torch's optimizers read is left out, since it would lie in main memory there too;
+`.to("cpu")` cannot be told from `.to(device)`, and is left out as well.
+
+## What the ceiling means
+The step time if the host did not wait at this line at all. A wait that is removed often moves to
+the next read of the step, and the GPU's own work sets an end to what can be gained.
+
+## When it is silent
+- At a line that reads in a single step of the window, or in one of fifty or fewer: a value that is
+  logged now and then costs next to nothing.
+- Where C++ code reads, as `torch.tensor` of a list of tensors does; or a method that a subclass of
+  `Tensor` has written anew.
+- In a program that `torch.compile` has compiled, functions of `torch` such as `torch.nonzero(x)`
+  are not watched; methods such as `x.nonzero()` are.
+
+## What to do
+Keep sums and metrics in tensors on the device, and read them once every hundred steps. Decide by
+tensors with `torch.where` in place of `if`. Replace `x[mask]` by a product with the mask, or by
+`masked_fill`, where the shape need not change. Pass `output_size` to `repeat_interleave`.
+
+## References
+- PyTorch documentation, "CUDA semantics: asynchronous execution"
+- PyTorch performance tuning guide, "Avoid unnecessary CPU-GPU synchronization"
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.loaders import objects, place_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torchlint.profile.evidence import Evidence, Window
+    from torchlint.runtime.messages import Message
+
+_RULES: Final = ("TL201", "TL202", "TL204", "TL215")
+_RAREST: Final = 0.02
+"""Of steps; what is read as rarely is no finding, wherever the window begins."""
+_MOST_SHARE: Final = 0.99
+_BY_SHAPE: Final = frozenset(
+    ("mask index", "nonzero", "unique", "masked_select", "where", "repeat_interleave")
+)
+"""What reads to learn the shape of a result."""
+_SCALERS: Final = ("torch.amp.", "torch.cuda.amp.")
+
+kind = Kind(
+    code="TR201",
+    summary="the host reads values of tensors in the step",
+    instruments=("reads",),
+    census=True,
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """A finding for each line."""
+    window = evidence.windows["reads"]
+    lines: dict[tuple[str, int], list[Message]] = defaultdict(list)
+    for read in objects(window.found, "reads"):
+        place = place_or_none(read, "place")
+        if place is not None:
+            lines[place].append(read)
+    for place, reads in sorted(lines.items()):
+        steps = max(read.integer("steps") for read in reads)
+        if steps > math.ceil(_RAREST * window.steps):
+            yield _line(place, reads, window, on_gpu=evidence.on_gpu)
+
+
+def _line(
+    place: tuple[str, int], reads: Sequence[Message], window: Window, *, on_gpu: bool
+) -> Observed:
+    calls = {read.text("kind"): read.integer("calls") for read in reads}
+    wait_s = sum(read.number("seconds") for read in reads) / window.steps
+    fact = f"{_times(sum(calls.values()), window.steps)} ({_listed(calls)}){_where(reads)}"
+    if on_gpu:
+        fact += f", the host waits {1e3 * wait_s:.1f} ms"
+    return Observed(
+        place,
+        fact,
+        _action(reads),
+        min(wait_s / window.step_s, _MOST_SHARE) if on_gpu else None,
+        _RULES,
+        {
+            "kinds": {kind: count / window.steps for kind, count in calls.items()},
+            "wait_ms": 1e3 * wait_s if on_gpu else None,
+            "with_gradient": sum(read.integer("graph") for read in reads) / window.steps,
+        },
+    )
+
+
+def _times(calls: int, steps: int) -> str:
+    """`3 reads a step`, `1 read in 10 steps`."""
+    per_step = calls / steps
+    if per_step <= 0.5:
+        return f"1 read in {steps / calls:.0f} steps"
+    if per_step < 0.9:
+        return f"{calls} reads in {steps} steps"
+    shown = f"{per_step:.0f}" if abs(per_step - round(per_step)) < 0.1 else f"{per_step:.1f}"
+    return f"{shown} read{'' if shown == '1' else 's'} a step"
+
+
+def _listed(calls: dict[str, int]) -> str:
+    """`item`, `bool`; the one that is called most comes first."""
+    return ", ".join(f"`{kind}`" for kind in sorted(calls, key=lambda each: (-calls[each], each)))
+
+
+def _where(reads: Sequence[Message]) -> str:
+    within = ""
+    if all(read.integer("backward") == read.integer("calls") for read in reads):
+        within = " inside `backward`"
+    hidden = {via for read in reads if (via := read.text_or_none("via")) is not None}
+    return within + (f" in {min(hidden)}" if len(hidden) == 1 else "")
+
+
+def _action(reads: Sequence[Message]) -> str:
+    if any((read.text_or_none("via") or "").startswith(_SCALERS) for read in reads):
+        return "bfloat16 needs no scaler, which asks for infinite gradients"
+    if all(read.text("kind") in _BY_SHAPE for read in reads):
+        return "keep the shape, and mask what does not count"
+    if all(read.text("kind") == "bool" for read in reads):
+        return "decide on the device (`torch.where`), or every hundred steps"
+    return "keep the value on the device, and read it every hundred steps"

@@ -1,0 +1,163 @@
+"""Have the next batch ready when the step needs it.
+
+## What it does
+Reports a line that waits for a `DataLoader` in each step, with the time that it waits there. If the
+training process loads the batches itself, it names the stage that takes most of the time: the
+dataset, or the function that makes a batch of samples. It also reports a loader whose worker
+processes start anew in each epoch, if that takes a notable part of it.
+
+## Why it is slow
+While a step waits for a batch, neither the model nor the GPU works. Worker processes load the next
+batches during the step; if they still fall behind, loading itself is too slow for the model.
+
+## How it is seen
+Each `next` of a loader's iterator is timed on the thread that trains. The first batch of an epoch,
+which has to wait for workers to start, is counted for itself. In another run each loader hands out
+one batch again and again, so that steps take as long as they would if batches cost nothing.
+
+## What the ceiling means
+The step time if a batch were always there: that of the run that replays a batch. The ceiling is
+never more than the wait that was seen at this line, plus a tenth. Workers need processors too, so
+on a CPU that is busy with the model less is gained.
+
+## When it is silent
+- If the wait is short, or if batches that cost nothing would not make the step shorter.
+- If another thread takes the batches from the loader: what the training thread waits for then is
+  not the loader.
+- If the data does not come from a torch `DataLoader`.
+
+## What to do
+Without workers, set `num_workers`; `torchlint profile --sweep workers` finds out how many pay off.
+With workers, add some as long as there are processors, or make the slow stage cheaper: read files
+once, decode smaller images, and do for the whole dataset what does not change from epoch to epoch.
+Keep workers from one epoch to the next with `persistent_workers=True`.
+
+## References
+- PyTorch documentation, `torch.utils.data`: single- and multi-process data loading
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.loaders import input_share, loaders_of, processors_of_a_rank, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.evidence import Evidence
+    from torchlint.profile.loaders import Loader
+
+_LEAST: Final = 0.01
+"""Of a step; less is no finding."""
+_TRUST: Final = 1.1
+"""How much more than the wait that was seen may be gained."""
+_MOST_SHARE: Final = 0.99
+
+kind = Kind(
+    code="TR101",
+    summary="a step waits for its batch",
+    instruments=("input", "replay"),
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """A finding for each place that waits, and for each whose loader starts workers anew."""
+    for loader in loaders_of(evidence.windows["input"]):
+        yield from _waits(loader, evidence)
+        yield from _starts(loader, evidence)
+
+
+def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
+    window = evidence.windows["input"]
+    blocked = loader.blocked_s / window.seconds
+    share = min(input_share(evidence), _TRUST * blocked, _MOST_SHARE)
+    if share < _LEAST:
+        return
+    wait_ms = 1e3 * loader.blocked_s / window.steps
+    cores = processors_of_a_rank(evidence)
+    fact = f"{wait_ms:.1f} ms a step in `next(loader)`{_stage(loader, window.steps)}"
+    yield Observed(
+        loader.place,
+        f"{fact}; {_many(loader.workers, 'worker')}, {_many(cores, 'core')}",
+        _action(loader, cores),
+        share,
+        ("TL109",) if _lies_in_memory(loader) else ("TL108",) if loader.workers else _ALONE,
+        {
+            "wait_ms": wait_ms,
+            "workers": loader.workers,
+            "processors": cores,
+            "dataset": loader.dataset,
+            "samples_ms": 1e3 * loader.samples_s / window.steps,
+            "collate_ms": 1e3 * loader.collate_s / window.steps,
+        },
+    )
+
+
+_ALONE: Final = ("TL101", "TL108")
+
+
+def _lies_in_memory(loader: Loader) -> bool:
+    """Whether workers have nothing to do but to pass samples on."""
+    return bool(loader.workers) and loader.dataset == "TensorDataset"
+
+
+def _stage(loader: Loader, steps: int) -> str:
+    """The stage that takes at least half of the wait. What workers do is not seen."""
+    half_s = loader.blocked_s / 2
+    stages = ((loader.samples_s, _samples(loader)), (loader.collate_s, _collate(loader)))
+    for seconds, name in stages:
+        if not loader.workers and seconds >= half_s:
+            return f", {1e3 * seconds / steps:.1f} of it in {name}"
+    return ""
+
+
+def _samples(loader: Loader) -> str:
+    return f"`{loader.dataset}`" + (f" ({shown(loader.samples)})" if loader.samples else "")
+
+
+def _collate(loader: Loader) -> str:
+    return "collating" + (f" ({shown(loader.collate)})" if loader.collate else "")
+
+
+def _action(loader: Loader, cores: int) -> str:
+    if _lies_in_memory(loader):
+        return "take samples that lie in memory without workers"
+    cheaper = f"make {_samples(loader)} cheaper"
+    if not loader.workers:
+        collates = loader.collate_s > loader.samples_s
+        slow = f"make {_collate(loader)} cheaper" if collates else cheaper
+        return "let workers load (`--sweep workers`)" if cores > 1 else slow
+    return cheaper if loader.workers >= cores else f"add workers (`--sweep workers`), or {cheaper}"
+
+
+def _starts(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
+    """What it costs that workers start anew, and that the first batch waits for them."""
+    window = evidence.windows["input"]
+    if not loader.workers or loader.persistent or not loader.firsts:
+        return
+    each_s = loader.first_s / loader.firsts
+    if loader.firsts > 1:
+        share = loader.first_s / window.seconds
+    elif loader.length and 2 * loader.batches >= window.steps:  # an epoch of training
+        share = each_s / (loader.length * evidence.timing.step_s)
+    else:
+        return  # how often such an epoch begins is unknown
+    if share < _LEAST:
+        return
+    always = loader.batches == loader.firsts
+    yield Observed(
+        loader.place,
+        f"{1e3 * each_s:.0f} ms until the first batch of "
+        f"{'each step' if always else 'an epoch'}; {_many(loader.workers, 'worker')} started anew",
+        "keep one iterator over the steps" if always else "pass `persistent_workers=True`",
+        min(share, _MOST_SHARE),
+        ("TL104",) if always else ("TL103",),
+        {"first_ms": 1e3 * each_s, "starts": loader.firsts, "workers": loader.workers},
+    )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,77 @@
+"""What each layer costs.
+
+## What it does
+Lists the modules that take most of the forward pass: their time without the modules inside them,
+calls in a step, parameters, and the shape of the last output. It is a table below the findings
+and never a finding itself: a layer that takes a third of the time is no mistake.
+
+## Why it is slow
+A layer's time depends on the size of what goes through it more than on its parameters. A
+convolution at full resolution, with a few thousand parameters, often takes longer than all layers
+after it.
+
+## How it is seen
+In a run of its own, each call of a module is timed: on a CPU by the clock of the calling thread,
+on a GPU by two events in the stream. A module's time is that of its calls less that of the
+modules which it calls. What the timing itself takes between them is left out.
+
+## What the ceiling means
+There is none. The share is of the forward pass alone; the backward pass of a layer usually takes
+about twice as long.
+
+## When it is silent
+Layers inside a compiled region are hidden, since the compiler fuses them: the region is one row.
+Functions that are no modules count for the module that calls them.
+
+## What to do
+Read it before you change the network: pooling or a stride before the first expensive layer, fewer
+channels at full resolution, or another kind of layer there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind
+from torchlint.profile.layers import Row
+from torchlint.profile.loaders import objects
+
+if TYPE_CHECKING:
+    from torchlint.profile.evidence import Evidence
+    from torchlint.runtime.messages import Message
+
+MOST: Final = 20
+_LEAST_SHARE: Final = 0.005
+
+kind = Kind(
+    code="TR301",
+    summary="what each layer costs in the forward pass",
+    instruments=("layers",),
+)
+
+
+def table(evidence: Evidence) -> list[Row]:
+    """The layers that take most of the forward pass, worst first; none if it was not watched.
+
+    Raises:
+        MalformedError: the instrument has sent something else.
+    """
+    window = evidence.windows.get("layers")
+    if window is None:
+        return []
+    whole = window.found.number("forward_seconds")
+    rows = [_row(each, whole, window.steps) for each in objects(window.found, "modules")]
+    worth = [row for row in rows if row.share >= _LEAST_SHARE]
+    return sorted(worth, key=lambda row: (-row.share, row.name, row.kind))[:MOST]
+
+
+def _row(module: Message, whole: float, steps: int) -> Row:
+    kind = module.text("class")
+    return Row(
+        name=module.text("name") or kind,
+        kind=kind,
+        share=module.number("self_seconds") / whole if whole > 0 else 0.0,
+        calls=module.integer("calls") / steps,
+        parameters=module.integer("own_parameters"),
+        shape=", ".join(map(str, module.integers("shape"))),
+    )

@@ -1,0 +1,97 @@
+"""Copy batches to the GPU from pinned memory, without waiting.
+
+## What it does
+Reports lines that copy from main memory to the GPU while the host waits: from memory that is not
+pinned, also with `non_blocking=True`, which is one in name only then; and from pinned memory
+without `non_blocking=True`.
+
+## Why it is slow
+The GPU can only fetch from memory that is pinned. Anything else is first copied into a buffer that
+is, and the host takes part in that. A blocking copy waits until all is done, so that meanwhile
+nothing is ordered for the GPU.
+
+## How it is seen
+`Tensor.to`, `.cuda()` and `.copy_` are timed on the host, wherever they copy to a GPU, and the
+source is asked whether it is pinned. No debug mode of torch reports this.
+
+## What the ceiling means
+The step time if the host did not spend the time of these calls. The bytes still have to cross the
+bus; while they do, the GPU can work on the batch before.
+
+## When it is silent
+Without a GPU; for copies that are small or rare; for tensors that are created on the GPU at once;
+and for what C++ code copies, as `torch.tensor(values, device="cuda")`.
+
+## What to do
+Give the `DataLoader` `pin_memory=True`, and copy with `.to(device, non_blocking=True)`. Create
+constants on the device, once, before the loop.
+
+## References
+- PyTorch tutorial, "A guide on good usage of non_blocking and pin_memory() in PyTorch"
+- PyTorch documentation, "CUDA semantics: use pinned memory buffers"
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.loaders import objects, place_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torchlint.profile.evidence import Evidence, Window
+    from torchlint.runtime.messages import Message
+
+_MOST_SHARE: Final = 0.99
+_FEWEST_STEPS: Final = 2
+_MEGABYTE: Final = 1e6
+
+kind = Kind(
+    code="TR202",
+    summary="the host waits while a batch is copied to the GPU",
+    instruments=("reads",),
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """A finding for each line."""
+    if not evidence.on_gpu:
+        return
+    window = evidence.windows["reads"]
+    lines: dict[tuple[str, int], list[Message]] = defaultdict(list)
+    for copy in objects(window.found, "copies"):
+        place = place_or_none(copy, "place")
+        if place is not None and copy.integer("steps") >= _FEWEST_STEPS:
+            lines[place].append(copy)
+    for place, copies in sorted(lines.items()):
+        yield _line(place, copies, window)
+
+
+def _line(place: tuple[str, int], copies: Sequence[Message], window: Window) -> Observed:
+    wait_s = sum(each.number("seconds") for each in copies) / window.steps
+    megabytes = sum(each.integer("bytes") for each in copies) / window.steps / _MEGABYTE
+    kinds = {each.text("kind") for each in copies}
+    if kinds == {"blocking"}:
+        how, action = "from pinned memory without `non_blocking`", "pass `non_blocking=True`"
+    else:
+        how, action = "from memory that is not pinned", "set `pin_memory=True` in the DataLoader"
+        if "pageable, non-blocking" in kinds:
+            how += ", non-blocking in name only"
+        else:
+            action += ", and pass `non_blocking=True`"
+    return Observed(
+        place,
+        f"{megabytes:.3g} MB a step {how}, the host waits {1e3 * wait_s:.1f} ms",
+        action,
+        min(wait_s / window.step_s, _MOST_SHARE),
+        ("TL102", "TL205", "TL206"),
+        {"megabytes": megabytes, "wait_ms": 1e3 * wait_s, "kinds": _per_step(copies, window)},
+    )
+
+
+def _per_step(copies: Sequence[Message], window: Window) -> dict[str, float]:
+    return {each.text("kind"): each.integer("calls") / window.steps for each in copies}

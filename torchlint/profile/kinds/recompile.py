@@ -1,0 +1,114 @@
+"""Compile once, not again and again.
+
+## What it does
+Reports functions that `torch.compile` compiles again in at least two steps after the warm-up, with
+the guard that failed; and functions that it has given up, since they were compiled too often.
+
+## Why it is slow
+Compiled code is made for the shapes, numbers and objects that it was traced with. If one of them
+changes and a guard asks for it, dynamo traces and compiles the function anew, which takes from a
+tenth of a second to minutes. After eight times it gives up, and the function runs as if it had
+never been compiled.
+
+## How it is seen
+By dynamo's own counters, after each step. If dynamo says so, also by its clock, and by its record
+of what was compiled and why.
+
+## What the ceiling means
+The step time if nothing were compiled in these steps. A run that goes on until every variant is
+compiled gains less. Where the function was given up there is no ceiling.
+
+## When it is silent
+If nothing is compiled after the warm-up, or in a single step only, as for the last batch of an
+epoch.
+
+## What to do
+Look at the guard: a Python number that changes in each step should be a tensor; sizes that change
+need `dynamic=True` or `torch._dynamo.mark_dynamic`; a new function or module in each step should be
+made once. `TORCH_LOGS=recompiles` tells of each case.
+
+## References
+- PyTorch documentation, "torch.compile: dealing with recompilations"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.messages import MalformedError, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.evidence import Evidence
+
+_FEWEST_STEPS: Final = 2
+_EVERY_STEP: Final = 0.9
+_MOST_SHARE: Final = 0.99
+_RULES: Final = ("TL507", "TL511")
+
+kind = Kind(
+    code="TR502",
+    summary="code is compiled again while the script trains, or no longer compiled",
+    instruments=("recompiles",),
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """A finding for what is compiled in the window, and one for each function that is given up."""
+    window = evidence.windows["recompiles"]
+    found, values = window.found, {"breaks": _counted(window.found, "breaks")}
+    if found.integer("in_steps") >= _FEWEST_STEPS:
+        functions = objects(found, "functions")
+        seconds = found.number_or_none("seconds")
+        guards = [text for text, _ in _counted(found, "guards")]
+        yield Observed(
+            place_or_none(functions[0], "place") if functions else None,
+            _fact(found, window.steps) + (f", as `{guards[0]}` fails" if guards else ""),
+            "make what changes a tensor, or compile with `dynamic=True`",
+            None if seconds is None else min(seconds / window.seconds, _MOST_SHARE),
+            _RULES,
+            {"frames": found.integer("frames"), "seconds": seconds, "guards": guards, **values},
+        )
+    for place in _given_up(found):
+        fact = "dynamo has given up a function that was compiled too often; it runs uncompiled"
+        yield Observed(
+            place, fact, "`TORCH_LOGS=recompiles` tells what changes", None, _RULES, values
+        )
+
+
+def _fact(found: Message, steps: int) -> str:
+    frames, in_steps = found.integer("frames"), found.integer("in_steps")
+    names = [each.text("name") for each in objects(found, "functions")]
+    seconds = found.number_or_none("seconds")
+    what = f"`{names[0]}`" if names else "code"
+    others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    fact = f"{what}{others} compiled again in {in_steps} of {steps} steps"
+    if in_steps >= _EVERY_STEP * steps:
+        fact = f"{what}{others} compiled again in each step"
+    elif found.integer("last", 0) < steps / 2:
+        fact += ", none in the later half"
+    return fact if not seconds else f"{fact}, {1e3 * seconds / frames:.0f} ms each time"
+
+
+def _counted(found: Message, key: str) -> list[tuple[str, int]]:
+    """Texts with a number each."""
+    values = found.values.get(key)
+    if not isinstance(values, list):
+        raise MalformedError(f"{found.type}: {key} is no list")
+    for each in values:
+        if not (isinstance(each, list) and [type(part) for part in each] == [str, int]):
+            raise MalformedError(f"{found.type}: {each!r} is no text with its count")
+    return [(text, count) for text, count in values]
+
+
+def _given_up(found: Message) -> list[tuple[str, int] | None]:
+    """Places, each once."""
+    values = found.values.get("given_up")
+    if not isinstance(values, list):
+        raise MalformedError(f"{found.type}: given_up is no list")
+    places = [place_or_none(Message(found.type, {"given_up": each}), "given_up") for each in values]
+    return list(dict.fromkeys(places))

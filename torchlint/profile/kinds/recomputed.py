@@ -1,0 +1,87 @@
+"""Keep activations if the memory is there.
+
+## What it does
+Reports modules whose forward pass runs again during the backward pass, because of activation
+checkpointing, and what that takes.
+
+## Why it is slow
+A checkpoint forgets the activations of its modules and computes them again when the backward pass
+needs them. That is one more forward pass of these modules in each step. It pays only if the
+memory is needed: for a model that does not fit otherwise, or for a larger batch.
+
+## How it is seen
+Calls of modules are timed in a run of its own. A call during a backward pass is a second one for
+the same activations. Only the outermost module of each such call is counted, so nothing is
+counted twice.
+
+## What the ceiling means
+The part of the step in which modules run again. Without checkpoints none of it is left; then the
+step needs more memory, which may not be there.
+
+## When it is silent
+If no module runs again, and for checkpointed functions that call no modules. Checkpoints inside a
+compiled region are not seen.
+
+## What to do
+Take the checkpoints off if the memory without them is free, or checkpoint every second block. If
+there are no gradients for the block, as for a frozen encoder, it needs no checkpoint at all.
+
+## References
+- PyTorch documentation, `torch.utils.checkpoint`
+- Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.loaders import objects, place_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.evidence import Evidence
+    from torchlint.runtime.messages import Message
+
+_MOST_NAMES: Final = 3
+
+kind = Kind(
+    code="TR501",
+    summary="modules run again in the backward pass",
+    instruments=("layers",),
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """A finding for each line that calls modules which run again."""
+    window = evidence.windows["layers"]
+    places: dict[tuple[str, int] | None, list[Message]] = {}
+    for module in objects(window.found, "modules"):
+        if module.number("recomputed_seconds") > 0 and module.integer("calls"):
+            places.setdefault(place_or_none(module, "place"), []).append(module)
+    for place, modules in places.items():
+        seconds = sum(module.number("recomputed_seconds") for module in modules)
+        names = names_of([module.text("name") or module.text("class") for module in modules])
+        verb = "runs" if len(modules) == 1 else "run"
+        step_ms = 1e3 * seconds / window.steps
+        yield Observed(
+            place,
+            f"{names} {verb} again in the backward pass, {step_ms:.3g} ms a step",
+            "keep the activations if the memory is there",
+            seconds / window.seconds,
+            ("TL509",),
+            {"seconds": seconds, "modules": len(modules)},
+        )
+
+
+def names_of(names: list[str]) -> str:
+    """`blocks.*` for `blocks.0` and `blocks.1`; else the first few."""
+    parents = {name.rpartition(".")[0] for name in names}
+    ends = {name.rpartition(".")[2] for name in names}
+    if len(names) > 1 and len(parents) == 1 and all(end.isdecimal() for end in ends):
+        parent = parents.pop()
+        return f"{parent}.*" if parent else "*"
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

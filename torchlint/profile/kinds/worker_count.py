@@ -1,0 +1,73 @@
+"""Start no more workers than there are processors for them.
+
+## What it does
+Reports a `DataLoader` with many more worker processes than processors that this process may use, if
+input matters for the step at all. With several ranks, each has its part of the processors.
+
+## Why it is slow
+Workers that compute share the processors with each other and with the training process. More of
+them load no faster; each takes memory, time to start, and time from the process that trains.
+
+## How it is seen
+The number of workers is that of the loaders that handed out batches. The processors are those that
+the process may use: containers and job schedulers often allow fewer than the machine has.
+
+## What the ceiling means
+There is none: nothing was measured with fewer workers.
+
+## When it is silent
+- If there are fewer workers than one and a half times the processors, or one more than processors.
+- If steps take as long when each loader hands out one batch again and again: then neither waiting
+  for workers nor their load costs anything.
+
+## What to do
+Try as many workers as processors, and fewer; `torchlint profile --sweep workers` does so. Workers
+that mostly wait for a disk or a network may be more.
+
+## References
+- PyTorch documentation, `torch.utils.data.DataLoader`: `num_workers`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.loaders import input_share, loaders_of, processors_of_a_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.evidence import Evidence
+
+_TOO_MANY: Final = 1.5
+_MORE: Final = 2
+_MATTERS: Final = 0.03
+"""Of a step: what input has to cost."""
+
+kind = Kind(
+    code="TR102",
+    summary="a loader has more workers than there are processors for them",
+    instruments=("input", "replay"),
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """A finding for each place whose loader has too many."""
+    if input_share(evidence) < max(_MATTERS, evidence.timing.noise):
+        return
+    cores = processors_of_a_rank(evidence)
+    for loader in loaders_of(evidence.windows["input"]):
+        if loader.workers < max(cores + _MORE, _TOO_MANY * cores):
+            continue
+        noun = "processor" if cores == 1 else "processors"
+        whose = "each rank" if evidence.ranks > 1 else "this process"
+        yield Observed(
+            loader.place,
+            f"{loader.workers} workers, but {cores} {noun} for {whose}",
+            "try as many workers as processors (`--sweep workers`)",
+            None,
+            (),
+            {"workers": loader.workers, "processors": cores},
+        )

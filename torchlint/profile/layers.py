@@ -1,0 +1,26 @@
+"""What each module costs in `forward`, for the table of a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One module.
+
+    Args:
+        name: within its root: `encoder.blocks.3`.
+        kind: name of its class.
+        share: of the forward time, without the modules inside it.
+        calls: in a step.
+        parameters: own ones.
+        shape: of its last output, as `16, 64, 112, 112`; empty if unknown.
+    """
+
+    name: str
+    kind: str
+    share: float
+    calls: float
+    parameters: int
+    shape: str

@@ -1,0 +1,134 @@
+"""What the instrument `input` saw of the loaders, checked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.messages import MalformedError, Message
+
+if TYPE_CHECKING:
+    from torchlint.profile.evidence import Evidence, Window
+
+_MOST_SHARE: Final = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """One loader, as one place of the user's code asks it for batches.
+
+    Args:
+        place: of that line.
+        dataset: name of its class.
+        samples: row of the `def` that makes samples, if it is the user's.
+        collate: row of the `def` that makes batches of them, if it is the user's.
+        workers: processes.
+        persistent: the workers outlive an epoch.
+        length: batches of an epoch, if known.
+        batches: handed out in the window.
+        wait_s: seconds in `next`, without the first batches of epochs.
+        firsts: first batches of epochs in the window.
+        first_s: seconds until they were there, with the start of the workers.
+        samples_s: seconds in the dataset, in the training process.
+        collate_s: seconds in the collate function, in the training process.
+    """
+
+    place: tuple[str, int] | None
+    dataset: str
+    samples: tuple[str, int] | None
+    collate: tuple[str, int] | None
+    workers: int
+    persistent: bool
+    length: int | None
+    batches: int
+    wait_s: float
+    firsts: int
+    first_s: float
+    samples_s: float
+    collate_s: float
+
+    @property
+    def blocked_s(self) -> float:
+        """Seconds of the window that were spent waiting for batches. The first of an epoch is like
+        the others unless it waits for workers."""
+        return self.wait_s if self.workers else self.wait_s + self.first_s
+
+
+def loaders_of(window: Window) -> tuple[Loader, ...]:
+    """All of a window.
+
+    Raises:
+        MalformedError: something is missing, or of another type.
+    """
+    return tuple(map(_loader, objects(window.found, "loaders")))
+
+
+def objects(message: Message, key: str) -> tuple[Message, ...]:
+    """A list of objects.
+
+    Raises:
+        MalformedError: it is something else.
+    """
+    values = message.values.get(key)
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        raise MalformedError(f"{message.type}: {key} is no list of objects")
+    return tuple(Message(f"{message.type}.{key}", each) for each in values)
+
+
+def place_or_none(message: Message, key: str) -> tuple[str, int] | None:
+    """A path and a row.
+
+    Raises:
+        MalformedError: it is something else.
+    """
+    value = message.values.get(key)
+    if value is None:
+        return None
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        path, row = value
+        if isinstance(path, str) and isinstance(row, int):
+            return path, row
+    raise MalformedError(f"{message.type}: {key} is no path with a row")
+
+
+def shown(place: tuple[str, int]) -> str:
+    """A place as in a message: `data.py:31`."""
+    return f"{os.path.basename(place[0])}:{place[1]}"
+
+
+def processors_of_a_rank(evidence: Evidence) -> int:
+    """How many each process that trains has for itself and its workers."""
+    return max(1, evidence.processors // max(1, evidence.ranks))
+
+
+def _loader(each: Message) -> Loader:
+    length = each.number_or_none("length")
+    return Loader(
+        place=place_or_none(each, "place"),
+        dataset=each.text("dataset"),
+        samples=place_or_none(each, "samples"),
+        collate=place_or_none(each, "collate"),
+        workers=each.integer("workers"),
+        persistent=each.flag("persistent"),
+        length=None if length is None else int(length),
+        batches=each.integer("batches"),
+        wait_s=each.number("wait_s"),
+        firsts=each.integer("firsts"),
+        first_s=each.number("first_s"),
+        samples_s=each.number("samples_s"),
+        collate_s=each.number("collate_s"),
+    )
+
+
+def input_share(evidence: Evidence) -> float:
+    """Part of a step that would be saved if batches cost nothing, from 0 to below 1: the run that
+    replays batches against the undisturbed one. What the replay still loaded is subtracted.
+
+    Raises:
+        MalformedError: the instrument `replay` sent something odd.
+    """
+    replay = evidence.windows["replay"]
+    loaded_s = replay.found.number("real_s")
+    without_s = max(0.0, replay.seconds - loaded_s) / replay.steps
+    return min(max(0.0, 1.0 - without_s / evidence.timing.step_s), _MOST_SHARE)

@@ -1,0 +1,90 @@
+"""Which runs a profile has, decided before the first of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from torchlint.runtime.survey import Survey
+
+_WINDOW_S: Final = 2.5
+_FEWEST, _MOST = 10, 300
+"""Steps of a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A run of its own, with instruments that may share one.
+
+    `name` is what `--only` calls it; `about` says it to people.
+    """
+
+    name: str
+    about: str
+    instruments: tuple[str, ...]
+
+
+REPLAY: Final = "replay"
+
+DIAGNOSTICS: Final = (
+    Diagnostic(
+        "reads",
+        "reads, shapes, gradients",
+        ("reads", "shapes", "recompiles", "gradients", "evaluation", "padding", "environment"),
+    ),
+    Diagnostic("input", "input", ("input",)),
+    Diagnostic(REPLAY, "input, one batch again and again", ("replay",)),
+    Diagnostic("layers", "layers", ("layers",)),
+    Diagnostic("pauses", "pauses", ("pauses",)),
+)
+NAMES: Final = ("reads", "input", "layers", "pauses")
+"""For `--only`; `input` means both of its runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps of each window, those that pass before it, and the runs."""
+
+    steps: int
+    skip: int
+    diagnostics: tuple[Diagnostic, ...]
+    seconds: float
+    """What all of them probably take, starts included."""
+
+
+def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int) -> Plan:
+    """The runs for a program whose first steps are known.
+
+    Args:
+        only: names of `NAMES`; all if it is empty.
+        steps: of each window; None chooses.
+        warmup: steps of the timing run before it measures.
+    """
+    step_s = max(seen.step_s, 1e-6)
+    chosen = steps or max(_FEWEST, min(_MOST, math.ceil(_WINDOW_S / step_s)))
+    skip = warmup
+    if seen.finished:
+        usable = max(1, seen.steps - 1)
+        skip = min(skip, usable // 4)
+        chosen = max(1, min(chosen, usable - skip))
+    runs = wanted(only)
+    each_s = seen.start_s + (skip + chosen) * step_s * 1.5
+    return Plan(chosen, skip, runs, each_s * len(runs))
+
+
+def wanted(only: Collection[str]) -> tuple[Diagnostic, ...]:
+    """The runs that these names mean."""
+    names = set(only) or {each.name for each in DIAGNOSTICS}
+    if "input" in names:
+        names.add(REPLAY)
+    return tuple(each for each in DIAGNOSTICS if each.name in names)
+
+
+def left_out(runs: Sequence[Diagnostic]) -> list[str]:
+    """The names of `NAMES` that are not among the runs."""
+    there = {each.name for each in runs}
+    return [name for name in NAMES if name not in there]

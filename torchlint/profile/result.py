@@ -1,0 +1,183 @@
+"""The outcome of a profile: plain frozen data that the reports read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torchlint.profile.evidence import Timing
+    from torchlint.profile.layers import Row
+    from torchlint.profile.sweep import Sweep
+    from torchlint.runtime.sandbox.side_effects import SideEffect
+    from torchlint.verify.result import Environment
+
+SCHEMA: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A finding of `check` at a line that a run has told something of.
+
+    `status` is `confirmed` (the run saw the same thing there), `ran` or `never ran`.
+    """
+
+    code: str
+    name: str
+    path: str
+    row: int
+    tier: str
+    status: str
+    has_fix: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinding:
+    """What a run has shown, with its ceiling.
+
+    Args:
+        path: as it is shown; empty: it has no line.
+        share: of the step that it costs at most; None if the run cannot tell.
+        static: findings of `check` at the same place.
+        rules: codes of the static rules that are about the same thing, found there or not.
+    """
+
+    code: str
+    name: str
+    path: str
+    row: int
+    fact: str
+    action: str
+    share: float | None
+    census: bool
+    static: tuple[Static, ...] = ()
+    rules: tuple[str, ...] = ()
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def ceiling(self) -> float | None:
+        """The most that a step becomes faster, as a factor, if this costs nothing."""
+        return None if self.share is None else 1.0 / (1.0 - self.share)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A finding that two profiles do not agree on, at its place in the later one that has it.
+
+    `before` and `now` are its shares of the step; None: there is none, or the run cannot tell.
+    """
+
+    code: str
+    path: str
+    row: int
+    before: float | None = None
+    now: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What has changed since an earlier profile.
+
+    Args:
+        date: of the earlier one; empty if it does not say.
+        step_s: seconds of its step; None if it was not timed.
+        noise: of its step, as a share of it.
+        ratio: its step time over the one of now: above 1, a step has become faster.
+        beyond_noise: the difference is larger than the noise of both.
+        elsewhere: what else is different, `torch 2.12.0, now 2.13.0`.
+        only_once: codes that one of the two did not watch, of which nothing is said.
+        gone: what the earlier one had; `new` what it had not; `changed` what costs another share.
+    """
+
+    date: str
+    step_s: float | None
+    noise: float | None
+    ratio: float | None
+    beyond_noise: bool
+    elsewhere: tuple[str, ...] = ()
+    only_once: tuple[str, ...] = ()
+    gone: tuple[Change, ...] = ()
+    new: tuple[Change, ...] = ()
+    changed: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """One way in which a profile does not keep to a budget.
+
+    `problem` is `new`, `grown`, `stale`, `expired` or `unwatched`; `text` says it and what to do.
+    """
+
+    problem: str
+    code: str
+    path: str
+    row: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """What a budget says of a profile: which file, how much it allowed, and what breaks it."""
+
+    file: str
+    allowed: int
+    broken: tuple[Broken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """All that is known of a program after its runs.
+
+    Args:
+        argv: as the user typed it.
+        exit: of the command.
+        summary: one sentence, if something went wrong.
+        limit: what a step waits for, one sentence.
+        findings: those that matter, worst first.
+        census: counts without a ceiling, in the order of their places.
+        small: how many findings are below the cut; `below` are those.
+        together: the most that all of `findings` give together, as a factor; None without any.
+        cut: share of the step below which nothing is said.
+        sweep: what a step takes with other workers or batch sizes, if that was asked for.
+        costs: by run, how many times as long a step took under its instruments.
+        not_measured: what, and why; a sentence part each.
+        layers: the modules that cost most in `forward`.
+        static: findings of `check` in lines that ran or did not, by place.
+        lanes: shares of a step, by what the host did.
+        date: on which it ran, `2026-07-26`.
+        watched: codes of the kinds that were judged; `unwatched` those that a failed run left out.
+        suppressed: findings that a comment in the source silences.
+        compared: with an earlier profile, if one was given.
+        budget: the same for a budget.
+    """
+
+    argv: tuple[str, ...]
+    exit: int
+    summary: str
+    seconds: float
+    environment: Environment | None = None
+    timing: Timing | None = None
+    step: str = ""
+    limit: str = ""
+    findings: tuple[RunFinding, ...] = ()
+    census: tuple[RunFinding, ...] = ()
+    small: int = 0
+    together: float | None = None
+    cut: float = 0.0
+    costs: Mapping[str, float] = field(default_factory=dict)
+    sweep: Sweep | None = None
+    not_measured: tuple[str, ...] = ()
+    layers: tuple[Row, ...] = ()
+    static: tuple[Static, ...] = ()
+    lanes: Mapping[str, float] = field(default_factory=dict)
+    side_effects: tuple[SideEffect, ...] = ()
+    notes: tuple[str, ...] = ()
+    date: str = ""
+    watched: tuple[str, ...] = ()
+    unwatched: tuple[str, ...] = ()
+    below: tuple[RunFinding, ...] = ()
+    suppressed: int = 0
+    compared: Compared | None = None
+    budget: Budgeted | None = None

@@ -1,0 +1,326 @@
+"""One profile from the first look to the result."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import TYPE_CHECKING, Final, Protocol
+
+import psutil
+
+from torchlint.profile.evidence import Evidence, Timing, Window
+from torchlint.profile.judging import Judged, as_static, judge, lanes_of, limit_of, unjudged
+from torchlint.profile.plan import REPLAY, left_out, plan
+from torchlint.profile.result import Profile
+from torchlint.profile.sweep import Sweep, sweep
+from torchlint.profile.timing import time_steps
+from torchlint.profile.watch import watch
+from torchlint.runtime.failures import Failed, OutOfTime
+from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.probe.settings import WINDOW, Place
+from torchlint.runtime.sandbox import overlayfs
+from torchlint.runtime.workspace import Workspace
+from torchlint.verify.compared.changes import Changes
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.first_look import Looker
+from torchlint.verify.jobs import Jobs
+from torchlint.verify.machine import environment
+from torchlint.verify.plan import ORIGINAL, Variant, declare, room_for_runs
+from torchlint.workers.pool import processors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from torchlint.finding import Finding
+    from torchlint.profile.layers import Row
+    from torchlint.profile.plan import Diagnostic, Plan
+    from torchlint.profile.result import Static
+    from torchlint.profile.sweep import Wish
+    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.survey import Survey
+    from torchlint.verify.request import Request
+    from torchlint.verify.result import DeclaredPlan
+
+_OUT_OF_TIME: Final = 7
+_BY_CTRL_C: Final = 130
+_STOPPED: Final = "Stopped; this is what was known until then."
+_FEWEST_STEPS: Final = 3
+
+
+class Watcher(Protocol):
+    """Follows the progress of a profile."""
+
+    def stage(self, name: str, *, of: int | None = None) -> None: ...
+    def planned(self, plan: Plan, step_s: float, timing_s: float) -> None: ...
+
+
+def profile(
+    request: Request,
+    only: Collection[str],
+    static: Sequence[Finding],
+    watcher: Watcher,
+    wished: Wish | None = None,
+) -> Profile:
+    """Run the program several times, each time for some steps, and say what its step waits for.
+
+    Never raises for what a program does: a result with its exit code and a summary says it. If the
+    user stops it, or the time budget ends, the result has what is known until then; no process and
+    no file is left.
+
+    Args:
+        only: names of `plan.NAMES`; all if it is empty.
+        static: what `check` finds in the project, hints included.
+        wished: values to time the step with, instead of the runs that watch it.
+    """
+    begun = time.monotonic()
+    deadline = None if request.budget_s is None else begun + request.budget_s
+    with Workspace(deadline=deadline) as workspace:
+        session = _Session(request, only, static, watcher, workspace, wished)
+        try:
+            session.run()
+        except VerifyError as error:
+            session.fail(error.message, error.code)
+        except Failed as failed:
+            session.fail(f"The script failed while it was timed: {failed.message}", 4)
+        except OutOfTime:
+            session.late()
+        except KeyboardInterrupt:
+            session.fail(_STOPPED, _BY_CTRL_C)
+        except SystemExit as ended:  # SIGTERM or SIGHUP
+            session.fail(_STOPPED, ended.code if isinstance(ended.code, int) else _BY_CTRL_C)
+        result = session.result()
+    return replace(result, seconds=round(time.monotonic() - begun, 1))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known so far, so that an early end still reports it."""
+
+    seen: Survey | None = None
+    plan: Plan | None = None
+    timing: Timing | None = None
+    windows: dict[str, Window] = field(default_factory=dict)
+    sweep: Sweep | None = None
+    watched: set[str] = field(default_factory=set)
+    costs: dict[str, float] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    code: int = 0
+    summary: str = ""
+
+
+class _Session:
+    def __init__(
+        self,
+        request: Request,
+        only: Collection[str],
+        static: Sequence[Finding],
+        watcher: Watcher,
+        workspace: Workspace,
+        wished: Wish | None,
+    ) -> None:
+        self._request = request
+        self._wished = wished
+        self._only = only
+        self._static = static
+        self._watcher = watcher
+        self._workspace = workspace
+        self._file = request.program.file
+        self._changes = Changes(request.program)
+        self._sandbox = overlayfs.available(request.program.root, workspace.root)
+        self._jobs = Jobs(request, self._changes, workspace, self._sandbox)
+        self._found = _Found()
+
+    def run(self) -> None:
+        self._watcher.stage("Looking at the program")
+        looker = Looker(self._request, self._changes, self._jobs, self._workspace)
+        look = looker.look_at_original(_places(self._static))
+        seen = self._found.seen = look.original
+        declared = declare(self._request, seen, ())
+        planned = self._found.plan = plan(
+            seen, self._only, steps=self._request.steps, warmup=declared.warmup
+        )
+        timed = declared.warmup + declared.blocks * (declared.steps + declared.settle)
+        self._watcher.planned(planned, seen.step_s, seen.start_s + 2 * timed * seen.step_s)
+        self._watcher.stage("Timing the step")
+        self._found.timing = time_steps(
+            self._jobs,
+            self._workspace,
+            declared,
+            anchor=look.anchor,
+            ranks=seen.processes,
+            twice=room_for_runs(seen, psutil.virtual_memory().available / 2**20) > 1
+            and seen.device != "cuda",
+            timeout_s=self._patience_s(seen.step_s * (declared.steps + 2)),
+        )
+        if self._wished is not None:
+            self._sweep(self._wished, look.anchor, declared)
+            return
+        for each in planned.diagnostics:
+            self._watcher.stage(f"Watching {each.about}")
+            self._watch(each, planned)
+
+    def _sweep(self, wished: Wish, anchor: Anchor, declared: DeclaredPlan) -> None:
+        """Time the step with each value; if a run fails, the time of the step is still known."""
+        what = wished.option or "workers"
+        self._watcher.stage(f"Trying {what} {', '.join(map(str, wished.values))}")
+        seen = self._found.seen
+        assert seen is not None
+        try:
+            self._found.sweep = sweep(
+                wished,
+                self._jobs,
+                self._workspace,
+                declared,
+                anchor=anchor,
+                argv=self._request.program.argv,
+                ranks=seen.processes,
+                timeout_s=self._patience_s(len(wished.values) * seen.step_s * declared.warmup),
+            )
+        except Failed as failed:
+            self._found.missing.append(f"{what} ({failed.message.rstrip('.')})")
+
+    def _watch(self, run: Diagnostic, planned: Plan) -> None:
+        """One run with its instruments; if it fails, the others still tell something."""
+        seen, timing = self._found.seen, self._found.timing
+        assert seen is not None
+        assert timing is not None
+        job = self._jobs.job(
+            Variant(ORIGINAL, ()),
+            WINDOW,
+            anchor=seen.anchor,
+            instruments=run.instruments,
+            skip=planned.skip,
+            steps=planned.steps,
+        )
+        expected_s = seen.step_s * (planned.skip + planned.steps)
+        try:
+            windows = watch(job, self._workspace, timeout_s=self._patience_s(expected_s))
+        except Failed as failed:
+            self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
+            return
+        if min((each.steps for each in windows.values()), default=0) < _FEWEST_STEPS:
+            self._found.missing.append(f"{run.about} (the script ended after too few steps)")
+            return
+        self._found.windows.update(windows)
+        self._found.watched.add(run.name)
+        if run.name != REPLAY:  # without its input a step is shorter, whatever watching costs
+            window = next(iter(windows.values()))
+            self._found.costs[run.about] = window.step_s / timing.step_s
+
+    def _patience_s(self, seconds: float) -> float:
+        """How long a run may be silent that should take so many seconds."""
+        return max(self._request.timeout_s, 20 * seconds)
+
+    def fail(self, message: str, code: int) -> None:
+        """End early: what is known stays."""
+        self._found.summary, self._found.code = message, code
+
+    def late(self) -> None:
+        """The time budget is over."""
+        if self._found.timing is None:
+            self.fail(
+                f"The budget of {self._request.budget_s:g} s ended before the script's step was "
+                "timed; give more with --budget-time.",
+                _OUT_OF_TIME,
+            )
+        runs = self._found.plan.diagnostics if self._found.plan else ()
+        self._found.missing += [
+            f"{each.about} (the time ended)"
+            for each in runs
+            if each.name not in self._found.watched
+        ]
+
+    def result(self) -> Profile:
+        from torchlint.runtime.sandbox.side_effects import collect
+
+        found = self._found
+        base = Profile(
+            argv=self._request.program.words,
+            exit=found.code,
+            summary=found.summary,
+            seconds=0.0,
+            date=date.today().isoformat(),
+            environment=environment(self._jobs, found.seen, self._sandbox),
+            side_effects=collect(self._workspace.folders(), self._request.program.root),
+        )
+        if found.seen is None or found.timing is None:
+            return base
+        evidence = Evidence(
+            found.seen, found.timing, dict(found.windows), processors(), found.seen.processes
+        )
+        lanes = lanes_of(evidence)
+        judged = self._judged(evidence)
+        return replace(
+            base,
+            timing=found.timing,
+            step=found.seen.words,
+            limit=limit_of(evidence, lanes),
+            findings=judged.findings,
+            census=judged.census,
+            small=judged.small,
+            together=judged.together,
+            cut=judged.cut,
+            costs=dict(found.costs),
+            sweep=found.sweep,
+            not_measured=(*found.missing, *self._by_choice()),
+            layers=self._layers(evidence),
+            static=tuple(self._told()),
+            lanes=lanes,
+            watched=judged.watched,
+            unwatched=unjudged(judged, self._planned()),
+            below=judged.below,
+            suppressed=judged.suppressed,
+        )
+
+    def _judged(self, evidence: Evidence) -> Judged:
+        try:
+            return judge(evidence, self._static)
+        except MalformedError as error:
+            self._found.missing.append(f"what the runs sent cannot be read ({error})")
+            return Judged()
+
+    def _layers(self, evidence: Evidence) -> tuple[Row, ...]:
+        from torchlint.profile.kinds.layer_cost import table
+
+        try:
+            return tuple(table(evidence))
+        except MalformedError as error:
+            self._found.missing.append(f"layers ({error})")
+            return ()
+
+    def _planned(self) -> set[str]:
+        """The instruments that were to watch."""
+        runs = self._found.plan.diagnostics if self._found.plan else ()
+        return {name for run in runs for name in run.instruments}
+
+    def _by_choice(self) -> list[str]:
+        if self._wished is not None:
+            return ["anything else (left out by --sweep)"]
+        runs = self._found.plan.diagnostics if self._found.plan else ()
+        return [f"{name} (left out by --only)" for name in left_out(runs)]
+
+    def _told(self) -> list[Static]:
+        """Which findings of `check` stand in lines that ran, and which do not, in the script and
+        in files of which a line was seen to run."""
+        seen = self._found.seen
+        if seen is None:
+            return []
+        ran = [str(number) in seen.exercised for number, _ in enumerate(self._static)]
+        files = {each.path for each, did in zip(self._static, ran, strict=True) if did}
+        told = []
+        for finding, did in zip(self._static, ran, strict=True):
+            imported = finding.path in files or os.path.realpath(finding.path) == self._file
+            if did or (seen.exercise_known and imported):
+                told.append(as_static(finding, "ran" if did else "never ran"))
+        return told
+
+
+def _places(static: Sequence[Finding]) -> dict[str, tuple[Place, ...]]:
+    """The lines of findings, to see whether they run. A place's id is the finding's number."""
+    found: dict[str, list[Place]] = {}
+    for number, each in enumerate(static):
+        place = Place(str(number), each.start.row, max(each.start.row, each.end.row))
+        found.setdefault(os.path.realpath(each.path), []).append(place)
+    return {path: tuple(places) for path, places in found.items()}

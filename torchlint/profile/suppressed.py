@@ -1,0 +1,87 @@
+"""Comments in the source that silence what a run has shown.
+
+They are those of `check`, and mean the same: `# torchlint: ignore[TR201]` silences a finding of a
+run, and so does a comment that names a static rule about the same thing, as TL201, or all rules.
+A run tells only a row, so a comment anywhere in the statement of that row counts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from torchlint.analysis.module import Module
+from torchlint.config.settings import NEWEST_TORCH
+from torchlint.files.reading import SourceError, decode, read_bytes
+from torchlint.finding import Finding, Position, Tier
+from torchlint.ruleapi.registry import all_rules
+from torchlint.source.deep_stack import with_deep_stack
+from torchlint.source.parse import parse
+from torchlint.suppressions.comments import Layout
+from torchlint.suppressions.suppressions import Suppressions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.result import RunFinding
+    from torchlint.suppressions.comments import LogicalLine
+
+
+class Comments:
+    """The suppression comments of files, each of which is read once, when it is asked about."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File | None] = {}
+
+    def silence(self, finding: RunFinding) -> bool:
+        """Whether a comment silences the finding. A file that cannot be read has no comments."""
+        if not finding.path:
+            return False
+        if finding.path not in self._files:
+            self._files[finding.path] = _read(finding.path)
+        file = self._files[finding.path]
+        return file is not None and file.silences(finding)
+
+
+class _File:
+    def __init__(self, suppressions: Suppressions, lines: list[LogicalLine]) -> None:
+        self._suppressions = suppressions
+        self._lines = lines
+        self._firsts = [line.first for line in lines]
+
+    def silences(self, finding: RunFinding) -> bool:
+        first, last = self._statement(finding.row)
+        start, end = Position(first, 1), Position(last, 1)
+        return any(
+            self._suppressions.cover(Finding(*names, Tier.DEFAULT, "", finding.path, start, end))
+            for names in _names(finding)
+        )
+
+    def _statement(self, row: int) -> tuple[int, int]:
+        """The rows of the statement, or of the header of one, that a row is in."""
+        index = bisect_right(self._firsts, row) - 1
+        if index >= 0 and row <= self._lines[index].last:
+            return self._lines[index].first, self._lines[index].last
+        return row, row
+
+
+def _names(finding: RunFinding) -> Iterator[tuple[str, str]]:
+    """Code and name of the kind, and of each rule that is about the same thing."""
+    yield finding.code, finding.name
+    for code in finding.rules:
+        rule = all_rules().get(code)
+        yield code, code if rule is None else rule.name
+
+
+def _read(path: str) -> _File | None:
+    """The comments of a file; None without any, and without a parse."""
+    try:
+        data = read_bytes(path)
+        if b"torchlint:" not in data and b"noqa" not in data.lower():
+            return None
+        source = decode(path, data)
+        tree = with_deep_stack(lambda: parse(source))
+    except SourceError:
+        return None
+    suppressions = with_deep_stack(lambda: Suppressions(Module(source, tree, NEWEST_TORCH)))
+    return _File(suppressions, Layout(source.text).lines)

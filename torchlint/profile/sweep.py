@@ -1,0 +1,170 @@
+"""How long a step takes with other numbers of workers, or other batch sizes, in turns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.timing import timing_of
+from torchlint.runtime.probe.settings import MEASURE
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.measure.rotation import rotate
+from torchlint.verify.plan import ORIGINAL, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.workspace import Workspace
+    from torchlint.verify.jobs import Jobs
+    from torchlint.verify.result import DeclaredPlan
+
+WORKERS: Final = "workers"
+PAYS: Final = 0.05
+"""What more workers have to save of the step to be worth their processors and memory."""
+_MOST_WORKERS: Final = 16
+_PREFETCHED: Final = 2
+"""Batches that a worker prepares ahead unless it is told otherwise: they cost the first steps of a
+turn nothing."""
+_MOST_CHOICES: Final = 8
+_MOST_NOISE: Final = 0.1
+"""Of a time that a choice is made by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What to sweep: workers, or a number that the script takes as an argument.
+
+    Args:
+        option: of the script; empty for workers.
+        values: to try, ascending.
+    """
+
+    option: str
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One value and what a step takes with it."""
+
+    value: int
+    step_s: float
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What was tried, ascending; `best` is the smallest value that is worth its cost: of workers
+    the fewest within 5 % of the fastest, of batch sizes that with the most samples a second."""
+
+    option: str
+    tried: tuple[Tried, ...]
+    best: int
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the times are sure enough to choose by."""
+        return max(each.noise for each in self.tried) <= _MOST_NOISE
+
+
+def wish(text: str, processors: int) -> Wish:
+    """What `--sweep` asks for: `workers`, `workers:0,2,4` or `batch-size=--batch-size:32,64`.
+
+    Raises:
+        ValueError: it is none of these; the message says so.
+    """
+    name, _, listed = text.partition(":")
+    values = tuple(int(each) for each in listed.split(",") if each.strip().isdecimal())
+    if listed and (len(values) != listed.count(",") + 1 or len(set(values)) != len(values)):
+        raise ValueError(f'"{listed}" is no list of different numbers, such as 32,64,128')
+    if len(values) > _MOST_CHOICES:
+        raise ValueError(f"{len(values)} values are too many; give {_MOST_CHOICES} at most")
+    if name == WORKERS:
+        return Wish("", tuple(sorted(values)) or _numbers_of_workers(processors))
+    option = re.fullmatch(r"batch-size=(-{1,2}[\w-]+)", name)
+    if option is None or len(values) < 2:
+        raise ValueError(
+            "give `workers`, `workers:0,2,4`, or `batch-size=--batch-size:32,64,128` with the "
+            "script's own option"
+        )
+    if 0 in values:
+        raise ValueError("a batch has at least one sample")
+    return Wish(option[1], tuple(sorted(values)))
+
+
+def _numbers_of_workers(processors: int) -> tuple[int, ...]:
+    """0, 1, 2, 4, … up to the processors."""
+    found, most = [0, 1], min(processors, _MOST_WORKERS)
+    while found[-1] * 2 <= most:
+        found.append(found[-1] * 2)
+    return (*found, most) if found[-1] < most else tuple(found)
+
+
+def sweep(
+    wished: Wish,
+    jobs: Jobs,
+    workspace: Workspace,
+    plan: DeclaredPlan,
+    *,
+    anchor: Anchor,
+    argv: Sequence[str],
+    ranks: int,
+    timeout_s: float,
+) -> Sweep:
+    """Run the program with each value side by side, and let them take turns.
+
+    Raises:
+        Failed: a run failed, for example since its batch does not fit into the memory.
+        VerifyError: a run ended before a block was measured.
+    """
+    changed = {
+        value: {"workers": value}
+        if not wished.option
+        else {"argv": with_option(argv, wished, value)}
+        for value in wished.values
+    }
+    ahead = 0 if wished.option else _PREFETCHED * max(wished.values)
+    done = rotate(
+        {
+            str(value): jobs.job(Variant(ORIGINAL, ()), MEASURE, anchor=anchor, **more)
+            for value, more in changed.items()
+        },
+        workspace,
+        warmup=plan.warmup + ahead,
+        settle=plan.settle + ahead,
+        steps=max(plan.steps, ahead),
+        blocks=plan.blocks,
+        seed=plan.seed,
+        timeout_s=timeout_s,
+        ranks=ranks,
+    )
+    if not all(done.blocks.values()):
+        raise VerifyError(
+            "The script ended before a step could be measured; let it train longer.", code=6
+        )
+    tried = []
+    for value in wished.values:
+        timed = timing_of({"": done.blocks[str(value)]}, plan.warmup)
+        tried.append(Tried(value, timed.step_s, timed.noise))
+    return Sweep(wished.option, tuple(tried), best_of(wished, tried))
+
+
+def with_option(argv: Sequence[str], wished: Wish, value: int) -> tuple[str, ...]:
+    """The arguments with another value of the option, which is added if it is not there."""
+    option, found, words = wished.option, False, list(argv)
+    for index, word in enumerate(words):
+        if word == option and index + 1 < len(words):
+            words[index + 1], found = str(value), True
+        elif word.startswith(f"{option}="):
+            words[index], found = f"{option}={value}", True
+    return tuple(words) if found else (*words, option, str(value))
+
+
+def best_of(wished: Wish, tried: Sequence[Tried]) -> int:
+    """The value to take; see `Sweep`."""
+    if wished.option:
+        return min(tried, key=lambda each: each.step_s / each.value).value
+    fastest = min(each.step_s for each in tried)
+    return next(each.value for each in tried if each.step_s <= fastest / (1 - PAYS))

@@ -1,0 +1,76 @@
+"""Runs a window of steps under some instruments, and reads what they saw."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.evidence import Window
+from torchlint.runtime.failures import FINISHED, Failed
+from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.run import Run
+
+if TYPE_CHECKING:
+    from torchlint.runtime.channel import Peer
+    from torchlint.runtime.messages import Message
+    from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
+
+_GRACE_S: Final = 5.0
+"""From the first process that reports to the last."""
+
+
+def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Window]:
+    """What each instrument of the job saw, by its name, on the rank whose window took longest.
+
+    Args:
+        timeout_s: a run that sends nothing for this many seconds has failed.
+
+    Raises:
+        Failed: the script failed, or ended before the window began.
+    """
+    with Run(job, workspace) as run:
+        run.greet(timeout_s)
+        run.start()
+        heard: dict[Peer, Message] = {}
+        try:
+            try:
+                _listen(run, heard, timeout_s)
+            except Failed as failed:
+                if failed.status != FINISHED or not heard:
+                    raise
+            return _slowest(list(heard.values()), job.settings.instruments)
+        except MalformedError as error:
+            raise run.malformed(error) from error
+
+
+def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
+    """Collect the report of every process that takes steps, as far as they can be expected."""
+    deadline: float | None = None
+    while True:
+        wait_s = timeout_s if deadline is None else deadline - time.monotonic()
+        found = run.poll(max(0.0, wait_s))
+        if found is None and deadline is not None:
+            return
+        if found is None:
+            raise run.timed_out(timeout_s, "end its window of steps")
+        peer, message = found
+        if message.type != "window":
+            continue
+        heard[peer] = message
+        if all(each in heard or each.gone for each in run.peers) or peer.world == len(heard):
+            return
+        deadline = deadline or time.monotonic() + _GRACE_S
+
+
+def _slowest(messages: list[Message], instruments: tuple[str, ...]) -> dict[str, Window]:
+    slowest = max(messages, key=lambda each: each.number("seconds"))
+    steps, seconds, found = (
+        slowest.integer("steps"),
+        slowest.number("seconds"),
+        slowest.part("found"),
+    )
+    if found is None or steps < 1 or seconds <= 0:
+        raise MalformedError(f"a window of {steps} steps in {seconds} s")
+    parts = {name: found.part(name) for name in instruments}
+    return {name: Window(steps, seconds, part) for name, part in parts.items() if part is not None}
