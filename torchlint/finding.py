@@ -128,3 +128,8 @@ class Diagnostic(NamedTuple):
 def rule_url(name: str) -> str:
     """The documentation page of a rule."""
     return f"https://torchlint.readthedocs.io/rules/{name}/"
+
+
+def kind_url(name: str) -> str:
+    """The documentation page of a kind of run-time finding."""
+    return f"https://torchlint.readthedocs.io/runtime/{name}/"

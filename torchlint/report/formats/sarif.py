@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from torchlint.finding import Applicability, Tier, rule_url
@@ -45,10 +45,20 @@ _ROOT: Final = "%SRCROOT%"
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
+class Help(NamedTuple):
+    """What viewers show of a rule. `page` is Markdown, `tier` that of most of its findings."""
+
+    summary: str
+    page: str
+    family: str
+    tier: Tier
+    url: str
+
+
 def render(
     findings: Sequence[Finding],
     diagnostics: Sequence[Diagnostic],
-    rules: Mapping[str, Rule],
+    rules: Mapping[str, Rule | Help],
     root: str,
 ) -> Iterator[str]:
     """The lines of the log, in ASCII, one rule, result or notification each.
@@ -91,28 +101,34 @@ def _driver() -> Json:
     return {"name": "torchlint", "version": __version__, "informationUri": home}
 
 
-def _rule(rule: Rule | None, code: str, name: str) -> Json:
-    entry: Json = {"id": code, "name": name, "helpUri": rule_url(name)}
+def _rule(rule: Rule | Help | None, code: str, name: str) -> Json:
     if rule is None:
         # The rule's plugin is no longer installed; the finding comes from the cache.
         text = {"text": f"{code} {name}"}
-        return {**entry, "shortDescription": text, "fullDescription": text, "help": text}
-    from torchlint.report.rules import page
-
-    level = _LEVELS[rule.tier]
-    summary = {"text": visible(rule.summary)[:1024] or name}
-    markdown = page(rule)
+        described = {"shortDescription": text, "fullDescription": text, "help": text}
+        return {"id": code, "name": name, "helpUri": rule_url(name), **described}
+    told = rule if isinstance(rule, Help) else _help(rule)
+    level = _LEVELS[told.tier]
+    summary = {"text": visible(told.summary)[:1024] or name}
     return {
-        **entry,
+        "id": code,
+        "name": name,
+        "helpUri": told.url,
         "shortDescription": summary,
         "fullDescription": summary,
-        "help": {"text": markdown, "markdown": markdown},
+        "help": {"text": told.page, "markdown": told.page},
         "defaultConfiguration": {"level": level},
         "properties": {
-            "tags": ["performance", rule.family],
+            "tags": ["performance", told.family],
             "problem.severity": _SEVERITIES[level],
         },
     }
+
+
+def _help(rule: Rule) -> Help:
+    from torchlint.report.rules import page
+
+    return Help(rule.summary, page(rule), rule.family, rule.tier, rule.url)
 
 
 def _result(finding: Finding, rule: int, identity: str, root: str) -> Json:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from torchlint.report.terminal.safe_text import plural, visible
+from torchlint.report import templates
+from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify import charts, figures, losses, reasons, words
 from torchlint.report.verify.json import document
 from torchlint.verify.result import Agreement, Verdict
@@ -48,7 +48,7 @@ def render(result: Result) -> str:
         forest=charts.forest(result),
         blocks=charts.blocks(result.strips),
         lanes=charts.lanes(result.lanes),
-        raw=_embedded(result),
+        raw=templates.embedded(document(result)),
         names=words.names(result),
         anchors={fix.id: f"fix-{number}" for number, fix in enumerate(result.fixes, start=1)},
         most_effects=_EFFECTS,
@@ -56,16 +56,7 @@ def render(result: Result) -> str:
 
 
 def _environment() -> jinja2.Environment:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("torchlint.report.verify", "templates"),
-        autoescape=True,
-        finalize=_shown,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates.environment("torchlint.report.verify")
     environment.globals.update(
         words=words,
         plural=plural,
@@ -81,13 +72,6 @@ def _environment() -> jinja2.Environment:
         diff_lines=diff_lines,
     )
     return environment
-
-
-def _shown(value: object) -> object:
-    """Whatever a template prints: text without characters that hide or reorder others."""
-    if hasattr(value, "__html__") or not isinstance(value, str):
-        return value
-    return visible(value)
 
 
 def _line_of(variant: str) -> str:
@@ -119,13 +103,3 @@ def _kind(line: str, *, inside: bool) -> str:
     if not inside and line.startswith(("--- ", "+++ ", "diff ")):
         return "file"
     return {"+": "added", "-": "removed", "\\": "note"}.get(line[:1], "same")
-
-
-def _embedded(result: Result) -> object:
-    """The JSON so that nothing in it ends the element that holds it."""
-    from markupsafe import Markup
-
-    text = json.dumps(document(result), allow_nan=False, separators=(",", ":"))
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)  # noqa: S704 - ASCII, and no sign in it that HTML knows

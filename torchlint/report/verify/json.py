@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
+from torchlint.report.plain_json import Json, laid_out, rounded
 from torchlint.verify.result import SCHEMA, Verdict
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable
 
     from torchlint.verify.result import (
         BlockStrip,
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
         Result,
     )
 
-Json = dict[str, object]
-
-_WIDTH: Final = 100
-_FIGURES: Final = 6
 _MEASURED: Final = (
     "ratio",
     "ci",
@@ -45,7 +41,7 @@ _MEASURED: Final = (
 
 def render(result: Result) -> str:
     """The object in ASCII, with a line end; the same result gives the same text."""
-    return _laid_out(document(result), "") + "\n"
+    return laid_out(document(result)) + "\n"
 
 
 def document(result: Result) -> Json:
@@ -61,7 +57,7 @@ def document(result: Result) -> Json:
         "argv": list(result.argv),
         "exit": result.exit,
         "summary": result.summary,
-        "seconds": _rounded(result.seconds),
+        "seconds": rounded(result.seconds),
         "environment": _environment(result.environment),
         "plan": None if result.plan is None else _lists(asdict(result.plan)),
         "aa": None if result.aa is None else _noise(result.aa),
@@ -98,7 +94,7 @@ def _environment(environment: Environment) -> Json:
 
 def _noise(noise: Noise) -> Json:
     verdict = Verdict.NEUTRAL if noise.fit else Verdict.UNRESOLVED
-    return _judged(noise, verdict, {"fit": bool(noise.fit), "floor": _rounded(noise.floor)})
+    return _judged(noise, verdict, {"fit": bool(noise.fit), "floor": rounded(noise.floor)})
 
 
 def _comparison(comparison: Comparison) -> Json:
@@ -148,8 +144,8 @@ def _numerics(numerics: Numerics) -> Json:
         "first": numerics.first,
         "level": numerics.level,
         "first_step": numerics.first_step,
-        "largest": _rounded(numerics.largest),
-        "envelope_ratio": _rounded(numerics.envelope_ratio),
+        "largest": rounded(numerics.largest),
+        "envelope_ratio": rounded(numerics.envelope_ratio),
         "losses": [[_finite(loss) for loss in pair] for pair in numerics.losses],
         "envelope": [[_finite(end) for end in ends] for ends in numerics.envelope],
     }
@@ -170,46 +166,12 @@ def _lists(values: Json) -> Json:
 def _measured(value: float | tuple[float, ...] | None) -> object:
     if isinstance(value, tuple):
         return _numbers(value)
-    return value if isinstance(value, int) else _rounded(value)
+    return value if isinstance(value, int) else rounded(value)
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:
-    return [_rounded(value) for value in values]
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(f"{value:.{_FIGURES}g}")
+    return [rounded(value) for value in values]
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-# layout ------------------------------------------------------------------------------------
-
-
-def _laid_out(value: object, indent: str) -> str:
-    """JSON as a person would break it: short things and lists of numbers on one line."""
-    line = json.dumps(value, allow_nan=False)
-    if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list) or _plain(value):
-        return line
-    inner = indent + "  "
-    parts = f",\n{inner}".join(_parts(value, inner))
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n{inner}{parts}\n{indent}{closing}"
-
-
-def _parts(value: Mapping[str, object] | Sequence[object], indent: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield f"{json.dumps(key)}: {_laid_out(each, indent)}"
-    else:
-        for each in value:
-            yield _laid_out(each, indent)
-
-
-def _plain(value: object) -> bool:
-    """Whether it is a list of nothing but numbers, or of lists of them."""
-    return isinstance(value, list) and all(
-        each is None or isinstance(each, int | float) or _plain(each) for each in value
-    )

@@ -1,0 +1,208 @@
+"""Profiles as the reports get them, without running anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.report.verify.sample_results import environment
+from torchlint.profile.evidence import Timing
+from torchlint.profile.layers import Row
+from torchlint.profile.result import (
+    Broken,
+    Budgeted,
+    Change,
+    Compared,
+    Profile,
+    RunFinding,
+    Static,
+)
+from torchlint.profile.sweep import Sweep, Tried
+from torchlint.runtime.sandbox.side_effects import SideEffect
+
+LANES = {"data": 0.35, "forward": 0.2, "backward": 0.3, "optimizer": 0.1, "other": 0.05}
+
+
+def timing(**changes: object) -> Timing:
+    known = Timing(step_s=0.0412, noise=0.018, steps=30, warmup=12, cpu_s=0.05, host_s=0.0389)
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def static(code: str = "TL201", row: int = 88, **changes: object) -> Static:
+    known = Static(code, "item-in-step-loop", "train.py", row, "default", "confirmed", has_fix=True)
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def finding(share: float | None = 0.1, **changes: object) -> RunFinding:
+    known = RunFinding(
+        code="TR101",
+        name="input-wait",
+        path="cells/data.py",
+        row=31,
+        fact="4.0 ms a step in `next(loader)`; 0 workers, 16 cores",
+        action="let workers load (`--sweep workers`)",
+        share=share,
+        census=False,
+        values={"wait_ms": 4.0, "workers": 0},
+    )
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def read(row: int = 88, per_step: float = 3.0, **changes: object) -> RunFinding:
+    """A read of the census."""
+    known = finding(
+        None,
+        code="TR201",
+        name="host-read",
+        path="train.py",
+        row=row,
+        fact=f"{per_step:g} read{'' if per_step == 1 else 's'} a step (`item`)",
+        action="keep the value on the device, and read it every hundred steps",
+        census=True,
+        values={"kinds": {"item": per_step}},
+    )
+    return replace(known, **changes)
+
+
+def profile(**changes: object) -> Profile:
+    """A script without a finding, on a small machine."""
+    known = Profile(
+        argv=("train.py",),
+        exit=0,
+        summary="",
+        seconds=31.2,
+        environment=environment(),
+        timing=timing(),
+        step="AdamW.step",
+        limit="processor: 1.9 of 2 are busy (data 35%, backward 30%, forward 20%)",
+        cut=0.03,
+        costs={"reads, shapes, gradients": 1.31, "layers": 1.08},
+        lanes=LANES,
+    )
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def rich() -> Profile:
+    """A profile with something in every part of a report."""
+    return profile(
+        argv=("train.py", "--epochs", "1"),
+        findings=(
+            finding(0.35),
+            finding(
+                0.2,
+                code="TR501",
+                name="recomputed",
+                path="cells/models/residual.py",
+                row=54,
+                fact="blocks.* run again in the backward pass, 9.2 ms a step",
+                action="keep the activations if the memory is there",
+                static=(static("TL509", 54, path="cells/models/residual.py", has_fix=False),),
+            ),
+            finding(
+                0.06,
+                code="TR702",
+                name="python-residue",
+                path="train.py",
+                row=91,
+                fact="print takes 2.5 ms a step",
+                action="do it every hundred steps",
+                static=(static("TL204", 91, tier="hint"),),
+            ),
+            finding(
+                None,
+                code="TR401",
+                name="unused-gradient",
+                path="",
+                row=0,
+                fact="4 parameter tensors (8,192 values) never get a gradient: head",
+                action="freeze them, or leave them out",
+            ),
+        ),
+        census=(
+            read(88, 3.0, static=(static(),)),
+            read(95, 1.0),
+            read(17, 0.2, path="cells/metrics.py", fact="1 read in 5 steps (`float`)"),
+        ),
+        small=4,
+        suppressed=1,
+        together=2.13,
+        not_measured=("recompiles (nothing is compiled)", "pauses (left out by --only)"),
+        layers=(
+            Row("stem.conv", "Conv2d", 0.41, 1.0, 9_408, "16, 64, 112, 112"),
+            Row("encoder.blocks.0.attention", "MultiheadAttention", 0.17, 1.0, 1_050_624, ""),
+            Row("head", "Linear", 0.04, 1.0, 513_000, "16, 1000"),
+        ),
+        static=(
+            static(row=88, status="ran"),
+            static("TL304", 12, name="cudnn-benchmark-missing", status="never ran", has_fix=False),
+        ),
+        side_effects=(
+            SideEffect("create", "runs/checkpoint.pt", kept=False, count=9),
+            SideEffect("connect", "127.0.0.1:6006", kept=True),
+        ),
+        notes=("The script draws its batches at random.",),
+    )
+
+
+def full() -> Profile:
+    """A profile in which no field is empty."""
+    both = finding(0.35, static=(static(),), rules=("TL101",))
+    change = Change("TR101", "cells/data.py", 31, before=0.2, now=0.3)
+    return replace(
+        rich(),
+        environment=environment(device="cuda", gpu={"name": "A GPU"}, processes=2),
+        summary="Stopped; this is what was known until then.",
+        exit=130,
+        findings=(both,),
+        census=(read(static=(static(),), rules=("TL201",)),),
+        below=(finding(0.01, static=(static(),), rules=("TL101",)),),
+        static=(static(),),
+        layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64"),),
+        date="2026-07-01",
+        sweep=Sweep("--batch-size", (Tried(32, 0.02, 0.01), Tried(64, 0.03, 0.01)), 64),
+        watched=("TR101", "TR201"),
+        unwatched=("TR301",),
+        compared=Compared(
+            "2026-06-01", 0.05, 0.02, 1.21, True, ("torch 2.12.0, now 2.13.0",), ("TR301",),
+            (change,), (change,), (change,),
+        ),
+        budget=Budgeted(
+            "torchlint-budget.toml", 3, (Broken("new", "TR201", "train.py", 88, "It is new."),)
+        ),
+    )  # fmt: skip
+
+
+def failed() -> Profile:
+    """A script that failed before its step was timed."""
+    trace = "\n".join(f"line {number} of a traceback" for number in range(20))
+    return Profile(
+        argv=("train.py",),
+        exit=4,
+        summary=f"The script failed: ValueError: no data\n{trace}",
+        seconds=2.0,
+    )
+
+
+def crowded() -> Profile:
+    """More of everything than fits."""
+    long = "a sentence that goes on and on " * 30
+    deep = "deep/" * 30
+    findings = tuple(
+        finding(0.9 / number, fact=long, action=long, path=f"{deep}{number}.py", static=(static(),))
+        for number in range(1, 30)
+    )
+    return replace(
+        rich(),
+        argv=("train.py", *["--word"] * 400),
+        summary=f"{long}\n" * 40,
+        limit=long,
+        findings=findings,
+        census=tuple(read(row, path=f"{deep}train.py", fact=long) for row in range(1, 30)),
+        not_measured=(long,) * 9,
+        layers=tuple(Row(f"{deep}{n}", "C" * 90, 0.1, 1.0, 10**12, "1, " * 90) for n in range(30)),
+        static=tuple(
+            static(row=row, status="never ran", path=f"{deep}x.py") for row in range(1, 41)
+        ),
+        costs={long: 1.4},
+        side_effects=tuple(SideEffect("write", f"{deep}{n}", kept=True) for n in range(40)),
+        notes=(long,) * 9,
+    )

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.report.profile.sample_profiles import (
+    crowded,
+    failed,
+    finding,
+    full,
+    profile,
+    read,
+    rich,
+    static,
+    timing,
+)
+from tests.report.verify.sample_results import environment
+from torchlint.profile.layers import Row
+from torchlint.profile.result import Profile
+from torchlint.profile.sweep import Sweep, Tried
+from torchlint.report.profile.text import LINES, render
+from torchlint.report.terminal.columns import taken
+from torchlint.report.terminal.safe_text import Paint
+from torchlint.report.verify.figures import TIMES
+
+WIDTHS = (20, 72, 80, 100, 140, 400)
+EVERYTHING = [profile(), rich(), full(), failed(), crowded(), Profile(("x.py",), 7, "", 1.0)]
+
+
+def text(found: Profile, width: int = 140, *, details: bool = False) -> str:
+    return "\n".join(render(found, Paint(), width, details=details))
+
+
+def flat(found: Profile, width: int = 140, *, details: bool = False) -> str:
+    """The report on one line, so that a sentence is found wherever it is broken."""
+    return " ".join(text(found, width, details=details).split())
+
+
+# the room that there is --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("found", EVERYTHING, ids=lambda _: "")
+def test_a_report_never_takes_more_than_forty_lines_nor_more_than_its_width(
+    found: Profile, width: int
+) -> None:
+    lines = render(found, Paint(), width)
+    assert len(lines) <= LINES == 40
+    assert max(map(taken, lines)) <= max(72, min(width, 140))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_wide_characters_and_long_names_stay_within_the_width(width: int) -> None:
+    wide = finding(0.4, name="a-kind-with-a-long-name" * 6, path="损失" * 40, fact="损失" * 90)
+    found = profile(
+        argv=("损失" * 60,),
+        findings=(wide, replace(wide, share=None)),
+        census=(replace(wide, share=None, census=True),),
+        layers=(Row("损失" * 40, "Conv", 0.4, 1.0, 1, ""),),
+    )
+    for details in (True, False):
+        lines = render(found, Paint(), width, details=details)
+        assert max(map(taken, lines)) <= max(72, min(width, 140))
+
+
+@pytest.mark.parametrize("width", [72, 140])
+def test_what_stands_at_the_end_is_there_however_much_there_is(width: int) -> None:
+    lines = render(crowded(), Paint(), width)
+    labels = [line.split("  ")[0] for line in lines]
+    for label in ("instruments", "not measured", "never ran", "kept", "note", "next", "took"):
+        assert label in labels
+
+
+@pytest.mark.parametrize("count", [13, 40])
+def test_what_is_left_out_is_counted_and_found_in_the_details(count: int) -> None:
+    found = profile(
+        findings=tuple(finding(0.1, row=row) for row in range(1, count + 1)),
+        census=tuple(read(row) for row in range(1, count + 1)),
+    )
+    lines = render(found, Paint(), 100)
+    shown = sum(bool(re.match(r" +\d+  cells", line)) for line in lines)
+    listed = sum("reads a step" in line for line in lines)
+    assert 6 <= shown < count
+    assert f"{count - shown} more, --details shows them" in "\n".join(lines)
+    assert f"     {count - listed} more, --details shows them" in lines
+    long = text(found, 100, details=True)
+    assert long.count("TR101 input-wait") == long.count("reads a step") == count
+    assert "more, --details" not in long
+
+
+def test_nothing_is_called_left_out_where_all_is_shown() -> None:
+    assert "--details" not in text(rich())
+
+
+# what it says ------------------------------------------------------------------------------
+
+
+def test_the_first_lines_say_what_was_run_how_long_a_step_takes_and_what_it_waits_for() -> None:
+    assert render(profile(), Paint(), 140)[:2] == [
+        "torchlint profile train.py · 30 steps after 12 of warm-up · 41.2 ms a step (± 1.8%) · "
+        "no GPU, 2 processors",
+        "limit: processor: 1.9 of 2 are busy (data 35%, backward 30%, forward 20%)",
+    ]
+
+
+def test_the_number_of_gpus_is_that_of_the_processes() -> None:
+    here = environment(device="cuda", gpu={"name": "A GPU"}, processes=2)
+    assert text(profile(environment=here)).splitlines()[0].endswith(" · 2 GPUs")
+
+
+def test_the_facts_stay_behind_a_command_that_fills_its_line() -> None:
+    lines = render(profile(argv=("train.py", *["--word"] * 90)), Paint(), 72)
+    assert lines[0].endswith("…")
+    assert lines[1].startswith("30 steps after 12 of warm-up · 41.2 ms a step")
+
+
+def test_a_noise_of_more_than_a_step_is_readable() -> None:
+    assert "(± 120%)" in text(profile(timing=timing(noise=1.2)))
+
+
+def test_findings_are_numbered_in_their_order_with_their_ceilings_at_the_right() -> None:
+    lines = render(rich(), Paint(), 100)
+    heads = [line for line in lines if re.match(r"  \d  ", line)]
+    assert heads == [
+        "  1  cells/data.py:31          TR101 input-wait".ljust(87) + f"at most {TIMES}1.54",
+        "  2  …s/models/residual.py:54  TR501 recomputed".ljust(87) + f"at most {TIMES}1.25",
+        "  3  train.py:91               TR702 python-residue".ljust(87) + f"at most {TIMES}1.06",
+        "  4  -                         TR401 unused-gradient",
+    ]
+    at = lines.index(heads[0])
+    assert lines[at + 1] == (
+        "     4.0 ms a step in `next(loader)`; 0 workers, 16 cores; let workers load (`--sweep "
+        "workers`)"
+    )
+
+
+def test_what_the_run_cannot_tell_is_nothing_and_not_zero() -> None:
+    assert "at most" not in text(profile(findings=(finding(None),), costs={}))
+    assert TIMES not in text(profile(findings=(finding(None),), costs={}))
+
+
+def test_rules_that_say_the_same_stand_behind_the_action() -> None:
+    shown = flat(rich())
+    assert "do it every hundred steps (TL204, fix available)" in shown
+    assert "if the memory is there (TL509)" in shown
+    twice = finding(0.1, static=(static(row=31), static(row=31)))
+    assert "(TL201, fix available)" in flat(profile(findings=(twice,)))
+
+
+def test_the_line_below_the_findings_has_the_joint_bound_and_the_small_ones() -> None:
+    said = (
+        f"together at most {TIMES}2.13 (they overlap) · 4 smaller costs below 3% · "
+        "1 finding silenced by a comment"
+    )
+    assert said in text(rich())
+
+
+def test_without_a_finding_it_says_what_that_means() -> None:
+    said = "No finding: nothing that was measured costs 3% of a step"
+    assert f"{said}." in text(profile())
+    assert f"{said}; 2 smaller costs not shown." in text(profile(small=2))
+    assert "No finding: only the time of a step was measured." in text(profile(costs={}))
+
+
+def test_reads_without_a_gpu_stand_under_a_heading_of_their_own() -> None:
+    lines = render(rich(), Paint(), 140)
+    at = lines.index("On a GPU the host would wait here; on this machine it costs nothing:")
+    assert lines[at + 1].split("  ")[-1].strip() == (
+        "TR201 3 reads a step (`item`) (TL201, fix available)"
+    )
+    assert "On a GPU" not in text(profile())
+
+
+def test_layers_are_a_table() -> None:
+    lines = render(rich(), Paint(), 140)
+    at = next(at for at, line in enumerate(lines) if line.startswith("Where forward"))
+    assert lines[at + 1].split() == (
+        "stem.conv 41% · Conv2d · 9,408 parameters · 16, 64, 112, 112".split()
+    )
+    for name in ("", "Net"):
+        unnamed = profile(layers=(Row(name, "Net", 0.4, 1.0, 1, ""),))
+        assert re.search(r"     Net +40% · 1 parameter\n", text(unnamed))
+
+
+def test_the_end_says_what_it_cost_what_is_missing_and_what_ran() -> None:
+    shown = flat(rich())
+    for part in (
+        f"instruments in runs of their own; the costliest (reads, shapes, gradients) {TIMES}1.31 a step",
+        "not measured recompiles (nothing is compiled); pauses (left out by --only)",
+        "never ran TL304 train.py:12",
+        "kept 127.0.0.1:6006",
+        "note The script draws its batches at random.",
+        "took 31 s",
+    ):
+        assert part in shown
+    assert "checkpoint" not in shown
+
+
+def test_a_script_that_failed_says_why_and_nothing_that_was_not_measured() -> None:
+    lines = render(failed(), Paint(), 100)
+    assert lines[:2] == ["torchlint profile train.py", "The script failed: ValueError: no data"]
+    assert lines[2:] == [f"  line {number} of a traceback" for number in range(12, 20)]
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("train.py",), "train.py --select TL201"),
+        (("train.py", "--seed", "a b"), "train.py --select TL201 -- --seed 'a b'"),
+        (("-m", "pkg.train", "--x"), "-m pkg.train --select TL201 -- --x"),
+    ],
+)
+def test_the_next_command_gives_the_script_its_own_arguments(
+    argv: tuple[str, ...], words: str
+) -> None:
+    found = profile(argv=argv, findings=(finding(static=(static(),)),))
+    (line,) = (line for line in text(found).splitlines() if line.startswith("next"))
+    assert line.split(maxsplit=1)[1] == f"torchlint verify {words}"
+
+
+def test_the_next_command_asks_for_hints_if_one_is_among_them() -> None:
+    hint = finding(static=(static("TL204", tier="hint"), static()))
+    assert "verify train.py --select TL204,TL201 --hints" in flat(profile(findings=(hint,)))
+    unfixable = finding(static=(static(has_fix=False),))
+    assert "torchlint verify" not in text(profile(findings=(unfixable,)))
+
+
+# any text ----------------------------------------------------------------------------------
+
+
+def test_nothing_from_the_script_steers_the_terminal() -> None:
+    bad = "a\x1b[2J\u202eb\nc::error"
+    found = profile(
+        argv=(bad,),
+        summary=f"{bad}\n{bad}",
+        limit=bad,
+        findings=(finding(path=bad, fact=bad, action=bad, name=bad),),
+        census=(read(path=bad, fact=bad),),
+        layers=(Row(bad, bad, 0.4, 1.0, 1, bad),),
+        not_measured=(bad,),
+        costs={bad: 1.2},
+        notes=(bad,),
+    )
+    shown = text(found, details=True)
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e]", shown)
+    assert "\\x1b[2J\\u202eb" in shown
+    for line in text(profile(findings=(finding(path="::error x.py"),))).splitlines():
+        assert not line.lstrip().startswith(("::", "##"))
+
+
+def test_colour_is_only_where_it_is_wanted() -> None:
+    assert "\x1b" not in text(rich())
+    painted = render(rich(), Paint(on=True), 100)
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in painted]
+    assert painted != plain
+    assert plain == render(rich(), Paint(), 100)
+
+
+def test_a_sweep_shows_each_value_and_names_the_one_to_take() -> None:
+    tried = (Tried(0, 0.02, 0.01), Tried(1, 0.01, 0.01), Tried(2, 0.0099, 0.01))
+    lines = text(replace(rich(), sweep=Sweep("", tried, 1))).splitlines()
+    assert "    1  10.0 ms a step (± 1%)  ←" in lines
+    assert "1 is enough: more workers save less than 5 % of a step." in lines
+    assert not any("TR101" in line for line in lines)
+    noisy = (*tried[:2], Tried(2, 0.0099, 0.3))
+    assert "too noisy" in flat(replace(rich(), sweep=Sweep("", noisy, 1)))

@@ -1,0 +1,71 @@
+"""What has changed since an earlier profile, for people at a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.report.terminal.columns import wrapped
+from torchlint.report.terminal.safe_text import visible, visible_path
+from torchlint.report.verify.figures import TIMES, before_and_after, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.profile.result import Change, Compared, Profile
+
+LINES: Final = 8
+_NAMED: Final = 3
+"""Findings of each sort."""
+
+
+def render(result: Profile, width: int) -> list[str]:
+    """At most eight lines, none if nothing was compared."""
+    found = result.compared
+    if found is None:
+        return []
+    sentences = [_step(result, found)]
+    if found.elsewhere:
+        differs = "; ".join(found.elsewhere)
+        sentences.append(f"  not the same machine or torch: {differs}")
+    sentences += _sort("gone", found.gone)
+    sentences += _sort("new", found.new)
+    sentences += _sort("changed", found.changed)
+    if not (found.gone or found.new or found.changed):
+        sentences.append("  the findings are the same")
+    if found.only_once:
+        codes = ", ".join(found.only_once)
+        sentences.append(f"  watched in one of the two only, not compared: {codes}")
+    lines = [line for each in sentences for line in _wrapped(visible(each), width)]
+    return ["", *lines[: LINES - 1]]
+
+
+def _wrapped(sentence: str, width: int) -> list[str]:
+    indent = " " * (len(sentence) - len(sentence.lstrip()))
+    return [indent + line for line in wrapped(sentence, width - len(indent))]
+
+
+def _step(result: Profile, found: Compared) -> str:
+    since = f"since the profile of {found.date}" if found.date else "since the earlier profile"
+    if found.ratio is None or result.timing is None or found.step_s is None:
+        return f"{since}: one of the two has no time of a step"
+    times = before_and_after((1e3 * found.step_s, 1e3 * result.timing.step_s))
+    verdict = f"{TIMES}{found.ratio:.2f} as fast" if found.beyond_noise else "no more than noise"
+    then, now = (f"± {percent(each)}" for each in (found.noise or 0.0, result.timing.noise))
+    return f"{since}: {times} a step, {verdict} ({then} then, {now} now)"
+
+
+def _sort(name: str, changes: Sequence[Change]) -> list[str]:
+    if not changes:
+        return []
+    named = ", ".join(_change(each) for each in changes[:_NAMED])
+    more = len(changes) - _NAMED
+    return [f"  {name}: {named}{f' and {more} more' if more > 0 else ''}"]
+
+
+def _change(each: Change) -> str:
+    place = visible_path(f"{each.path}:{each.row}") if each.path else "-"
+    shares = [share for share in (each.before, each.now) if share is not None]
+    if not shares:
+        return f"{place} {each.code}"
+    ceilings = " to ".join(f"{TIMES}{1.0 / (1.0 - share):.2f}" for share in shares)
+    return f"{place} {each.code} (at most {ceilings})"

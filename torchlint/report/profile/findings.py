@@ -1,0 +1,54 @@
+"""The findings of a profile as those of `check`, for the formats that they share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.finding import Diagnostic, Finding, Position, Tier
+from torchlint.report.formats.locations import identity
+from torchlint.report.profile import words
+from torchlint.report.terminal.excerpt import Excerpts
+
+if TYPE_CHECKING:
+    from torchlint.profile.result import Profile, RunFinding
+
+
+def as_findings(result: Profile) -> list[Finding]:
+    """Those that have a line, the costly ones first. What costs nothing on this machine, or has no
+    known cost, is a hint."""
+    excerpts = Excerpts({})
+    return [_finding(each, excerpts) for each in (*result.findings, *result.census) if each.path]
+
+
+def problems(result: Profile) -> list[Diagnostic]:
+    """Why the profile ended early, if it did."""
+    first, *_ = result.summary.splitlines() or [""]
+    if not first:
+        return []
+    path = "." if result.argv[:1] == ("-m",) else result.argv[0]
+    return [Diagnostic(path, first)]
+
+
+def _finding(each: RunFinding, excerpts: Excerpts) -> Finding:
+    line = (excerpts.line(each.path, each.row) or "").rstrip()
+    code = line.lstrip()
+    return Finding(
+        code=each.code,
+        name=each.name,
+        tier=Tier.HINT if each.share is None else Tier.DEFAULT,
+        message=_message(each),
+        path=each.path,
+        start=Position(each.row, len(line) - len(code) + 1),
+        end=Position(each.row, len(line) + 1),
+        # The message has times in it, which are different in each run.
+        fingerprint=identity(code or str(each.row))[:16],
+    )
+
+
+def _message(each: RunFinding) -> str:
+    ceiling, rules = words.ceiling(each), words.confirmed(each)
+    fact = f"{each.fact} ({ceiling})" if ceiling else each.fact
+    sentences = [f"{fact}; {each.action}."]
+    sentences += [f"{words.ON_A_GPU}."] if each.census else []
+    sentences += [f"`check` reports {rules}."] if rules else []
+    return " ".join(sentences)

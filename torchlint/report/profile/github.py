@@ -1,0 +1,28 @@
+"""A profile as workflow commands, which GitHub shows as annotations in a pull request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.finding import Diagnostic, Position
+from torchlint.report.formats import github
+from torchlint.report.profile.findings import as_findings, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.result import Budgeted, Profile
+
+
+def render(result: Profile) -> Iterator[str]:
+    """One command for each finding that has a line, then one for each way in which a budget is
+    broken, and for what ended the profile early."""
+    broken = [] if result.budget is None else _broken(result.budget)
+    return github.render(as_findings(result), [*broken, *problems(result)])
+
+
+def _broken(budget: Budgeted) -> list[Diagnostic]:
+    return [
+        Diagnostic(each.path or budget.file, each.text, Position(each.row, 1) if each.row else None)
+        for each in budget.broken
+    ]

@@ -1,0 +1,130 @@
+"""A profile as one page: no network, no script, readable on a phone and a desktop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.report import templates
+from torchlint.report.profile import words
+from torchlint.report.profile.json import document
+from torchlint.report.terminal.safe_text import plural
+from torchlint.report.verify import charts, figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.profile.layers import Row
+    from torchlint.profile.result import Profile, RunFinding
+
+_TEMPLATE: Final = "profile.html.jinja"
+_EFFECTS: Final = 60
+_STATIC: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One part of a step; `share` is of all of them, `time` of the step that was timed."""
+
+    name: str
+    share: float
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A line of a chart of bars: `width` in percent of the longest one, None without a bar."""
+
+    label: str
+    facts: tuple[str, ...]
+    figure: str
+    width: float | None
+
+
+def render(result: Profile) -> str:
+    """The page. All that comes from the program is escaped, and its hidden characters are shown."""
+    environment = templates.environment("torchlint.report.profile", "torchlint.report.verify")
+    environment.globals.update(
+        words=words, figures=figures, plural=plural, code_parts=code_parts, width=_width
+    )
+    found = lanes(result)
+    return environment.get_template(_TEMPLATE).render(
+        result=result,
+        lanes=found,
+        lane_words=", ".join(f"{lane.name} {lane.share:.0%}" for lane in found),
+        reads=reads(result.census),
+        layers=layers(result.layers),
+        raw=templates.embedded(document(result)),
+        most_effects=_EFFECTS,
+        most_static=_STATIC,
+    )
+
+
+def lanes(result: Profile) -> list[Lane]:
+    """Where the time of a step goes, in the order in which a step has them; empty if that was not
+    seen."""
+    shares = {name: result.lanes.get(name, 0.0) for name in charts.LANES}
+    whole = sum(shares.values())
+    if result.timing is None or not whole > 0:
+        return []
+    step_ms = 1e3 * result.timing.step_s
+    return [
+        Lane(name, share / whole, figures.milliseconds(step_ms * share / whole))
+        for name, share in shares.items()
+    ]
+
+
+def reads(census: Sequence[RunFinding]) -> list[Bar]:
+    """How often a step reads, line by line; the bar is missing where that was not counted."""
+    counts = [_per_step(each) for each in census]
+    most = max((count for count in counts if count is not None), default=0.0)
+    return [
+        Bar(
+            words.place(each),
+            (f"{each.code} {each.name}", each.fact, each.action, words.confirmed(each)),
+            "" if count is None else f"{count:.3g}",
+            _width(count, most),
+        )
+        for each, count in zip(census, counts, strict=True)
+    ]
+
+
+def layers(rows: Sequence[Row]) -> list[Bar]:
+    """What the modules take of the forward time."""
+    most = max((row.share for row in rows), default=0.0)
+    return [
+        Bar(
+            row.name or row.kind,
+            (
+                *words.layer(row),
+                f"output {row.shape}" if row.shape else "",
+                f"{row.calls:.3g} calls a step" if row.calls > 1 else "",
+            ),
+            figures.percent(row.share),
+            _width(row.share, most),
+        )
+        for row in rows
+    ]
+
+
+def code_parts(text: str) -> list[tuple[bool, str]]:
+    """The text in parts, and whether each of them stood between two backticks."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return [(False, text)]
+    return [(at % 2 == 1, part) for at, part in enumerate(parts) if part]
+
+
+def _per_step(each: RunFinding) -> float | None:
+    kinds = each.values.get("kinds")
+    counts = [each.values.get("per_step")]
+    if isinstance(kinds, Mapping) and kinds:
+        counts = list(kinds.values())
+    numbers = [float(count) for count in counts if isinstance(count, int | float)]
+    return sum(numbers) if numbers else None
+
+
+def _width(value: float | None, most: float = 1.0) -> float | None:
+    """Percent of the room that a bar has."""
+    return round(100 * min(1.0, value / most), 2) if value is not None and most > 0 else None

@@ -1,0 +1,32 @@
+"""What a profile is doing, on standard error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlint.report.terminal.safe_text import plural
+from torchlint.report.verify.figures import duration, milliseconds
+from torchlint.report.verify.progress import Progress as _Line
+
+if TYPE_CHECKING:
+    from torchlint.profile.plan import Plan
+
+
+class Progress(_Line):
+    """The line of `verify`, with the plan of a profile."""
+
+    def planned(self, plan: Plan, step_s: float, timing_s: float) -> None:
+        """Which runs there will be, before the first of them.
+
+        Args:
+            plan: of the runs after the timing.
+            step_s: seconds of a step, as the first look saw it.
+            timing_s: seconds that the timing takes.
+        """
+        self.done()
+        about = "; ".join(each.about for each in plan.diagnostics)
+        self._line(f"A step takes about {milliseconds(1e3 * step_s)}.")
+        self._line(
+            f"Plan: time the step, then {plural(len(plan.diagnostics), 'run')} of {plan.steps} "
+            f"steps ({about}), about {duration(timing_s + plan.seconds)} in all"
+        )

@@ -1,0 +1,123 @@
+"""How the parts of a profile are put into words, for the terminal, the page and other tools."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from torchlint.finding import Tier
+from torchlint.report.terminal.safe_text import plural
+from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
+from torchlint.runtime.sandbox.side_effects import HELPER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torchlint.profile.evidence import Timing
+    from torchlint.profile.layers import Row
+    from torchlint.profile.result import Profile, RunFinding, Static
+    from torchlint.runtime.sandbox.side_effects import SideEffect
+
+ON_A_GPU = "On a GPU the host would wait here; on this machine it costs nothing"
+
+
+def command(result: Profile) -> str:
+    """The script with its arguments, as a shell takes them."""
+    return shlex.join(result.argv)
+
+
+def step(timing: Timing) -> str:
+    """`41.2 ms a step (± 1.8%)`."""
+    return f"{milliseconds(1e3 * timing.step_s)} a step (± {percent(timing.noise)})"
+
+
+def steps(timing: Timing) -> str:
+    """How many steps were timed."""
+    return f"{plural(timing.steps, 'step')} after {timing.warmup} of warm-up"
+
+
+def machine(result: Profile) -> str:
+    """`2 GPUs`; empty if nothing is known of it."""
+    here = result.environment
+    if here is None:
+        return ""
+    if here.gpu is not None:
+        return plural(here.processes, "GPU")
+    return f"no GPU, {plural(here.processors, 'processor')}"
+
+
+def on_gpu(result: Profile) -> bool:
+    """Whether the program computed on one."""
+    return result.environment is not None and result.environment.device.startswith("cuda")
+
+
+def nothing_found(result: Profile) -> str:
+    """What it means that there are no findings."""
+    if not result.costs:
+        return "No finding: only the time of a step was measured."
+    small = f"; {plural(result.small, 'smaller cost')} not shown" if result.small else ""
+    return f"No finding: nothing that was measured costs {percent(result.cut)} of a step{small}."
+
+
+def place(each: RunFinding | Static) -> str:
+    """`train.py:88`, or a dash where there is no line."""
+    return f"{each.path}:{each.row}" if each.path else UNKNOWN
+
+
+def ceiling(each: RunFinding) -> str:
+    """The most that a step gets faster, in words; empty if the run cannot tell."""
+    return "" if each.ceiling is None else f"at most {TIMES}{each.ceiling:.2f}"
+
+
+def confirmed(each: RunFinding) -> str:
+    """The rules of `check` that say the same of this line: `TL201, fix available`."""
+    if not each.static:
+        return ""
+    codes = ", ".join(dict.fromkeys(static.code for static in each.static))
+    return f"{codes}, fix available" if any(found.has_fix for found in each.static) else codes
+
+
+def below(result: Profile) -> list[str]:
+    """What there is to say below the findings, part by part."""
+    parts = []
+    if result.together is not None:
+        parts.append(f"together at most {TIMES}{result.together:.2f} (they overlap)")
+    if result.small:
+        parts.append(f"{plural(result.small, 'smaller cost')} below {percent(result.cut)}")
+    if result.suppressed:
+        parts.append(f"{plural(result.suppressed, 'finding')} silenced by a comment")
+    return parts
+
+
+def layer(row: Row) -> list[str]:
+    """What a module is, beside its name; that is its class where it has no other."""
+    facts = [row.kind] if row.name not in ("", row.kind) else []
+    facts.append(f"{row.parameters:,} {'parameter' if row.parameters == 1 else 'parameters'}")
+    return facts
+
+
+def never_ran(result: Profile) -> list[Static]:
+    """Findings of `check` in lines that did not run."""
+    return [each for each in result.static if each.status == "never ran"]
+
+
+def let_through(result: Profile) -> list[SideEffect]:
+    """What reached the real world."""
+    return [each for each in result.side_effects if each.kept and each.kind != HELPER]
+
+
+def following(result: Profile) -> str:
+    """The command that goes on from here; empty if there is none."""
+    fixable = [each for found in result.findings for each in found.static if each.has_fix]
+    if not fixable:
+        return ""
+    program = 2 if result.argv[:1] == ("-m",) else 1
+    own = result.argv[program:]
+    words = ["torchlint", "verify", *result.argv[:program], "--select", _codes(fixable)]
+    if any(each.tier == Tier.HINT for each in fixable):
+        words.append("--hints")
+    return shlex.join([*words, "--", *own] if own else words)
+
+
+def _codes(found: Sequence[Static]) -> str:
+    return ",".join(dict.fromkeys(each.code for each in found))
