@@ -13,8 +13,8 @@ from torchlint.cli.command import Command, show_version
 COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to complete a word."""
 _COMMANDS: Final = (
-    "baseline", "check", "clean", "completion", "config", "fix", "hot", "rule", "server", "verify",
-    "why",
+    "baseline", "check", "clean", "completion", "config", "fix", "hot", "profile", "rule", "server",
+    "verify", "why",
 )  # fmt: skip
 
 
@@ -52,6 +52,7 @@ Examples:
   torchlint check train.py          report what makes this script slow
   torchlint fix train.py            print the fixes as a diff; add --apply to write them
   torchlint verify train.py         run the script, and measure what each fix is worth
+  torchlint profile train.py        run the script, and say what its step waits for
   torchlint hot train.py            show what runs on each training step
   torchlint why train.py:42         explain why a rule did or did not report a line
   torchlint rule TL201              explain a rule, and what its fix may change
@@ -73,5 +74,5 @@ lists those of verify.""",
 def torchlint() -> None:
     """torchlint finds what makes PyTorch training code slow, fixes it, and measures the fixes.
 
-    Only `verify` and `fix --verified` run your code.
+    Only `verify`, `profile` and `fix --verified` run your code.
     """

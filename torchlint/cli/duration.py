@@ -16,7 +16,8 @@ _MOST_PAIRS: Final = 1000
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
-def _seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+def seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+    """The seconds of an option such as `90s` or `5m`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", value.strip())
     seconds = float(match[1]) * _UNITS[match[2]] if match else 0
     if not seconds > 0:
@@ -38,7 +39,7 @@ def duration_options(command: Function) -> Function:
     """Adds `--pairs` (a tuple of numbers) and `--budget` (in seconds)."""
     budget = click.option(
         "--budget",
-        callback=_seconds,
+        callback=seconds,
         default="10m",
         show_default=True,
         metavar="TIME",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from torchlint.cli.options import Options
+    from torchlint.finding import Finding
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.compared.measured_fixes import Fixes
@@ -118,6 +119,35 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
     )
 
 
+def request_for(program: Program, options: Mapping[str, Any]) -> Request:
+    """How to run the program where nothing is compared."""
+    from torchlint.verify.request import Request
+
+    names = ("steps", "warmup", "threads", "device", "nproc", "seed", "keep_env")
+    return Request(
+        program=program,
+        budget_s=options["budget"],
+        stdin=_standard_input(),
+        **{name: options[name] for name in names},
+    )
+
+
+def static_findings(program: Program, options: Options) -> tuple[Finding, ...]:
+    """What `check` finds in the project around a program, hints included."""
+    from torchlint.engine.check import check
+    from torchlint.engine.tiers import Wanted, choose
+    from torchlint.report.terminal.progress import Progress
+
+    paths = (os.path.relpath(program.root), os.path.relpath(program.file))
+    plan = plan_from(paths, options)
+    targets = [target for target in plan.targets if not target.is_notebook]
+    with Progress(sys.stderr) as progress:
+        report = check(targets, pool=pool_from(options), progress=progress)
+    print_diagnostics([*plan.diagnostics, *report.diagnostics])
+    wanted = Wanted(hints=True, pedantic=options.wanted.pedantic)
+    return tuple(choose(report.findings, targets, wanted).findings)
+
+
 def _standard_input() -> bytes | None:
     """What a file or a pipe has for the script, which runs many times; None from a terminal, or if
     a pipe does not end soon."""
@@ -161,15 +191,24 @@ def run(request: Request, changes: Changes, *, yes: bool) -> Result:
             f"There is no fix to verify; verify executes `{words}` once, for a few seconds, to see "
             "where its step goes."
         )
-    print_lines([visible(sentence)], err=True)
-    asks = sys.stdin.isatty() and sys.stderr.isatty()
-    if asks and not yes and not click.confirm("Run it?", default=True, err=True):
-        raise click.exceptions.Exit(2)
+    consent(sentence, yes=yes)
     progress = Progress(sys.stderr)
     try:
         return verify(request, changes, progress)
     finally:
         progress.done()
+
+
+def consent(sentence: str, *, yes: bool) -> None:
+    """Say what will be executed, and ask if the terminal is interactive.
+
+    Raises:
+        click.exceptions.Exit: the user does not want it.
+    """
+    print_lines([visible(sentence)], err=True)
+    asks = sys.stdin.isatty() and sys.stderr.isatty()
+    if asks and not yes and not click.confirm("Run it?", default=True, err=True):
+        raise click.exceptions.Exit(2)
 
 
 def print_result(result: Result, *, err: bool = False, details: bool = False) -> None:

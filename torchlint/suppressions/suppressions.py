@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from functools import cached_property
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     _Scope = cst.FunctionDef | cst.ClassDef
 
 _COMPOUND: Final = (cst.For, cst.While, cst.If, cst.With, cst.FunctionDef, cst.ClassDef, cst.Try)
+_OF_A_RUN: Final = re.compile(r"TR\d{3}", re.ASCII)
+"""Codes of `torchlint profile`, which reads the same comments. A check never reports them, so it
+cannot say that one is unknown or unused."""
 _MOST_HINTS: Final = 50
 """Each suggestion takes a millisecond."""
 
@@ -95,13 +99,16 @@ class Suppressions:
 
     def unknown(self, comment: Comment) -> list[tuple[Name, str]]:
         """The names in a comment that are no rules, each with a suggestion of the nearest one as
-        the end of a sentence."""
+        the end of a sentence. Codes of a run count as known."""
         if not self._names:
             return []
         return [
             (name, self._nearest(name.text))
             for name in comment.names or ()
-            if name.text != ALL and name.text not in self._names and name.text not in self._codes
+            if name.text != ALL
+            and name.text not in self._names
+            and name.text not in self._codes
+            and not _OF_A_RUN.fullmatch(name.text)
         ]
 
     def _nearest(self, word: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
     from torchlint.verify.compared.changes import Changes
+    from torchlint.verify.compared.fix_lines import Watched
     from torchlint.verify.jobs import Jobs
     from torchlint.verify.request import Request
 
@@ -112,16 +113,20 @@ class Looker:
         apart = [replace(job, own_network=True) for job in jobs]
         return not any(isinstance(each, Failed) for each in self._side_by_side(apart))
 
-    def look_at_original(self) -> FirstLook:
+    def look_at_original(self, places: Watched | None = None) -> FirstLook:
         """Survey the original alone, where there is nothing to compare it with.
+
+        Args:
+            places: lines to watch.
 
         Raises:
             VerifyError: it fails (exit 4), no steps are seen (6), or they use no GPU though one
                 was asked for (2).
         """
-        original = self._try(self._jobs.job(Variant(ORIGINAL, ()), SURVEY))
+        job = self._jobs.job(Variant(ORIGINAL, ()), SURVEY, places=places or {})
+        original = self._try(job)
         if isinstance(original, Failed):
-            raise self._failed(original, "The original script", code=4)
+            raise self._failed(original, "The script", code=4)
         self._require_steps(original, original)
         return FirstLook(original, original)
 

@@ -57,6 +57,12 @@ x  # torchlint: ignore
 # case: left alone: ALL
 x  # torchlint: ignore[ALL]
 
+# case: a code that is too short for one of a run
+x  # torchlint: ignore[TR20]  # TL003 | says: `TR20` is not a rule
+
+# case: left alone: a code of a run, which profile knows
+x  # torchlint: ignore[TR201, TL201]
+
 # case: left alone: two rules, and a word behind
 x  # torchlint: ignore[TL201, item-in-step-loop] TL999
 

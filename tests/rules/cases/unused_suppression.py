@@ -29,6 +29,12 @@ for x in loader:
     print(loss.item())
 # torchlint: ignore-file
 
+    # case: never unused: a code of a run
+    x = 1  # torchlint: ignore[TR201]
+
+    # case: never unused: a code of a run beside a rule that silences something
+    print(loss.item())  # torchlint: ignore[TL201, TR201]
+
     # case: unused: another rule
     print(loss.item())  # torchlint: ignore[TL202]  # TL201 # TL001 | says: `ignore` suppresses nothing here
 

@@ -32,6 +32,7 @@ Examples:
   torchlint check --output-format sarif --output-file torchlint.sarif
                                              a file for code scanning
   torchlint check - --stdin-filename a.py    text from standard input
+  torchlint check --profile profile.json     with what each line cost in a run
   torchlint check --add-ignore               silence today's findings, to see only new ones
 
 \b
@@ -80,6 +81,13 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 )
 @click.option("--no-baseline", is_flag=True, help="Show known findings too.")
 @click.option(
+    "--profile",
+    "profile_file",
+    metavar="FILE",
+    help="Add to the messages what a step gains at most, by this file of `torchlint profile "
+    "--json`. Nothing is run.",
+)
+@click.option(
     "--add-ignore",
     is_flag=True,
     help="Add a suppression comment for each finding, instead of printing it.",
@@ -99,6 +107,7 @@ def command(
     watch: bool,
     baseline: str | None,
     no_baseline: bool,
+    profile_file: str | None,
     add_ignore: bool,
     reason: str | None,
 ) -> None:
@@ -126,10 +135,12 @@ def command(
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
     place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
+    add_ceilings = _adding_ceilings(profile_file)
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
     hide = _hiding(plan, options, store, baseline, diff_base, known=known)
     checked = check(plan, options, store)
     notes = hide(checked)
+    add_ceilings(checked)
     reports.report(checked, output_format, place, statistics=statistics, fixes=show_fixes)
     if output_format == "text" and not statistics:
         print_lines(notes)
@@ -137,6 +148,24 @@ def command(
     if checked.diagnostics:
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(1 if checked.shown.problems and not exit_zero else 0)
+
+
+def _adding_ceilings(profile_file: str | None) -> Callable[[Checked], None]:
+    """A function that adds to the findings of a check what a profile says of them.
+
+    Raises:
+        click.ClickException: the profile cannot be used; raised before the check.
+    """
+    if profile_file is None:
+        return lambda _: None
+    from torchlint.cli.ceilings import read_profile, with_ceilings
+
+    profile = read_profile(profile_file)
+
+    def add(checked: Checked) -> None:
+        checked.shown = with_ceilings(checked.shown, profile)
+
+    return add
 
 
 def _hiding(

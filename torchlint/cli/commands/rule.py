@@ -13,6 +13,7 @@ from torchlint.cli.printing import print_lines
 from torchlint.cli.targets import require_rules
 
 if TYPE_CHECKING:
+    from torchlint.profile.kind import Kind
     from torchlint.ruleapi.rule import Rule
 
 _EPILOG = """\b
@@ -20,6 +21,7 @@ Examples:
   torchlint rule                         list all rules
   torchlint rule TL201                   show a rule's page: what, why, example, fix safety
   torchlint rule item-in-step-loop       the same by name
+  torchlint rule TR101                   the page of a finding of `torchlint profile`
   torchlint rule --output-format json    for programs
 
 \b
@@ -37,6 +39,9 @@ def command(rule: str | None, output_format: str) -> None:
     from torchlint.ruleapi.registry import all_rules
 
     require_rules()
+    if rule is not None and (kind := _kind(rule)) is not None:
+        print_lines(kind.page.strip().splitlines())
+        return
     if rule is None:
         listed = list(all_rules().values())
         if output_format == "json":
@@ -51,6 +56,15 @@ def command(rule: str | None, output_format: str) -> None:
         rules.print_page(chosen)
     else:
         print_lines([rules.page(chosen)])
+
+
+def _kind(word: str) -> Kind | None:
+    """The kind of run-time finding with this code or name."""
+    from torchlint.config.settings import normalised
+    from torchlint.profile.catalogue import all_kinds
+
+    (wanted,) = normalised([word]) or ("",)
+    return next((k for k in all_kinds().values() if wanted in (k.code, k.name)), None)
 
 
 def find(word: str) -> Rule:

@@ -1,0 +1,117 @@
+"""`torchlint check --profile`: what a step gains at most, by a profile that lies there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.profile.results import confirmed, profile, read_at, written
+from torchlint.finding import Tier
+from torchlint.report.verify.figures import TIMES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Linter, Run
+    from tests.conftest import MakeFinding
+
+SAID = f" At most {TIMES}1.11 by a profile of 2026-07-01."
+
+
+@pytest.fixture(autouse=True)
+def file(here: Path) -> Path:
+    (here / "train.py").write_text("x = 1\n" * 20)
+    (here / "profile.json").write_bytes(written(profile(read_at(share=0.1, static=confirmed(9)))))
+    return here / "profile.json"
+
+
+def test_a_confirmed_finding_says_what_it_costs_at_most(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding
+) -> None:
+    linter.findings = [make_finding("train.py", 9), make_finding("train.py", 10)]
+    done = torchlint("check", "--profile", "profile.json", "--output-format", "json")
+    messages = [each["message"] for each in json.loads(done.text)]
+    assert [each.endswith(SAID) for each in messages] == [True, False]
+    assert done.code == 1
+    assert torchlint("check").text.count("At most") == 0
+
+
+def test_another_file_rule_or_row_is_another_finding(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding, here: Path
+) -> None:
+    (here / "other.py").write_text("x = 1\n" * 20)
+    linter.findings = [
+        make_finding("other.py", 9),
+        make_finding("train.py", 8),
+        make_finding("train.py", 9, code="TL101"),
+    ]
+    done = torchlint("check", "--profile", "profile.json")
+    assert (done.code, "At most" in done.text) == (1, False)
+
+
+def test_it_shows_where_the_text_folds_findings_of_one_loop(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding
+) -> None:
+    linter.findings = [make_finding("train.py", row, group="train.py:5") for row in (8, 9, 10)]
+    done = torchlint("check", "--profile", "profile.json")
+    assert "train.py:9:5: TL201" in done.text
+    assert "also at 10:5" in done.text
+    assert done.text.count("At most") == 1
+
+
+def test_a_file_is_the_same_by_any_name(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding, file: Path, here: Path
+) -> None:
+    static = confirmed(9, path=str(here / "train.py"))
+    file.write_bytes(written(profile(read_at(share=0.1, static=static)), date=""))
+    linter.findings = [make_finding("train.py", 9, tier=Tier.HINT)]
+    done = torchlint("check", "--hints", "--profile", "profile.json")
+    assert f"At most {TIMES}1.11 by a profile." in " ".join(done.text.split())
+
+
+def test_a_count_without_a_ceiling_says_nothing(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding, file: Path
+) -> None:
+    file.write_bytes(written(profile(read_at(static=confirmed(9)))))
+    linter.findings = [make_finding("train.py", 9)]
+    assert "At most" not in torchlint("check", "--profile", "profile.json").text
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("no.json", "no.json: There is no such file"),
+        ("train.py", "train.py: This is no profile; write one with"),
+    ],
+)
+def test_what_is_no_profile_is_an_error(
+    torchlint: Run, linter: Linter, name: str, said: str
+) -> None:
+    done = torchlint("check", "--profile", name)
+    assert (done.code, said in done.err, linter.targets) == (2, True, ())
+
+
+SLOW = """\
+import torch
+
+def train(model, loader, optimizer):
+    model.cuda()
+    for images in loader:
+        loss = model(images.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+"""
+
+
+def test_a_profile_changes_nothing_in_the_cache(torchlint: Run, here: Path) -> None:
+    (here / "train.py").write_text(SLOW)
+    words = ("check", "--output-format", "concise", "--cache-dir", str(here / "cache"))
+    plain = torchlint(*words)
+    told = torchlint(*words, "--profile", "profile.json")
+    assert "TL201" in plain.text
+    assert told.text == plain.text.replace("every few steps.\n", f"every few steps.{SAID}\n")
+    assert told.text != plain.text
+    assert torchlint(*words) == plain

@@ -1,0 +1,140 @@
+"""The formats and files of `torchlint profile`. Nothing is run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.report.profile.sample_profiles import failed, profile, rich
+from torchlint.files.reading import SourceError
+from torchlint.profile import session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Outcome, Run
+    from torchlint.profile.result import Profile
+
+
+class Session:
+    """Stands in for the runs: set what they show, see whether there were any."""
+
+    def __init__(self) -> None:
+        self.result: Profile = rich()
+        self.runs = 0
+
+    def profile(self, *_: Any) -> Profile:
+        self.runs += 1
+        return self.result
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch, here: Path) -> Session:
+    fake = Session()
+    monkeypatch.setattr(session, "profile", fake.profile)
+    (here / "train.py").write_text("import torch\n")
+    return fake
+
+
+@pytest.fixture
+def call(torchlint: Run, runs: Session) -> Run:
+    def with_script(*words: str) -> Outcome:
+        return torchlint("profile", "train.py", "--yes", *words)
+
+    return with_script
+
+
+def test_text_is_for_people(call: Run) -> None:
+    done = call()
+    assert done.code == 0
+    assert done.text.startswith("torchlint profile train.py --epochs 1 ")
+    assert "TR101 input-wait" in done.text
+
+
+def test_json_goes_to_a_file_and_to_standard_output(call: Run, here: Path) -> None:
+    done = call("--json", "out.json", "--output-format", "json")
+    assert json.loads(done.text) == json.loads((here / "out.json").read_text())
+    assert json.loads(done.text)["command"] == "profile"
+    assert done.text == (here / "out.json").read_text()
+
+
+def test_sarif_is_a_log_relative_to_the_repository(call: Run) -> None:
+    log = json.loads(call("--output-format", "sarif").text)
+    (run,) = log["runs"]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "cells/data.py", "uriBaseId": "%SRCROOT%"}
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [
+        "TR101",
+        "TR201",
+        "TR501",
+        "TR702",
+    ]
+
+
+def test_github_gets_a_command_for_each_line(call: Run) -> None:
+    lines = call("--output-format", "github").text.splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith("::warning file=cells/data.py,line=31,")
+
+
+@pytest.mark.parametrize("chosen", ["json", "sarif", "github"])
+def test_programs_get_nothing_else_on_standard_output(call: Run, chosen: str) -> None:
+    done = call("--output-format", chosen)
+    assert "profile executes" not in done.text
+    assert "profile executes" in done.err
+
+
+@pytest.mark.parametrize("chosen", ["text", "json", "sarif", "github"])
+def test_a_script_that_failed_is_reported_and_keeps_its_exit_code(
+    call: Run, runs: Session, chosen: str
+) -> None:
+    runs.result = failed()
+    done = call("--output-format", chosen)
+    assert done.code == 4
+    assert "The script failed: ValueError: no data" in done.text
+
+
+def test_html_goes_to_a_file_beside_the_report(call: Run, here: Path) -> None:
+    done = call("--html", "out.html")
+    assert (here / "out.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "TR101 input-wait" in done.text
+
+
+def test_a_name_that_is_no_text_is_written_all_the_same(
+    call: Run, runs: Session, here: Path
+) -> None:
+    runs.result = profile(argv=("caf\udce9.py",), limit="日本")
+    assert call("--html", "out.html", "--json", "out.json").code == 0
+    assert "caf\\xe9.py" in (here / "out.html").read_text(encoding="utf-8")
+    assert json.loads((here / "out.json").read_text())["argv"] == ["caf\udce9.py"]
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_report_that_cannot_be_written_says_so_before_anything_runs(
+    call: Run, runs: Session, option: str
+) -> None:
+    done = call(option, "no/such/folder.json")
+    assert done.code == 2
+    said = "Error: There is no folder no/such for no/such/folder.json; make it first.\n"
+    assert (done.err, done.out, runs.runs) == (said, b"", 0)
+
+
+def test_a_profile_is_printed_although_its_report_cannot_be_written(
+    call: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str, data: bytes) -> None:
+        raise SourceError(path, "Cannot write the file: No space left on device.", kind="write")
+
+    monkeypatch.setattr("torchlint.files.writing.write_report", full)
+    done = call("--html", "out.html")
+    assert done.code == 2
+    assert "TR101 input-wait" in done.text
+    assert "out.html: Cannot write the file: No space left on device." in done.err
+
+
+def test_details_show_all(call: Run, runs: Session) -> None:
+    runs.result = profile(findings=rich().findings * 10)
+    assert "more, --details shows them" in call().text
+    assert "more, --details" not in call("--details").text

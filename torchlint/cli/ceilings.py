@@ -1,0 +1,54 @@
+"""What a profile that lies there says of the findings of a check. Nothing is run for it."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.config.settings import ConfigError
+from torchlint.engine.tiers import Shown
+from torchlint.profile import written
+from torchlint.report.verify.figures import TIMES
+
+if TYPE_CHECKING:
+    from torchlint.profile.written import Written
+
+
+def read_profile(path: str) -> Written:
+    """The profile that `torchlint profile --json` has written.
+
+    Raises:
+        click.ClickException: there is none, or it cannot be used.
+    """
+    try:
+        return written.read(path)
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def with_ceilings(shown: Shown, profile: Written) -> Shown:
+    """The findings; the message of each that the profile has confirmed says what it costs at most.
+
+    They are matched by file, code and row, and by nothing else: if the file has changed since, a
+    ceiling may be missing or stand at a line that has taken the place of the old one. Names of
+    files count from the working directory, as they did when the profile was made.
+    """
+    most: dict[tuple[str, str, int], float] = {}
+    place = cache(os.path.realpath)
+    for each in profile.findings:
+        for code, path, row in each.confirmed if each.share is not None else ():
+            key = (place(path), code, row)
+            most[key] = max(most.get(key, 0.0), each.share or 0.0)
+    since = f"a profile of {profile.date}" if profile.date else "a profile"
+    told = []
+    for finding in shown.findings:
+        share = most.get((place(finding.path), finding.code, finding.start.row))
+        if share is not None and finding.start.cell is None:
+            said = f"{finding.message} At most {TIMES}{1.0 / (1.0 - share):.2f} by {since}."
+            # Alone in its group, or the text would fold it under another message.
+            finding = finding._replace(message=said, group=None)
+        told.append(finding)
+    return Shown(tuple(told), shown.hidden_hints)

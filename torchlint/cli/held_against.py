@@ -1,0 +1,110 @@
+"""What a profile is held against: an earlier one, and a budget."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
+from torchlint.config.settings import ConfigError
+from torchlint.report.terminal.safe_text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from torchlint.profile.result import Profile
+
+    Function = Callable[..., None]
+
+
+def held_against_options(command: Function) -> Function:
+    """Adds the options that `held_against` takes."""
+    options = (
+        click.option(
+            "--compare",
+            metavar="FILE",
+            help="Say what has changed since an earlier profile, written by --json.",
+        ),
+        click.option(
+            "--budget",
+            "budget_file",
+            metavar="FILE",
+            help="Fail on findings that this file does not allow, and on entries that no longer "
+            "hold.",
+        ),
+        click.option(
+            "--write-budget",
+            metavar="FILE",
+            help="Write a budget that allows today's findings; its reasons are yours to fill in.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
+    """A function that adds to a profile what has changed and what breaks the budget, which changes
+    its exit code to 1; it writes a budget if one is wanted.
+
+    Raises:
+        click.ClickException: a file cannot be used; raised before the script runs.
+    """
+    from torchlint.profile import budget as budgets
+    from torchlint.profile import written
+
+    before = _read(written.read, given["compare"])
+    budget = _read(budgets.read, given["budget_file"])
+    target = given["write_budget"]
+    if target is not None:
+        _must_be_new(target)
+
+    def hold(result: Profile) -> Profile:
+        from torchlint.cli.baselines import today
+        from torchlint.profile.before import compare
+
+        if before is not None:
+            result = replace(result, compared=compare(before, result))
+        # A profile that ended early has not seen all that the budget is about.
+        if result.exit:
+            if budget is not None or target is not None:
+                said = "The profile has not come to its end, so no budget is judged or written."
+                print_lines([said], err=True)
+            return result
+        if target is not None:
+            write_report(target, budgets.text(result, target))
+            print_lines([visible(f"Wrote {target}; fill in its reasons.")], err=True)
+        if budget is not None:
+            judged = budgets.judge(budget, result, today())
+            result = replace(result, budget=judged, exit=1 if judged.broken else 0)
+        return result
+
+    return hold
+
+
+def _must_be_new(target: str) -> None:
+    must_be_writable(target)
+    if os.path.lexists(target):
+        raise click.ClickException(
+            f"{target} is there already, and its reasons would be lost; name another file."
+        )
+
+
+def _read(read: Callable[[str], Any], path: str | None) -> Any:
+    if path is None:
+        return None
+    try:
+        return read(path)
+    except ConfigError as error:
+        raise click.ClickException(visible(str(error))) from None
+
+
+def held_lines(result: Profile, width: int) -> list[str]:
+    """What follows the report for people."""
+    from torchlint.report.profile import budget, compared
+
+    return [*compared.render(result, width), *budget.render(result, paint_for(sys.stdout))]
