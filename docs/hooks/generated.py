@@ -10,12 +10,14 @@ import click
 from torchlint.cli import torchlint
 from torchlint.config.keys import KEYS
 from torchlint.config.settings import Settings
+from torchlint.profile.catalogue import all_kinds
 from torchlint.report.measured import page_of
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torchlint.profile.kind import Kind
     from torchlint.ruleapi.rule import Rule
 
 FAMILIES: Final = {
@@ -41,6 +43,8 @@ def pages() -> dict[str, str]:
     return {
         "rules/index.md": _rule_index(),
         **{f"rules/{rule.name}.md": _rule_page(rule) for rule in rules},
+        "runtime/index.md": _kind_index(),
+        **{f"runtime/{kind.name}.md": _kind_page(kind) for kind in all_kinds().values()},
         "commands.md": "\n".join(_commands()),
     }
 
@@ -52,6 +56,14 @@ def rule_navigation() -> list[object]:
         for heading, rules in _families().items()
     ]
     return ["rules/index.md", *families]
+
+
+def kind_navigation() -> list[object]:
+    """The same for the findings of `profile`."""
+    return [
+        "runtime/index.md",
+        *({kind.name: f"runtime/{kind.name}.md"} for kind in all_kinds().values()),
+    ]
 
 
 def filled_in(markdown: str) -> str:
@@ -107,6 +119,29 @@ def _rule_page(rule: Rule) -> str:
 
 def _fix(rule: Rule) -> str:
     return "none" if rule.fix is None else rule.fix.value
+
+
+# findings of profile -------------------------------------------------------------------------
+
+
+def _kind_index() -> str:
+    rows = [
+        f"| {kind.code} | [{kind.name}]({kind.name}.md) | {kind.summary} |\n"
+        for kind in all_kinds().values()
+    ]
+    return (
+        "# Findings of profile\n\n"
+        "[`torchlint profile`](../profile.md) runs a script and reports these. The first digit is "
+        "the family of the [rules](../rules/index.md) that `check` has for the same subject.\n\n"
+        f"| code | name | what it reports |\n|---|---|---|\n{''.join(rows)}"
+    )
+
+
+def _kind_page(kind: Kind) -> str:
+    file = f"torchlint/profile/kinds/{kind.name.replace('-', '_')}.py"
+    title, _, text = kind.page.strip().partition("\n")
+    source = f"## Source\n\n[`{file}`](../../{file})\n"
+    return "\n\n".join([f"# {kind.name} ({kind.code})", title, text.strip(), source])
 
 
 # commands ----------------------------------------------------------------------------------

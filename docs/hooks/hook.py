@@ -41,6 +41,8 @@ def _navigation(items: list[object]) -> list[object]:
             found.append({title: _navigation(target)})
         elif target == "rules/":
             found.append({title: generated.rule_navigation()})
+        elif target == "runtime/":
+            found.append({title: generated.kind_navigation()})
         else:
             found.append(item)
     return found
