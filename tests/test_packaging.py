@@ -62,6 +62,12 @@ def test_types_are_shipped() -> None:
     assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"]["torchlint"]
 
 
+def test_the_templates_of_pages_are_shipped() -> None:
+    shipped = PROJECT["tool"]["setuptools"]["package-data"]
+    for folder in (ROOT / "torchlint").rglob("templates"):
+        assert "templates/*" in shipped[".".join(folder.parent.relative_to(ROOT).parts)]
+
+
 def names(requirements: list[str]) -> set[str]:
     return {Requirement(requirement).name for requirement in requirements}
 
