@@ -61,6 +61,17 @@ NAMES: tuple[Name, ...] = (
         )
         for word in ("_prefetch_factor", "_send_idx", "_rcvd_idx")
     ),
+    *(
+        Name((where,), "reads by `unique` are not seen")
+        for where in ("torch:_unique2", "torch:_VF.unique_dim", "torch:_VF.unique_consecutive")
+    ),
+    Name(
+        (
+            "torch._dynamo.utils:get_compilation_metrics",
+            "torch._dynamo.utils:compilation_time_metrics",
+        ),
+        "what recompilation costs is not known",
+    ),
     Name(("torch:Tensor._version",), "a batch that the script has changed is replayed as it is"),
     Name(
         ("torch._C:_current_graph_task_id",),

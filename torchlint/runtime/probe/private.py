@@ -115,7 +115,13 @@ def compiling() -> Callable[[], bool]:
     found = map(find, ("torch.compiler:is_compiling", "torch._utils:is_compiling"))
     traced: Callable[[], bool] = next((each for each in found if each is not MISSING), bool)
     state = find("torch._guards:_TLS")
-    return lambda: traced() or getattr(state, "tracing_context", None) is not None
+
+    def compiling() -> bool:
+        return traced() or getattr(state, "tracing_context", None) is not None
+
+    # Or dynamo compiles it by itself where a compiled function calls a wrapper of ours.
+    keep_from_compiler(compiling)
+    return compiling
 
 
 def script_like(stand_in: Callable[..., Any], function: Callable[..., Any]) -> None:

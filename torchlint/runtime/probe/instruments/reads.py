@@ -165,8 +165,6 @@ class Reads:
         self._thread = Thread()
         self._undo: list[Undo] = []
         self._compiling = private.compiling()
-        # Or dynamo compiles it where a compiled function calls a wrapper.
-        private.keep_from_compiler(self._compiling)
         self._graph_task = private.graph_task()
         self._forget()
 

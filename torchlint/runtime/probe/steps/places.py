@@ -28,7 +28,7 @@ class Places:
 
     def __init__(self, settings: Settings) -> None:
         self._root = os.path.join(settings.project, "")
-        self._known: dict[CodeType, str | None] = {}
+        self._known: dict[str, str | None] = {}
 
     def here(self) -> Place | None:
         """The place that called this function, however indirectly; None if no file of the project
@@ -46,10 +46,12 @@ class Places:
 
     def path_of(self, code: CodeType) -> str | None:
         """The file of the project that some code is of; None for libraries and made-up files."""
+        # Not by the code object: equal code in two files is one key.
+        name = code.co_filename
         try:
-            return self._known[code]
+            return self._known[name]
         except KeyError:
-            path = self._known[code] = self._resolved(code.co_filename)
+            path = self._known[name] = self._resolved(name)
             return path
 
     def _resolved(self, path: str) -> str | None:
