@@ -153,7 +153,7 @@ def test_symbolic_tracing_sees_what_it_would(user: UserFile) -> None:
 def test_compiled_modules_are_seen_and_stay_as_they_are(tmp_path: Path) -> None:
     text = TRAIN.replace("net = Net()", "net = torch.compile(Net(), backend='eager', dynamic=True)")
     user = UserFile(tmp_path, text)
-    for size in (8, 9):
+    for size in (8, 9, 10):
         user.module.step(size)
     frames = private.compiled_frames()
     found = watched(user, [8, 9, 10])
