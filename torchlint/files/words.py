@@ -56,10 +56,7 @@ class Words:
                 each
                 for each in branches
                 if (not each.words or any(map(self.contain, each.words)))
-                and (
-                    each.in_vocabulary is None
-                    or each.in_vocabulary.search(self.vocabulary) is not None
-                )
+                and (not each.one_word or _expression(each.one_word).search(self.vocabulary))
             ]
         return known
 
@@ -69,14 +66,14 @@ class Words:
         if known is None:
             stop = _compiled(pattern)[1]
             known = self._matches[pattern] = any(
-                self._has(each.expression, stop) for each in self._that_may_match(pattern)
+                self._has(each.text, stop) for each in self._that_may_match(pattern)
             )
         return known
 
-    def _has(self, expression: re.Pattern[bytes] | None, stop: re.Pattern[bytes] | None) -> bool:
-        if expression is None:
+    def _has(self, text: str, stop: re.Pattern[bytes] | None) -> bool:
+        if not text:
             return True
-        data = self.data
+        data, expression = self.data, _expression(text)
         if stop is None:
             return expression.search(data) is not None
         at = 0
@@ -96,10 +93,10 @@ class _Branch(NamedTuple):
 
     words: tuple[bytes, ...]
     """Plain words, one of which each match has: to look for them is far quicker."""
-    in_vocabulary: re.Pattern[bytes] | None
-    """What the words alone must match."""
-    expression: re.Pattern[bytes] | None
-    """What the text must match; None if there is nothing more to look for."""
+    one_word: str
+    """A pattern that one of the words must match; empty for none."""
+    text: str
+    """A pattern that the text must match; empty if there is nothing more to look for."""
 
 
 @cache
@@ -118,11 +115,15 @@ def _branch(pattern: str, *, by_words: bool) -> _Branch:
 
     words = tuple(word.encode() for word in sorted(needles(pattern) or ()))
     beginning = _OF_ONE_WORD.match(pattern) if by_words else None
-    expression = re.compile(_led_by_letters(pattern).encode())
-    if beginning is None:
-        return _Branch(words, None, expression)
-    in_vocabulary = re.compile(beginning[0].encode())
-    return _Branch(words, in_vocabulary, None if beginning.end() == len(pattern) else expression)
+    one_word = beginning[0] if beginning is not None else ""
+    return _Branch(words, one_word, "" if one_word == pattern else _led_by_letters(pattern))
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[bytes]:
+    """Compiled when it is first looked for: the words of most patterns are in no file of a
+    project."""
+    return re.compile(pattern.encode())
 
 
 def _led_by_letters(pattern: str) -> str:
