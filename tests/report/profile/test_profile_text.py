@@ -266,3 +266,9 @@ def test_a_sweep_shows_each_value_and_names_the_one_to_take() -> None:
     assert not any("TR101" in line for line in lines)
     noisy = (*tried[:2], Tried(2, 0.0099, 0.3))
     assert "too noisy" in flat(replace(rich(), sweep=Sweep("", noisy, 1)))
+
+
+def test_a_cost_that_is_too_small_is_told_once() -> None:
+    nothing = flat(profile(small=1))
+    assert nothing.count("smaller cost") == 1
+    assert flat(replace(rich(), small=1)).count("smaller cost") == 1

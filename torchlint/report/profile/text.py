@@ -116,7 +116,7 @@ class _Page:
             lines += self._finding(number, each)
         more = len(result.findings) - len(shown)
         tail = [f"{more} {_MORE}"] if more else []
-        tail += words.below(result)
+        tail += words.below(result) if result.findings else []
         if tail:
             lines += [self._paint.dim(line) for line in joined(tail, self._width)]
         return lines
