@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from torchlint.cli.command import Choice, Command, Count
+from torchlint.cli.command import Count
 from torchlint.cli.duration import seconds
 from torchlint.cli.held_against import held_against, held_against_options
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.profile_reports import profile_report_options, report, require_writable
+from torchlint.cli.script_options import ScriptCommand, run_options
 from torchlint.cli.verification import consent, program_from, request_for, static_findings
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
         raise click.BadParameter(f"{error}.") from None
 
 
-@click.command("profile", cls=Command, epilog=_EPILOG)
+@click.command("profile", cls=ScriptCommand, epilog=_EPILOG)
 @click.argument("words", nargs=-1, metavar="SCRIPT [-- ARGS]...")
 @click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
 @click.option(
@@ -98,28 +99,7 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
     metavar="TIME",
     help="End after this time; what does not fit is named.",
 )
-@click.option("--threads", type=Count(1), metavar="N", help="Number of torch threads in each run.")
-@click.option(
-    "--device",
-    type=Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="The device to profile; auto takes the one that the script uses.",
-)
-@click.option(
-    "--nproc-per-node",
-    "nproc",
-    type=Count(1),
-    default=1,
-    metavar="N",
-    help="Start the script through torchrun with N processes.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seeds the runs.")
-@click.option(
-    "--keep-env",
-    is_flag=True,
-    help="Keep the environment's memory allocator settings and threads.",
-)
+@run_options
 @rule_options
 @held_against_options
 @profile_report_options

@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from torchlint.cli.command import Choice, Command, Count
+from torchlint.cli.command import Count
 from torchlint.cli.duration import duration_options
 from torchlint.cli.options import Options, output_format, rule_options
 from torchlint.cli.printing import must_be_writable, print_lines, write_report
+from torchlint.cli.script_options import ScriptCommand, run_options
 from torchlint.cli.verification import (
     changes_from,
     print_result,
@@ -48,18 +49,7 @@ Exit codes:
 """
 
 
-class _Command(Command):
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if all(word.startswith("-") for word in args):
-                raise
-            message = f"No such option {error.option_name}; the script's own arguments go after --."
-            raise click.UsageError(message, ctx) from None
-
-
-@click.command("verify", cls=_Command, epilog=_EPILOG)
+@click.command("verify", cls=ScriptCommand, epilog=_EPILOG)
 @click.argument("words", nargs=-1, metavar="SCRIPT [-- ARGS]...")
 @click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
 @rule_options
@@ -92,33 +82,7 @@ class _Command(Command):
     metavar="STEP",
     help="Compare the numbers from this step on, such as one after an epoch's end.",
 )
-@click.option(
-    "--threads",
-    type=Count(1),
-    metavar="N",
-    help="Number of torch threads in each run. Default: half of the processors.",
-)
-@click.option(
-    "--device",
-    type=Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="The device to measure; auto takes the one that the script uses.",
-)
-@click.option(
-    "--nproc-per-node",
-    "nproc",
-    type=Count(1),
-    default=1,
-    metavar="N",
-    help="Start the script through torchrun with N processes.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seeds runs and their order.")
-@click.option(
-    "--keep-env",
-    is_flag=True,
-    help="Keep the environment's memory allocator settings and threads.",
-)
+@run_options
 @click.option("--require-confirmed", is_flag=True, help="Exit with 3 unless CONFIRMED in total.")
 @click.option("--details", is_flag=True, help="Print the plan, the noise and the machine as well.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all results to FILE as JSON.")

@@ -1,0 +1,65 @@
+"""What the commands that run a script have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from torchlint.cli.command import Choice, Command, Count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Function = Callable[..., Any]
+
+
+class ScriptCommand(Command):
+    """Says where the script's own arguments go, if one of them is taken for ours."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if all(word.startswith("-") for word in args):
+                raise
+            message = f"No such option {error.option_name}; the script's own arguments go after --."
+            raise click.UsageError(message, ctx) from None
+
+
+def run_options(command: Function) -> Function:
+    """Adds the options that say how a script is run."""
+    options = (
+        click.option(
+            "--threads",
+            type=Count(1),
+            metavar="N",
+            help="Number of torch threads in each run. Default: half of the processors.",
+        ),
+        click.option(
+            "--device",
+            type=Choice(["auto", "cpu", "cuda"]),
+            default="auto",
+            show_default=True,
+            help="The device to measure; auto takes the one that the script uses.",
+        ),
+        click.option(
+            "--nproc-per-node",
+            "nproc",
+            type=Count(1),
+            default=1,
+            metavar="N",
+            help="Start the script through torchrun with N processes.",
+        ),
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Seeds runs and their order."
+        ),
+        click.option(
+            "--keep-env",
+            is_flag=True,
+            help="Keep the environment's memory allocator settings and threads.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
