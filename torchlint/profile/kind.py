@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from torchlint.ruleapi.maker import maker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,9 +59,9 @@ class Kind:
     judge: Judge | None = None
 
     def __post_init__(self) -> None:
-        home = sys._getframe(2).f_globals  # 1 is `__init__`
-        self.name = self.name or str(home["__name__"]).rpartition(".")[2].replace("_", "-")
-        self.page = self.page or home["__doc__"] or ""
+        home = maker(2)  # 1 is `__init__`
+        self.name = self.name or home.name
+        self.page = self.page or home.page
 
     def judges(self, judge: Judge) -> Judge:
         """Register the function that gives the findings of a run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -14,6 +13,7 @@ from torchlint.files.digests import blake2b
 from torchlint.finding import Applicability, Finding, Fix, Related, Tier, rule_url
 from torchlint.reported import Reported, Waiting
 from torchlint.ruleapi.contexts import HAS, LACKS, Context, placed
+from torchlint.ruleapi.maker import maker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,11 +112,10 @@ class Rule:
     enough: str = ""
 
     def __post_init__(self) -> None:
-        home = sys._getframe(2).f_globals  # 1 is `__init__`
-        folder, _, file = str(home["__name__"]).rpartition(".")
-        self.name = self.name or file.replace("_", "-")
-        self.family = self.family or folder.rpartition(".")[2]
-        self.page = self.page or home["__doc__"] or ""
+        home = maker(2)  # 1 is `__init__`
+        self.name = self.name or home.name
+        self.family = self.family or home.folder
+        self.page = self.page or home.page
         self.gates = tuple(each.words for each in self.finds)
         """For each pattern, regular expressions that all match every file with a match."""
         texts = ((HAS, self.program_has), (LACKS, self.program_lacks))
