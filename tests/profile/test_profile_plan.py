@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from io import StringIO
+
 import pytest
 
 from tests.profile.conftest import survey
 from torchlint.profile.plan import NAMES, left_out, plan, wanted
+from torchlint.report.profile.progress import Progress
 
 
 @pytest.mark.parametrize(("step_s", "steps"), [(0.001, 300), (0.05, 50), (2.0, 10)])
@@ -32,3 +36,15 @@ def test_only_chooses_runs_and_the_rest_is_named() -> None:
     assert left_out(runs) == ["reads", "layers", "pauses"]
     assert left_out(wanted(())) == []
     assert all(wanted([name]) for name in NAMES)
+
+
+@pytest.mark.parametrize(("only", "said"), [((), "5 runs of"), (None, "then try the values")])
+def test_the_plan_that_is_told_is_that_of_what_will_run(
+    only: tuple[str, ...] | None, said: str
+) -> None:
+    stream = StringIO()
+    planned = plan(survey(), only or (), steps=None, warmup=0)
+    told = planned if only is not None else replace(planned, diagnostics=(), seconds=0.0)
+    Progress(stream).planned(told, 0.01, 3.0)
+    assert said in stream.getvalue()
+    assert ("runs" in stream.getvalue()) is (only is not None)

@@ -103,7 +103,7 @@ class _Found:
     timing: Timing | None = None
     windows: dict[str, Window] = field(default_factory=dict)
     sweep: Sweep | None = None
-    watched: set[str] = field(default_factory=set)
+    ran: set[str] = field(default_factory=set)
     costs: dict[str, float] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     code: int = 0
@@ -142,7 +142,8 @@ class _Session:
             seen, self._only, steps=self._request.steps, warmup=declared.warmup
         )
         timed = declared.warmup + declared.blocks * (declared.steps + declared.settle)
-        self._watcher.planned(planned, seen.step_s, seen.start_s + 2 * timed * seen.step_s)
+        told = planned if self._wished is None else replace(planned, diagnostics=(), seconds=0.0)
+        self._watcher.planned(told, seen.step_s, seen.start_s + 2 * timed * seen.step_s)
         self._watcher.stage("Timing the step")
         self._found.timing = time_steps(
             self._jobs,
@@ -198,13 +199,14 @@ class _Session:
         try:
             windows = watch(job, self._workspace, timeout_s=self._patience_s(expected_s))
         except Failed as failed:
+            self._found.ran.add(run.name)
             self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
             return
+        self._found.ran.add(run.name)
         if min((each.steps for each in windows.values()), default=0) < _FEWEST_STEPS:
             self._found.missing.append(f"{run.about} (the script ended after too few steps)")
             return
         self._found.windows.update(windows)
-        self._found.watched.add(run.name)
         if run.name != REPLAY:  # without its input a step is shorter, whatever watching costs
             window = next(iter(windows.values()))
             self._found.costs[run.about] = window.step_s / timing.step_s
@@ -225,11 +227,10 @@ class _Session:
                 "timed; give more with --budget-time.",
                 _OUT_OF_TIME,
             )
-        runs = self._found.plan.diagnostics if self._found.plan else ()
+        planned = self._found.plan
+        runs = planned.diagnostics if planned is not None and self._wished is None else ()
         self._found.missing += [
-            f"{each.about} (the time ended)"
-            for each in runs
-            if each.name not in self._found.watched
+            f"{each.about} (the time ended)" for each in runs if each.name not in self._found.ran
         ]
 
     def result(self) -> Profile:

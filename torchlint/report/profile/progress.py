@@ -26,6 +26,9 @@ class Progress(_Line):
         self.done()
         about = "; ".join(each.about for each in plan.diagnostics)
         self._line(f"A step takes about {milliseconds(1e3 * step_s)}.")
+        if not plan.diagnostics:
+            self._line(f"Plan: time the step, about {duration(timing_s)}, then try the values")
+            return
         self._line(
             f"Plan: time the step, then {plural(len(plan.diagnostics), 'run')} of {plan.steps} "
             f"steps ({about}), about {duration(timing_s + plan.seconds)} in all"
