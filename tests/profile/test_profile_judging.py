@@ -14,6 +14,7 @@ from torchlint.profile import judging
 from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.judging import judge, lanes_of, limit_of, unjudged
 from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.result import Line
 from torchlint.runtime.messages import Message
 
 if TYPE_CHECKING:
@@ -97,6 +98,15 @@ def test_a_line_that_check_names_too_is_confirmed(kinds: Kinds) -> None:
     assert [(each.code, each.row, each.status) for each in found.static] == [
         ("TL201", 3, "confirmed")
     ]
+
+
+def test_a_rule_confirmed_where_the_thing_was_made_counts_too(kinds: Kinds) -> None:
+    kinds(seen(0.5, 4, rules=("TL101",), made=(os.path.abspath("train.py"), 2)))
+    (found,) = judge(evidence(), [finding("TL101", 2, 2), finding("TL101", 6, 6)]).findings
+    assert [(each.code, each.row, each.status) for each in found.static] == [
+        ("TL101", 2, "confirmed")
+    ]
+    assert found.made == Line("train.py", 2)
 
 
 def test_what_a_step_waits_for_is_one_sentence() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.profile.results import read_at
 from torchlint.profile import suppressed
+from torchlint.profile.result import Line
 from torchlint.profile.suppressed import Comments
 
 if TYPE_CHECKING:
@@ -62,6 +63,14 @@ def test_a_comment_silences_a_run(text: str, row: int) -> None:
 )
 def test_another_comment_does_not(text: str, row: int) -> None:
     assert not silenced(text, row)
+
+
+def test_a_comment_where_the_loader_was_made_silences_the_loop_that_waits_for_it() -> None:
+    text = "loader = make()  # torchlint: ignore[TL101]\nfor batch in loader:\n    pass"
+    more: Any = {"rules": ("TL101",)}
+    assert silenced(text, 2, made=Line("train.py", 1), **more)
+    assert not silenced(text, 2, made=Line("train.py", 3), **more)
+    assert not silenced(text, 2, **more)
 
 
 def test_a_comment_for_a_rule_about_something_else_does_not() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.catalogue import all_kinds
-from torchlint.profile.result import RunFinding, Static
+from torchlint.profile.result import Line, RunFinding, Static
 from torchlint.profile.suppressed import Comments
 
 if TYPE_CHECKING:
@@ -109,31 +109,36 @@ def _place(finding: RunFinding) -> tuple[str, str, int]:
 def _finding(
     kind: Kind, seen: Observed, evidence: Evidence, static: Sequence[Finding]
 ) -> RunFinding:
-    path, row = seen.place or ("", 0)
-    shown = os.path.relpath(path) if path else ""
+    place, made = _line(seen.place), _line(seen.made)
     share = None if seen.share is None else max(0.0, min(seen.share, _MOST_SHARE))
     return RunFinding(
         code=kind.code,
         name=kind.name,
-        path=shown,
-        row=row,
+        path=place.path if place else "",
+        row=place.row if place else 0,
         fact=seen.fact,
         action=seen.action,
         share=share,
         census=kind.census and not evidence.on_gpu,
-        static=tuple(confirmed(static, seen.rules, shown, row)),
+        static=tuple(
+            each for line in (place, made) if line for each in confirmed(static, seen.rules, line)
+        ),
         rules=tuple(seen.rules),
         values=seen.values,
+        made=made,
     )
 
 
-def confirmed(
-    static: Iterable[Finding], codes: Sequence[str], path: str, row: int
-) -> Iterable[Static]:
+def _line(place: tuple[str, int] | None) -> Line | None:
+    return None if place is None else Line(os.path.relpath(place[0]), place[1])
+
+
+def confirmed(static: Iterable[Finding], codes: Sequence[str], line: Line) -> Iterable[Static]:
     """The findings of these rules at a place, which a run has confirmed."""
     for each in static:
         last = max(each.end.row, each.start.row)
-        if each.code in codes and _same(each.path, path) and each.start.row <= row <= last:
+        there = each.start.row <= line.row <= last
+        if there and each.code in codes and _same(each.path, line.path):
             yield as_static(each, "confirmed")
 
 

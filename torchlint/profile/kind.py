@@ -26,6 +26,8 @@ class Observed:
         share: of the step, from 0 to below 1, that it costs at most; None: the run cannot tell.
         rules: codes of the static rules that are about the same thing.
         values: the numbers behind the fact, for programs.
+        made: where the object that it is about was made, as the loader that a loop waits for; those
+            rules may speak there.
     """
 
     place: tuple[str, int] | None
@@ -34,6 +36,7 @@ class Observed:
     share: float | None
     rules: tuple[str, ...] = ()
     values: Mapping[str, object] = field(default_factory=dict)
+    made: tuple[str, int] | None = None
 
 
 @dataclass(eq=False, kw_only=True)

@@ -20,6 +20,7 @@ class Loader:
 
     Args:
         place: of that line.
+        made: where the user's code made the loader, if the run saw it.
         dataset: name of its class.
         samples: row of the `def` that makes samples, if it is the user's.
         collate: row of the `def` that makes batches of them, if it is the user's.
@@ -35,6 +36,7 @@ class Loader:
     """
 
     place: tuple[str, int] | None
+    made: tuple[str, int] | None
     dataset: str
     samples: tuple[str, int] | None
     collate: tuple[str, int] | None
@@ -106,6 +108,7 @@ def _loader(each: Message) -> Loader:
     length = each.number_or_none("length")
     return Loader(
         place=place_or_none(each, "place"),
+        made=place_or_none(each, "made"),
         dataset=each.text("dataset"),
         samples=place_or_none(each, "samples"),
         collate=place_or_none(each, "collate"),

@@ -34,14 +34,23 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A row of a file, whose path is as it is shown."""
+
+    path: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinding:
     """What a run has shown, with its ceiling.
 
     Args:
         path: as it is shown; empty: it has no line.
         share: of the step that it costs at most; None if the run cannot tell.
-        static: findings of `check` at the same place.
+        static: findings of `check` at the same place, or where the thing was made.
         rules: codes of the static rules that are about the same thing, found there or not.
+        made: where the thing was made, as the loader that a loop waits for, if the run saw it.
     """
 
     code: str
@@ -55,6 +64,7 @@ class RunFinding:
     static: tuple[Static, ...] = ()
     rules: tuple[str, ...] = ()
     values: Mapping[str, object] = field(default_factory=dict)
+    made: Line | None = None
 
     @property
     def ceiling(self) -> float | None:

@@ -2,7 +2,8 @@
 
 They are those of `check`, and mean the same: `# torchlint: ignore[TR201]` silences a finding of a
 run, and so does a comment that names a static rule about the same thing, as TL201, or all rules.
-A run tells only a row, so a comment anywhere in the statement of that row counts.
+A run tells only a row, so a comment anywhere in the statement of that row counts, and so does one
+where the thing was made that the finding is about, as a loader.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from torchlint.suppressions.comments import Layout
 from torchlint.suppressions.suppressions import Suppressions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from torchlint.profile.result import RunFinding
     from torchlint.suppressions.comments import LogicalLine
@@ -35,12 +36,18 @@ class Comments:
 
     def silence(self, finding: RunFinding) -> bool:
         """Whether a comment silences the finding. A file that cannot be read has no comments."""
-        if not finding.path:
+        made = finding.made
+        return self._silences(finding, finding.path, finding.row) or (
+            made is not None and self._silences(finding, made.path, made.row)
+        )
+
+    def _silences(self, finding: RunFinding, path: str, row: int) -> bool:
+        if not path:
             return False
-        if finding.path not in self._files:
-            self._files[finding.path] = _read(finding.path)
-        file = self._files[finding.path]
-        return file is not None and file.silences(finding)
+        if path not in self._files:
+            self._files[path] = _read(path)
+        file = self._files[path]
+        return file is not None and file.silences(_names(finding), path, row)
 
 
 class _File:
@@ -49,12 +56,12 @@ class _File:
         self._lines = lines
         self._firsts = [line.first for line in lines]
 
-    def silences(self, finding: RunFinding) -> bool:
-        first, last = self._statement(finding.row)
+    def silences(self, names: Iterable[tuple[str, str]], path: str, row: int) -> bool:
+        first, last = self._statement(row)
         start, end = Position(first, 1), Position(last, 1)
         return any(
-            self._suppressions.cover(Finding(*names, Tier.DEFAULT, "", finding.path, start, end))
-            for names in _names(finding)
+            self._suppressions.cover(Finding(code, name, Tier.DEFAULT, "", path, start, end))
+            for code, name in names
         )
 
     def _statement(self, row: int) -> tuple[int, int]:

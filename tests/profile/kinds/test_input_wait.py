@@ -21,6 +21,7 @@ def loader(**more: Any) -> dict[str, Any]:
     """A loader that waits for 4 ms in each of 100 steps of 10 ms."""
     return {
         "place": PLACE,
+        "made": ("/project/train.py", 12),
         "dataset": "Images",
         "samples": ("/project/data.py", 12),
         "collate": None,
@@ -65,6 +66,7 @@ def test_a_wait_has_the_replay_as_its_ceiling(evidence: MakeEvidence) -> None:
     assert found.action == "let workers load (`--sweep workers`)"
     assert found.share == pytest.approx(0.4)
     assert "TL101" in found.rules
+    assert found.made == ("/project/train.py", 12)
 
 
 def test_the_ceiling_is_no_more_than_the_wait_and_a_tenth(evidence: MakeEvidence) -> None:

@@ -12,6 +12,7 @@ from torchlint.profile.result import (
     Budgeted,
     Change,
     Compared,
+    Line,
     Profile,
     RunFinding,
     Static,
@@ -145,7 +146,9 @@ def rich() -> Profile:
 
 def full() -> Profile:
     """A profile in which no field is empty."""
-    both = finding(0.35, static=(static(),), rules=("TL101",))
+    made = Line("cells/train.py", 12)
+    loader = static("TL101", 12, path="cells/train.py")
+    both = finding(0.35, static=(loader,), rules=("TL101",), made=made)
     change = Change("TR101", "cells/data.py", 31, before=0.2, now=0.3)
     return replace(
         rich(),
@@ -154,7 +157,7 @@ def full() -> Profile:
         exit=130,
         findings=(both,),
         census=(read(static=(static(),), rules=("TL201",)),),
-        below=(finding(0.01, static=(static(),), rules=("TL101",)),),
+        below=(replace(both, share=0.01),),
         static=(static(),),
         layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64"),),
         date="2026-07-01",

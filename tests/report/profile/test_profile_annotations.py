@@ -20,6 +20,7 @@ from tests.report.profile.sample_profiles import (
 from torchlint.finding import Position, Tier
 from torchlint.profile.catalogue import all_kinds
 from torchlint.profile.kind import Kind
+from torchlint.profile.result import Line
 from torchlint.report.profile import github, sarif
 from torchlint.report.profile.findings import as_findings
 from torchlint.report.verify.figures import TIMES
@@ -78,11 +79,15 @@ def test_a_message_is_the_fact_with_its_ceiling_and_the_action() -> None:
     both = replace(one, static=(static(),))
     counted = read(per_step=3.0, action="keep it there")
     unknown = replace(one, share=None)
-    messages = [each.message for each in as_findings(profile(findings=(one, both, unknown)))]
+    loader = static("TL101", 12, path="cells/train.py", has_fix=False)
+    waits = replace(one, static=(loader,), made=Line("cells/train.py", 12))
+    shown = profile(findings=(one, both, unknown, waits))
+    messages = [each.message for each in as_findings(shown)]
     assert messages == [
         f"it waits 4 ms (at most {TIMES}1.11); wait less.",
         f"it waits 4 ms (at most {TIMES}1.11); wait less. `check` reports TL201, fix available.",
         "it waits 4 ms; wait less.",
+        f"it waits 4 ms (at most {TIMES}1.11); wait less. `check` reports TL101 at train.py:12.",
     ]
     assert [each.message for each in as_findings(profile(census=(counted,)))] == [
         "3 reads a step (`item`); keep it there. On a GPU the host would wait here; on this "

@@ -101,7 +101,7 @@ def test_no_field_of_the_full_sample_is_empty() -> None:
         if value is None or value in ("", (), {}):
             yield name
 
-    assert set(empties(full(), "")) == {".census.share"}
+    assert set(empties(full(), "")) == {".census.share", ".census.made"}
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
             "samples_ms": 1e3 * loader.samples_s / window.steps,
             "collate_ms": 1e3 * loader.collate_s / window.steps,
         },
+        loader.made,
     )
 
 
@@ -156,6 +157,7 @@ def _starts(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
         min(share, _MOST_SHARE),
         ("TL104",) if always else ("TL103",),
         {"first_ms": 1e3 * each_s, "starts": loader.firsts, "workers": loader.workers},
+        loader.made,
     )
 
 

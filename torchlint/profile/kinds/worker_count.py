@@ -70,4 +70,5 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             None,
             (),
             {"workers": loader.workers, "processors": cores},
+            loader.made,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING
 
@@ -70,11 +71,17 @@ def ceiling(each: RunFinding) -> str:
 
 
 def confirmed(each: RunFinding) -> str:
-    """The rules of `check` that say the same of this line: `TL201, fix available`."""
+    """The rules of `check` that say the same: `TL201, fix available`, `TL101 at data.py:12`."""
     if not each.static:
         return ""
-    codes = ", ".join(dict.fromkeys(static.code for static in each.static))
+    codes = ", ".join(dict.fromkeys(_rule(static, each) for static in each.static))
     return f"{codes}, fix available" if any(found.has_fix for found in each.static) else codes
+
+
+def _rule(static: Static, each: RunFinding) -> str:
+    if each.made is None or (static.path, static.row) == (each.path, each.row):
+        return static.code
+    return f"{static.code} at {os.path.basename(static.path)}:{static.row}"
 
 
 def below(result: Profile) -> list[str]:

@@ -60,6 +60,12 @@ def train(loader, stepped=lambda: None):
         stepped()
     return seen
 
+def made(data=None):
+    return DataLoader(data or Slow(), batch_size=4)  # making
+
+def made_too(data):
+    return DataLoader(data, batch_size=4)  # another place
+
 def validate(loader):
     for batch in loader:  # validation
         pass
@@ -101,6 +107,26 @@ def test_waits_lie_where_the_loop_asks_for_a_batch(user: UserFile, watch: instru
     waited = seen["wait_s"] + seen["first_s"]
     assert 0.024 <= seen["samples_s"] <= waited
     assert seen["samples_s"] + seen["collate_s"] <= waited
+
+
+def test_it_is_known_where_a_loader_was_made(user: UserFile) -> None:
+    watch = instrument.install(user.settings)
+    loader, other = user.module.made(), user.module.made()  # before the window, as scripts do
+    watch.begin()
+    user.module.train(loader)
+    user.module.train(DataLoader(user.module.Slow(), batch_size=4))  # by no code of the user
+    found: Any = watch.end()
+    assert [each["made"] for each in found["loaders"]] == [user.place("# making"), None]
+    assert other.dataset is not loader.dataset
+
+
+def test_loaders_that_share_their_dataset_are_told_apart(user: UserFile) -> None:
+    watch = instrument.install(user.settings)
+    data = user.module.Slow()
+    kept = [user.module.made(data), user.module.made_too(data)]
+    watch.begin()
+    user.module.train(kept[1])
+    assert only(watch.end())["made"] == user.place("# another place")
 
 
 def test_collating_is_a_stage_of_its_own(user: UserFile, watch: instrument.Input) -> None:
@@ -246,7 +272,7 @@ def test_everything_is_undone(user: UserFile) -> None:
         for owner, names in zip(owners, before, strict=True)
     ]
     watch.end()
-    assert changed == [1, 1, 1, 1]
+    assert changed == [2, 1, 1, 1]
     assert [dict(vars(owner)) for owner in owners] == before
 
 

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 
 def install(settings: Settings) -> Input:
-    """Nothing is touched before the window begins."""
-    return Input(settings)
+    """Before the window begins, only where loaders are made is noted."""
+    watch = Input(settings)
+    watch.note_makers()
+    return watch
 
 
 @dataclass(slots=True)
@@ -53,7 +55,7 @@ class Input:
 
     `end()` returns `steps`; `elsewhere`, the batches that other threads took, which the training
     thread may wait for out of sight; and `loaders`: a list of objects with the fields of `Loader`
-    and `Waits`, and with `place`.
+    and `Waits`, with `place`, and with `made`, where the loader was made.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -61,12 +63,17 @@ class Input:
         self._undo: list[Undo] = []
         # What others have wrapped meanwhile stays in place at the end, and does nothing then.
         self._watching = False
+        self._made: WeakKeyDictionary[Any, Place | None] = WeakKeyDictionary()
+
+    def note_makers(self) -> None:
+        """Note from now on where loaders are made."""
+        self._undo.append(replace(DataLoader, "__init__", self._noted_init))
 
     def begin(self) -> None:
         self._thread = threading.get_ident()
         self._steps = self._elsewhere = 0
-        self._waits: dict[tuple[Place | None, Loader], Waits] = {}
-        self._loaders: WeakKeyDictionary[Any, Loader] = WeakKeyDictionary()
+        self._waits: dict[tuple[Place | None, Place | None, Loader], Waits] = {}
+        self._loaders: WeakKeyDictionary[Any, tuple[Place | None, Loader]] = WeakKeyDictionary()
         self._starting: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self._open: tuple[Any, bool, float] | None = None
         self._fetching = False
@@ -91,10 +98,28 @@ class Input:
         # Where a batch ends a step, this is called before `next` has returned.
         self._ended(True)
         loaders = [
-            {"place": place, **loader._asdict(), **_values(waits)}
-            for (place, loader), waits in self._waits.items()
+            {"place": place, "made": made, **loader._asdict(), **_values(waits)}
+            for (place, made, loader), waits in self._waits.items()
         ]
         return {"steps": self._steps, "elsewhere": self._elsewhere, "loaders": loaders}
+
+    def _noted_init(self, plain: Function) -> Function:
+        noted = shielded(self._noted)
+
+        def init(loader: Any, *args: Any, **kwargs: Any) -> None:
+            plain(loader, *args, **kwargs)
+            noted(loader)
+
+        return init
+
+    def _noted(self, loader: Any) -> None:
+        self._made[loader] = self._places.here()
+
+    def _maker(self, iterator: Any) -> Place | None:
+        for loader, made in self._made.items():
+            if loader_iterators.is_of(iterator, loader):
+                return made
+        return None
 
     def _timed_start(self, plain: Function) -> Function:
         started = shielded(self._started)
@@ -149,10 +174,11 @@ class Input:
         iterator, first, begun = self._open
         seconds = time.perf_counter() - begun
         self._open = None
-        loader = self._loaders.get(iterator)
-        if loader is None:
-            loader = self._loaders[iterator] = loader_iterators.describe(iterator, self._places)
-        waits = self._waits.setdefault((self._places.here(), loader), Waits())
+        known = self._loaders.get(iterator)
+        if known is None:
+            loader = loader_iterators.describe(iterator, self._places)
+            known = self._loaders[iterator] = (self._maker(iterator), loader)
+        waits = self._waits.setdefault((self._places.here(), *known), Waits())
         waits.batches += given
         waits.samples_s += self._samples_s
         waits.collate_s += self._collate_s

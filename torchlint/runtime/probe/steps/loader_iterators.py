@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchlint.runtime.probe import private
@@ -75,6 +76,13 @@ def identity(iterator: Any) -> tuple[object, ...]:
     """Objects that all iterators of one loader share, and no others."""
     parts = (getattr(iterator, name, None) for name in ("_dataset", "_collate_fn"))
     return (_sampler(iterator), *parts)
+
+
+def is_of(iterator: Any, loader: Any) -> bool:
+    """Whether this loader made the iterator, or one that shares its dataset and its sampler."""
+    names = ("_index_sampler", "dataset", "collate_fn")
+    theirs = [getattr(loader, name, None) for name in names]
+    return theirs[0] is not None and all(map(operator.is_, identity(iterator), theirs))
 
 
 def handed_out(iterator: Any) -> int | None:
