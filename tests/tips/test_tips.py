@@ -10,6 +10,7 @@ import pytest
 
 from tests.case_files import read_cases
 from tests.case_judge import problems_of
+from torchlint.profile.catalogue import all_kinds
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
@@ -53,3 +54,9 @@ def test_every_rule_on_the_page_has_the_code_and_the_name_that_it_says() -> None
 
 def test_every_code_on_the_page_is_a_rule() -> None:
     assert set(re.findall(r"TL\d{3}", PAGE)) <= RULES.keys()
+
+
+def test_every_finding_of_a_run_on_the_page_has_the_code_and_the_name_that_it_says() -> None:
+    linked = dict(re.findall(r"\[(TR\d{3})\]\(runtime/([\w-]+)\.md\)", PAGE))
+    assert linked == {code: all_kinds()[code].name for code in linked}
+    assert set(re.findall(r"TR\d{3}", PAGE)) == linked.keys()
