@@ -58,15 +58,21 @@ def run_of(read_json: Callable[..., Any], tmp_path: Path) -> Callable[[Profile],
 # the findings ------------------------------------------------------------------------------
 
 
-def test_only_findings_with_a_line_are_reported_the_costly_ones_first() -> None:
+def test_the_costly_ones_come_first_and_what_has_no_line_stands_at_the_first() -> None:
     assert [(each.code, each.path, each.start.row) for each in as_findings(rich())] == [
         ("TR101", "cells/data.py", 31),
         ("TR501", "cells/models/residual.py", 54),
         ("TR702", "train.py", 91),
+        ("TR401", "train.py", 1),
         ("TR201", "train.py", 88),
         ("TR201", "train.py", 95),
         ("TR201", "cells/metrics.py", 17),
     ]
+
+
+def test_of_a_module_only_what_has_a_line_is_told() -> None:
+    found = as_findings(replace(rich(), argv=("-m", "cells.train")))
+    assert [each.code for each in found] == ["TR101", "TR501", "TR702", "TR201", "TR201", "TR201"]
 
 
 def test_what_has_no_known_cost_is_a_hint() -> None:
@@ -131,6 +137,7 @@ def test_a_level_follows_from_what_is_known_of_the_cost(
         ("TR101", "warning"),
         ("TR501", "warning"),
         ("TR702", "warning"),
+        ("TR401", "note"),
         ("TR201", "note"),
         ("TR201", "note"),
         ("TR201", "note"),
@@ -198,7 +205,7 @@ def test_each_finding_is_a_command_with_its_file_and_line() -> None:
         "title=TR101 input-wait::4.0 ms a step in `next(loader)`; 0 workers, 16 cores "
         f"(at most {TIMES}1.54); let workers load (`--sweep workers`)."
     )
-    assert [line.split(" ")[0] for line in lines] == ["::warning"] * 3 + ["::notice"] * 3
+    assert [line.split(" ")[0] for line in lines] == ["::warning"] * 3 + ["::notice"] * 4
 
 
 def test_what_breaks_a_budget_or_ended_the_profile_is_an_error() -> None:

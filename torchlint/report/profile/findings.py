@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.finding import Diagnostic, Finding, Position, Tier
@@ -14,10 +15,20 @@ if TYPE_CHECKING:
 
 
 def as_findings(result: Profile) -> list[Finding]:
-    """Those that have a line, the costly ones first. What costs nothing on this machine, or has no
-    known cost, is a hint."""
+    """The costly ones first. What costs nothing on this machine, or has no known cost, is a hint.
+
+    Readers of these formats show nothing that has no place, so what has no line, such as a module
+    without gradients, stands at the first line of the script; of a module given with `-m` that
+    line is unknown, and it is left out.
+    """
     excerpts = Excerpts({})
-    return [_finding(each, excerpts) for each in (*result.findings, *result.census) if each.path]
+    script = _script(result)
+    placed = (
+        each if each.path else replace(each, path=script, row=1)
+        for each in (*result.findings, *result.census)
+        if each.path or script
+    )
+    return [_finding(each, excerpts) for each in placed]
 
 
 def problems(result: Profile) -> list[Diagnostic]:
@@ -25,8 +36,12 @@ def problems(result: Profile) -> list[Diagnostic]:
     first, *_ = result.summary.splitlines() or [""]
     if not first:
         return []
-    path = "." if result.argv[:1] == ("-m",) else result.argv[0]
-    return [Diagnostic(path, first)]
+    return [Diagnostic(_script(result) or ".", first)]
+
+
+def _script(result: Profile) -> str:
+    """Its path; empty if it was given as a module."""
+    return "" if result.argv[:1] == ("-m",) else result.argv[0]
 
 
 def _finding(each: RunFinding, excerpts: Excerpts) -> Finding:

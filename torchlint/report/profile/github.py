@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def render(result: Profile) -> Iterator[str]:
-    """One command for each finding that has a line, then one for each way in which a budget is
+    """One command for each finding, then one for each way in which a budget is
     broken, and for what ended the profile early."""
     broken = [] if result.budget is None else _broken(result.budget)
     return github.render(as_findings(result), [*broken, *problems(result)])
