@@ -10,6 +10,7 @@ import pytest
 from tests.profile.conftest import survey
 from torchlint.profile.plan import NAMES, left_out, plan, wanted
 from torchlint.report.profile.progress import Progress
+from torchlint.verify.errors import VerifyError
 
 
 @pytest.mark.parametrize(("step_s", "steps"), [(0.001, 300), (0.05, 50), (2.0, 10)])
@@ -24,6 +25,22 @@ def test_a_script_that_ends_by_itself_gets_windows_that_fit_into_it() -> None:
     found = plan(survey(step_s=0.01, finished=True, steps=21), (), steps=None, warmup=10)
     assert found.skip + found.steps == 20
     assert found.steps > found.skip
+
+
+@pytest.mark.parametrize(("taken", "asked"), [(6, None), (12, 5), (4, 2)])
+def test_a_script_of_few_steps_is_profiled_down_to_five_or_as_few_as_asked(
+    taken: int, asked: int | None
+) -> None:
+    seen = survey(step_s=0.01, finished=True, steps=taken)
+    assert plan(seen, (), steps=asked, warmup=0).steps == (asked or 5)
+    shorter = replace(seen, steps=(asked or 5))
+    with pytest.raises(VerifyError, match=f"ended after {shorter.steps} steps, too few"):
+        plan(shorter, (), steps=asked, warmup=0)
+
+
+def test_one_step_is_no_steps() -> None:
+    with pytest.raises(VerifyError, match="after 1 step, too few"):
+        plan(survey(step_s=0.01, finished=True, steps=1), (), steps=None, warmup=0)
 
 
 def test_the_user_may_choose_the_steps() -> None:

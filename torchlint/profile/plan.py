@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.verify.errors import too_short
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 _WINDOW_S: Final = 2.5
 _FEWEST, _MOST = 10, 300
 """Steps of a window."""
+_LEAST: Final = 5
+"""Steps of a script that ends by itself: what fewer show is chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,9 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         only: names of `NAMES`; all if it is empty.
         steps: of each window; None chooses.
         warmup: steps of the timing run before it measures.
+
+    Raises:
+        VerifyError: the program ended after too few steps, and nobody asked for so few.
     """
     step_s = max(seen.step_s, 1e-6)
     chosen = steps or max(_FEWEST, min(_MOST, math.ceil(_WINDOW_S / step_s)))
@@ -71,6 +78,8 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         usable = max(1, seen.steps - 1)
         skip = min(skip, usable // 4)
         chosen = max(1, min(chosen, usable - skip))
+        if chosen < min(_LEAST, steps or _LEAST):
+            raise too_short(seen.steps)
     runs = wanted(only)
     each_s = seen.start_s + (skip + chosen) * step_s * 1.5
     return Plan(chosen, skip, runs, each_s * len(runs))

@@ -83,7 +83,8 @@ def profile(
         except VerifyError as error:
             session.fail(error.message, error.code)
         except Failed as failed:
-            session.fail(f"The script failed while it was timed: {failed.message}", 4)
+            what = f"{failed.message}{failed.below}"
+            session.fail(f"The script failed while it was timed: {what}", 4)
         except OutOfTime:
             session.late()
         except KeyboardInterrupt:

@@ -59,6 +59,11 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         self.steps = steps
         self.place = place
 
+    @property
+    def below(self) -> str:
+        """The tail as what follows the message: on lines of its own; empty if there is none."""
+        return f"\n{self.tail.rstrip()}" if self.tail.strip() else ""
+
 
 class OutOfTime(Exception):  # noqa: N818 - the user's limit, no failure of a run
     """The time that the user allows for all runs together is over."""

@@ -13,3 +13,11 @@ class VerifyError(Exception):
         super().__init__(message)
         self.message = message
         self.code = code
+
+
+def too_short(steps: int) -> VerifyError:
+    """The script ended after so few steps that nothing can be measured."""
+    noun = "step" if steps == 1 else "steps"
+    return VerifyError(
+        f"The script ended after {steps} {noun}, too few to measure; let it train longer.", code=6
+    )

@@ -163,9 +163,8 @@ class Looker:
             more += " It runs without a standard input; give it one with `< FILE`."
         elif _NO_TERMINAL in failed.message or _NO_TERMINAL in failed.tail:
             more += " It runs without a terminal."
-        tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
         code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)
-        return VerifyError(f"{who} failed: {failed.message}{more}{tail}", code=code)
+        return VerifyError(f"{who} failed: {failed.message}{more}{failed.below}", code=code)
 
     def _require_steps(self, original: Survey, changed: Survey) -> None:
         if original.anchor is None:

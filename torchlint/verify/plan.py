@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.errors import VerifyError
+from torchlint.verify.errors import too_short
 from torchlint.verify.result import DeclaredPlan
 
 if TYPE_CHECKING:
@@ -131,10 +131,7 @@ def _shrunk(warmup: int, blocks: int, steps: int, available: int) -> tuple[int, 
     warmup = min(warmup, usable // 4)
     left = usable - warmup
     if left < _SETTLE + 2:
-        raise VerifyError(
-            f"The script ended after {available} steps, too few to measure; let it train longer.",
-            code=6,
-        )
+        raise too_short(available)
     blocks = max(1, min(blocks, left // (_SETTLE + 2)))
     return warmup, blocks, max(1, min(steps, left // blocks - _SETTLE - 1))
 

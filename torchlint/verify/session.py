@@ -407,5 +407,4 @@ def _while_measuring(failed: Failed) -> tuple[str, int]:
     if failed.status == "timeout":
         return f"A run of the {failed.name} program hung: {failed.message}", 7
     code = 4 if failed.name in (ORIGINAL, AGAIN) else 5
-    tail = f"\n{failed.tail.rstrip()}" if failed.tail.strip() else ""
-    return f"A run failed ({failed.name}): {failed.message}{tail}", code
+    return f"A run failed ({failed.name}): {failed.message}{failed.below}", code
