@@ -68,14 +68,15 @@ def test_sarif_is_a_log_relative_to_the_repository(call: Run) -> None:
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [
         "TR101",
         "TR201",
+        "TR401",
         "TR501",
         "TR702",
     ]
 
 
-def test_github_gets_a_command_for_each_line(call: Run) -> None:
+def test_github_gets_a_command_for_each_finding(call: Run) -> None:
     lines = call("--output-format", "github").text.splitlines()
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert lines[0].startswith("::warning file=cells/data.py,line=31,")
 
 
