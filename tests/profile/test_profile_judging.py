@@ -109,6 +109,12 @@ def test_a_rule_confirmed_where_the_thing_was_made_counts_too(kinds: Kinds) -> N
     assert found.made == Line("train.py", 2)
 
 
+def test_a_rule_that_covers_both_places_is_told_once(kinds: Kinds) -> None:
+    kinds(seen(0.5, 4, rules=("TL101",), made=(os.path.abspath("train.py"), 4)))
+    (found,) = judge(evidence(), [finding("TL101", 3, 5)]).findings
+    assert [(each.code, each.row) for each in found.static] == [("TL101", 3)]
+
+
 def test_what_a_step_waits_for_is_one_sentence() -> None:
     plain = evidence()
     assert limit_of(plain, lanes_of(plain)).startswith("processor: 1 of 1 are busy (backward 50%")

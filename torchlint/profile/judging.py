@@ -120,9 +120,7 @@ def _finding(
         action=seen.action,
         share=share,
         census=kind.census and not evidence.on_gpu,
-        static=tuple(
-            each for line in (place, made) if line for each in confirmed(static, seen.rules, line)
-        ),
+        static=tuple(confirmed(static, seen.rules, place, made)),
         rules=tuple(seen.rules),
         values=seen.values,
         made=made,
@@ -133,13 +131,18 @@ def _line(place: tuple[str, int] | None) -> Line | None:
     return None if place is None else Line(os.path.relpath(place[0]), place[1])
 
 
-def confirmed(static: Iterable[Finding], codes: Sequence[str], line: Line) -> Iterable[Static]:
-    """The findings of these rules at a place, which a run has confirmed."""
+def confirmed(
+    static: Iterable[Finding], codes: Sequence[str], *lines: Line | None
+) -> Iterable[Static]:
+    """The findings of these rules at one of these lines, each once: a run has confirmed them."""
     for each in static:
-        last = max(each.end.row, each.start.row)
-        there = each.start.row <= line.row <= last
-        if there and each.code in codes and _same(each.path, line.path):
+        if each.code in codes and any(_covers(each, line) for line in lines if line):
             yield as_static(each, "confirmed")
+
+
+def _covers(finding: Finding, line: Line) -> bool:
+    last = max(finding.end.row, finding.start.row)
+    return finding.start.row <= line.row <= last and _same(finding.path, line.path)
 
 
 def as_static(finding: Finding, status: str) -> Static:
