@@ -12,9 +12,9 @@ from tests.profile.conftest import survey, timing
 from torchlint.finding import Finding, Position, Tier
 from torchlint.profile import judging
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.profile.judging import judge, lanes_of, limit_of, unjudged
-from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.result import Line
+from torchlint.profile.judging import facts_of, judge, lanes_of, limit_of, unjudged
+from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.result import Fact, Line
 from torchlint.runtime.messages import Message
 
 if TYPE_CHECKING:
@@ -148,3 +148,16 @@ def test_it_is_known_which_kinds_were_asked_and_which_should_have_been(kinds: Ki
     window = Window(10, 1.0, Message("found", {}))
     found = judge(Evidence(survey(), timing(), {"reads": window}), ())
     assert (found.watched, unjudged(found, {"reads"})) == (("TR999",), ())
+
+
+def test_what_a_kind_tells_is_no_finding_and_needs_its_instruments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind = Kind(code="TR998", name="memory", summary="", instruments=("memory",))
+    kind.tells(lambda seen: [Told("memory", f"{seen.windows['memory'].steps} GiB", {"gib": 3})])
+    monkeypatch.setattr(judging, "all_kinds", lambda: MappingProxyType({"TR998": kind}))
+    window = Window(3, 1.0, Message("window", {}))
+    seen = Evidence(survey(), timing(), {"memory": window})
+    assert facts_of(seen) == (Fact("TR998", "memory", "3 GiB", {"gib": 3}),)
+    assert facts_of(evidence()) == ()
+    assert judge(seen, ()).findings == ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.catalogue import all_kinds
-from torchlint.profile.result import Line, RunFinding, Static
+from torchlint.profile.result import Fact, Line, RunFinding, Static
 from torchlint.profile.suppressed import Comments
 
 if TYPE_CHECKING:
@@ -87,8 +87,26 @@ def _asked(evidence: Evidence, static: Sequence[Finding]) -> dict[str, list[RunF
     return {
         kind.code: [_finding(kind, each, evidence, static) for each in kind.judge(evidence)]
         for kind in all_kinds().values()
-        if kind.judge is not None and all(name in evidence.windows for name in kind.instruments)
+        if kind.judge is not None and _was_watched(kind, evidence)
     }
+
+
+def facts_of(evidence: Evidence) -> tuple[Fact, ...]:
+    """What the kinds tell beside their findings.
+
+    Raises:
+        MalformedError: an instrument has sent what its kind does not understand.
+    """
+    return tuple(
+        Fact(kind.code, each.label, each.text, each.values)
+        for kind in all_kinds().values()
+        if kind.teller is not None and _was_watched(kind, evidence)
+        for each in kind.teller(evidence)
+    )
+
+
+def _was_watched(kind: Kind, evidence: Evidence) -> bool:
+    return all(name in evidence.windows for name in kind.instruments)
 
 
 def unjudged(judged: Judged, instruments: Collection[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence
 
     Judge = Callable[[Evidence], Iterable["Observed"]]
+    Teller = Callable[[Evidence], Iterable["Told"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,21 @@ class Observed:
     made: tuple[str, int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that a run has shown and that is no finding: it is there to be read.
+
+    Args:
+        label: one or two words, `memory`.
+        text: what was seen, with its units, in one sentence without its dot.
+        values: the numbers behind it, for programs.
+    """
+
+    label: str
+    text: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
 @dataclass(eq=False, kw_only=True)
 class Kind:
     """A kind of run-time finding. Its page is the docstring of the file that makes it, and its
@@ -60,6 +76,7 @@ class Kind:
     name: str = ""
     page: str = ""
     judge: Judge | None = None
+    teller: Teller | None = None
 
     def __post_init__(self) -> None:
         home = maker(2)  # 1 is `__init__`
@@ -70,3 +87,8 @@ class Kind:
         """Register the function that gives the findings of a run."""
         self.judge = judge
         return judge
+
+    def tells(self, teller: Teller) -> Teller:
+        """Register the function that gives what is no finding, if its instruments saw something."""
+        self.teller = teller
+        return teller

@@ -73,6 +73,16 @@ class RunFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """What a run has shown that is no finding: its label and one sentence."""
+
+    code: str
+    label: str
+    text: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A finding that two profiles do not agree on, at its place in the later one that has it.
 
@@ -153,6 +163,7 @@ class Profile:
         sweep: what a step takes with other workers or batch sizes, if that was asked for.
         costs: by run, how many times as long a step took under its instruments.
         not_measured: what, and why; a sentence part each.
+        facts: what else the runs have shown, to be read; they cost nothing that is known.
         layers: the modules that cost most in `forward`.
         static: findings of `check` in lines that ran or did not, by place.
         lanes: shares of a step, by what the host did.
@@ -179,6 +190,7 @@ class Profile:
     costs: Mapping[str, float] = field(default_factory=dict)
     sweep: Sweep | None = None
     not_measured: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
     layers: tuple[Row, ...] = ()
     static: tuple[Static, ...] = ()
     lanes: Mapping[str, float] = field(default_factory=dict)

@@ -6,12 +6,20 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import psutil
 
 from torchlint.profile.evidence import Evidence, Timing, Window
-from torchlint.profile.judging import Judged, as_static, judge, lanes_of, limit_of, unjudged
+from torchlint.profile.judging import (
+    Judged,
+    as_static,
+    facts_of,
+    judge,
+    lanes_of,
+    limit_of,
+    unjudged,
+)
 from torchlint.profile.plan import REPLAY, left_out, plan
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, sweep
@@ -31,10 +39,9 @@ from torchlint.verify.plan import ORIGINAL, Variant, declare, room_for_runs
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from torchlint.finding import Finding
-    from torchlint.profile.layers import Row
     from torchlint.profile.plan import Diagnostic, Plan
     from torchlint.profile.result import Static
     from torchlint.profile.sweep import Wish
@@ -235,6 +242,7 @@ class _Session:
         ]
 
     def result(self) -> Profile:
+        from torchlint.profile.kinds.layer_cost import table
         from torchlint.runtime.sandbox.side_effects import collect
 
         found = self._found
@@ -267,7 +275,8 @@ class _Session:
             costs=dict(found.costs),
             sweep=found.sweep,
             not_measured=(*found.missing, *self._by_choice()),
-            layers=self._layers(evidence),
+            facts=self._readable("facts", facts_of, evidence),
+            layers=self._readable("layers", table, evidence),
             static=tuple(self._told()),
             lanes=lanes,
             watched=judged.watched,
@@ -283,13 +292,13 @@ class _Session:
             self._found.missing.append(f"what the runs sent cannot be read ({error})")
             return Judged()
 
-    def _layers(self, evidence: Evidence) -> tuple[Row, ...]:
-        from torchlint.profile.kinds.layer_cost import table
-
+    def _readable(
+        self, what: str, read: Callable[[Evidence], Iterable[Any]], evidence: Evidence
+    ) -> tuple[Any, ...]:
         try:
-            return tuple(table(evidence))
+            return tuple(read(evidence))
         except MalformedError as error:
-            self._found.missing.append(f"layers ({error})")
+            self._found.missing.append(f"{what} ({error})")
             return ()
 
     def _planned(self) -> set[str]:

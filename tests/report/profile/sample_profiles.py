@@ -12,6 +12,7 @@ from torchlint.profile.result import (
     Budgeted,
     Change,
     Compared,
+    Fact,
     Line,
     Profile,
     RunFinding,
@@ -159,6 +160,7 @@ def full() -> Profile:
         census=(read(static=(static(),), rules=("TL201",)),),
         below=(replace(both, share=0.01),),
         static=(static(),),
+        facts=(Fact("TR503", "memory", "12.5 of 79 GiB at most, in `backward`", {"gib": 12.5}),),
         layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64"),),
         date="2026-07-01",
         sweep=Sweep("--batch-size", (Tried(32, 0.02, 0.01), Tried(64, 0.03, 0.01)), 64),
@@ -201,6 +203,7 @@ def crowded() -> Profile:
         findings=findings,
         census=tuple(read(row, path=f"{deep}train.py", fact=long) for row in range(1, 30)),
         not_measured=(long,) * 9,
+        facts=(Fact("TR303", "kernels", long),) * 4,
         layers=tuple(Row(f"{deep}{n}", "C" * 90, 0.1, 1.0, 10**12, "1, " * 90) for n in range(30)),
         static=tuple(
             static(row=row, status="never ran", path=f"{deep}x.py") for row in range(1, 41)

@@ -192,6 +192,11 @@ def test_layers_are_bars_of_their_share() -> None:
     assert "Net 1 parameter · 2 calls a step 30%" in page(twice).text()
 
 
+def test_what_is_to_be_read_is_a_table() -> None:
+    assert "What else the runs saw memory 12.5 of 79 GiB at most" in page(full()).text()
+    assert "What else" not in page(profile()).text()
+
+
 def test_what_is_missing_and_what_it_cost_is_named() -> None:
     shown = page(rich()).text()
     for part in (

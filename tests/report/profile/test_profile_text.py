@@ -184,6 +184,10 @@ def test_layers_are_a_table() -> None:
         assert re.search(r"     Net +40% · 1 parameter\n", text(unnamed))
 
 
+def test_what_is_to_be_read_stands_beside_its_label() -> None:
+    assert "\nmemory        12.5 of 79 GiB at most, in `backward`\n" in text(full())
+
+
 def test_the_end_says_what_it_cost_what_is_missing_and_what_ran() -> None:
     shown = flat(rich())
     for part in (

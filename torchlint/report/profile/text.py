@@ -164,6 +164,8 @@ class _Page:
         if result.timing is None:
             return []
         lines = [""]
+        for each in result.facts:
+            lines += self._labelled(visible(each.label), each.text)
         if result.costs:
             run, cost = max(result.costs.items(), key=lambda each: each[1])
             said = f"in runs of their own; the costliest ({run}) {TIMES}{cost:.2f} a step"
