@@ -107,12 +107,12 @@ def test_a_name_that_is_no_text_is_written_all_the_same(
     call: Run, runs: Session, here: Path
 ) -> None:
     runs.result = profile(argv=("caf\udce9.py",), limit="日本")
-    assert call("--html", "out.html", "--json", "out.json").code == 0
+    assert call("--html", "out.html", "--json", "out.json", "--trace", "t.json").code == 0
     assert "caf\\xe9.py" in (here / "out.html").read_text(encoding="utf-8")
     assert json.loads((here / "out.json").read_text())["argv"] == ["caf\udce9.py"]
 
 
-@pytest.mark.parametrize("option", ["--json", "--html"])
+@pytest.mark.parametrize("option", ["--json", "--html", "--trace"])
 def test_a_report_that_cannot_be_written_says_so_before_anything_runs(
     call: Run, runs: Session, option: str
 ) -> None:

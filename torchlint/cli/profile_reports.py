@@ -30,6 +30,12 @@ def profile_report_options(command: Function) -> Function:
         click.option(
             "--html", "html_file", metavar="FILE", help="Write a page with charts to FILE."
         ),
+        click.option(
+            "--trace",
+            "trace_file",
+            metavar="FILE",
+            help="Write the first steps to FILE as a trace for Perfetto or chrome://tracing.",
+        ),
         output_format(*_RENDERERS),
     )
     for option in reversed(options):
@@ -43,7 +49,7 @@ def require_writable(given: Mapping[str, Any]) -> None:
     Raises:
         click.ClickException: a report cannot be written where it is to be.
     """
-    for place in (given["json_file"], given["html_file"]):
+    for place in (given["json_file"], given["html_file"], given["trace_file"]):
         if place is not None:
             must_be_writable(place)
 
@@ -61,6 +67,10 @@ def report(result: Profile, given: Mapping[str, Any]) -> None:
         from torchlint.report.profile.html import render
 
         write_report(given["html_file"], render(result))
+    if given["trace_file"]:
+        from torchlint.report.profile import trace
+
+        write_report(given["trace_file"], trace.render(result))
 
 
 def _text(result: Profile, given: Mapping[str, Any]) -> Iterable[str]:

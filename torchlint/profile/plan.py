@@ -40,7 +40,7 @@ DIAGNOSTICS: Final = (
         "reads, shapes, gradients",
         ("reads", "shapes", "recompiles", "gradients", "evaluation", "padding", "environment"),
     ),
-    Diagnostic("input", "input", ("input",)),
+    Diagnostic("input", "input", ("input", "timeline")),
     Diagnostic(REPLAY, "input, one batch again and again", ("replay",)),
     Diagnostic("layers", "layers", ("layers",)),
     Diagnostic("pauses", "pauses", ("pauses",)),

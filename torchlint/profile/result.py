@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Timing
     from torchlint.profile.layers import Row
     from torchlint.profile.sweep import Sweep
+    from torchlint.profile.timeline import Span
     from torchlint.runtime.sandbox.side_effects import SideEffect
     from torchlint.verify.result import Environment
 
@@ -167,6 +168,8 @@ class Profile:
         layers: the modules that cost most in `forward`.
         static: findings of `check` in lines that ran or did not, by place.
         lanes: shares of a step, by what the host did.
+        typical: a step of median length, then its parts, in the order in which they begin; `trace`
+            the first steps of a run in the same form.
         date: on which it ran, `2026-07-26`.
         watched: codes of the kinds that were judged; `unwatched` those that a failed run left out.
         suppressed: findings that a comment in the source silences.
@@ -194,6 +197,8 @@ class Profile:
     layers: tuple[Row, ...] = ()
     static: tuple[Static, ...] = ()
     lanes: Mapping[str, float] = field(default_factory=dict)
+    typical: tuple[Span, ...] = ()
+    trace: tuple[Span, ...] = ()
     side_effects: tuple[SideEffect, ...] = ()
     notes: tuple[str, ...] = ()
     date: str = ""

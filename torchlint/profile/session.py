@@ -23,6 +23,7 @@ from torchlint.profile.judging import (
 from torchlint.profile.plan import REPLAY, left_out, plan
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, sweep
+from torchlint.profile.timeline import spans_of, typical
 from torchlint.profile.timing import time_steps
 from torchlint.profile.watch import watch
 from torchlint.runtime.failures import Failed, OutOfTime
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from torchlint.profile.plan import Diagnostic, Plan
     from torchlint.profile.result import Static
     from torchlint.profile.sweep import Wish
+    from torchlint.profile.timeline import Span
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.survey import Survey
     from torchlint.verify.request import Request
@@ -261,6 +263,7 @@ class _Session:
             found.seen, found.timing, dict(found.windows), processors(), found.seen.processes
         )
         lanes = lanes_of(evidence)
+        trace = self._readable("time line", _trace, evidence)
         judged = self._judged(evidence)
         return replace(
             base,
@@ -279,6 +282,8 @@ class _Session:
             layers=self._readable("layers", table, evidence),
             static=tuple(self._told()),
             lanes=lanes,
+            typical=typical(trace),
+            trace=trace,
             watched=judged.watched,
             unwatched=unjudged(judged, self._planned()),
             below=judged.below,
@@ -326,6 +331,11 @@ class _Session:
             if did or (seen.exercise_known and imported):
                 told.append(as_static(finding, "ran" if did else "never ran"))
         return told
+
+
+def _trace(evidence: Evidence) -> tuple[Span, ...]:
+    window = evidence.windows.get("timeline")
+    return () if window is None else spans_of(window)
 
 
 def _places(static: Sequence[Finding]) -> dict[str, tuple[Place, ...]]:

@@ -5,6 +5,7 @@ from torch import nn
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
+torch.backends.cudnn.benchmark = True
 
 
 class Net(nn.Module):

@@ -29,9 +29,9 @@ class Model(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.words = nn.Embedding(WORDS, 64)
-        self.layers = nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64))
-        self.head = nn.Linear(64, 1)
+        self.words = nn.Embedding(WORDS, 128)
+        self.layers = nn.Sequential(nn.Linear(128, 1024), nn.GELU(), nn.Linear(1024, 128))
+        self.head = nn.Linear(128, 1)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         hidden = self.layers(self.words(ids)) * mask[..., None]

@@ -19,8 +19,16 @@ from torchlint.profile.result import (
     Static,
 )
 from torchlint.profile.sweep import Sweep, Tried
+from torchlint.profile.timeline import Span
 from torchlint.runtime.sandbox.side_effects import SideEffect
 
+SPANS = (
+    Span("step", "", 0.0, 0.01),
+    Span("data", "", 0.0, 0.001, "train.py", 10),
+    Span("forward", "", 0.002, 0.003, "train.py", 12),
+    Span("read", "item", 0.004, 0.0005, "net.py", 30),
+    Span("backward", "", 0.005, 0.005, "train.py", 13),
+)
 LANES = {"data": 0.35, "forward": 0.2, "backward": 0.3, "optimizer": 0.1, "other": 0.05}
 
 
@@ -160,6 +168,8 @@ def full() -> Profile:
         census=(read(static=(static(),), rules=("TL201",)),),
         below=(replace(both, share=0.01),),
         static=(static(),),
+        typical=SPANS,
+        trace=SPANS,
         facts=(Fact("TR503", "memory", "12.5 of 79 GiB at most, in `backward`", {"gib": 12.5}),),
         layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64"),),
         date="2026-07-01",

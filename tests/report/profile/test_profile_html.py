@@ -11,6 +11,7 @@ import pytest
 
 from tests.report.profile.sample_profiles import (
     LANES,
+    SPANS,
     crowded,
     failed,
     finding,
@@ -181,6 +182,21 @@ def test_a_read_without_a_count_has_no_bar_and_no_zero() -> None:
     one, other = read(values={}), read(values={"kind": "item", "per_step": 2})
     assert [each.width for each in profile_html.reads((one, other))] == [None, 100.0]
     assert [each.figure for each in profile_html.reads((one, other))] == ["", "2"]
+
+
+def test_a_step_is_a_line_from_left_to_right_with_reads_above() -> None:
+    found = profile_html.pieces(SPANS)
+    assert [(each.kind, each.left, each.width, each.is_mark) for each in found] == [
+        ("data", 0.0, 10.0, False),
+        ("forward", 20.0, 30.0, False),
+        ("read", 40.0, 5.0, True),
+        ("backward", 50.0, 50.0, False),
+    ]
+    assert found[2].label == "item net.py:30 500 µs"
+    shown = page(profile(typical=SPANS, lanes={})).text()
+    assert "train.py:13 backward 5.0 ms of the step train.py:12 forward 3.0 ms" in shown
+    assert "outside of these other 1.0 ms" in shown
+    assert "A step, from left to right" not in page(profile()).text()
 
 
 def test_layers_are_bars_of_their_share() -> None:

@@ -1,9 +1,10 @@
 """Give convolutions and compiled modules few shapes.
 
 ## What it does
-Reports convolutions and compiled modules whose inputs have more than three shapes in the window,
-with new ones in at least three steps. A shape that comes once, as that of the last batch of an
-epoch, is not counted.
+Reports convolutions under `cudnn.benchmark` and compiled modules whose inputs have more than three
+shapes in the window, with new ones in at least three steps. A shape that comes once, as that of the
+last batch of an epoch, is not counted. While `cudnn.benchmark` is off, it costs convolutions
+nothing that a run could show: then a line below the findings says whether the shapes would suit it.
 
 ## Why it is slow
 With `torch.backends.cudnn.benchmark = True`, cuDNN tries all its algorithms on each new shape,
@@ -35,8 +36,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.loaders import objects, place_or_none, shown
 from torchlint.runtime.messages import MalformedError
 
 if TYPE_CHECKING:
@@ -60,35 +61,65 @@ kind = Kind(
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for the convolutions, and one for the compiled modules: a shape that changes in one
     layer changes in all that follow."""
-    found = evidence.windows["shapes"].found
-    drifting = [each for each in objects(found, "modules") if _drifts(each)]
-    for compiled in (False, True):
-        modules = [each for each in drifting if each.flag("compiled") == compiled]
-        if modules:
-            yield _found(modules, evidence, compiled=compiled)
-
-
-def _found(modules: list[Message], evidence: Evidence, *, compiled: bool) -> Observed:
-    first, window = modules[0], evidence.windows["shapes"]
-    name = first.text("name") or first.text("class")
-    others = f" and {len(modules) - 1} more" if len(modules) > 1 else ""
-    benchmark = window.found.flag("benchmark") and not compiled
-    fact = (
-        f"{_counted(first)} shapes in {window.steps} steps, as {_examples(first)}: {name}{others}"
-    )
-    if compiled:
-        action = "pad to a few sizes, or compile with `dynamic=True`"
-    elif benchmark:
+    convolutions, compiled = _drifting(evidence)
+    if convolutions and evidence.windows["shapes"].found.flag("benchmark"):
         action = "`cudnn.benchmark` searches for each: switch it off, or pad to a few sizes"
-    else:
-        action = "leave `cudnn.benchmark` off, or pad to a few sizes"
-    values = {
-        "modules": [each.text("name") or each.text("class") for each in modules],
-        "shapes": [text for text, _ in _shapes(first)],
-        "fresh_steps": first.integer("fresh"),
-        "benchmark": window.found.flag("benchmark"),
+        yield _found(convolutions, evidence, action)
+    if compiled:
+        yield _found(compiled, evidence, "pad to a few sizes, or compile with `dynamic=True`")
+
+
+@kind.tells
+def tell(evidence: Evidence) -> Iterator[Told]:
+    """Whether the shapes suit `cudnn.benchmark`, while it is off."""
+    found = evidence.windows["shapes"].found
+    modules = objects(found, "modules")
+    if found.flag("benchmark") or all(each.flag("compiled") for each in modules):
+        return
+    drifting, _ = _drifting(evidence)
+    if not drifting:
+        yield Told("shapes", "those of the convolutions suit `cudnn.benchmark`")
+        return
+    place = place_or_none(drifting[0], "place")
+    at = f", {shown(place)}" if place else ""
+    text = f"`cudnn.benchmark` would search for each: {_fact(drifting, evidence)}{at}"
+    yield Told("shapes", text, _values(drifting, evidence))
+
+
+def _drifting(evidence: Evidence) -> tuple[list[Message], list[Message]]:
+    """Convolutions and compiled modules whose shapes go on changing."""
+    modules = objects(evidence.windows["shapes"].found, "modules")
+    drifting = [each for each in modules if _drifts(each)]
+    return (
+        [each for each in drifting if not each.flag("compiled")],
+        [each for each in drifting if each.flag("compiled")],
+    )
+
+
+def _found(modules: list[Message], evidence: Evidence, action: str) -> Observed:
+    place = place_or_none(modules[0], "place")
+    values = _values(modules, evidence)
+    return Observed(place, _fact(modules, evidence), action, None, (), values)
+
+
+def _fact(modules: list[Message], evidence: Evidence) -> str:
+    first, steps = modules[0], evidence.windows["shapes"].steps
+    others = f" and {len(modules) - 1} more" if len(modules) > 1 else ""
+    counted, examples = _counted(first), _examples(first)
+    return f"{counted} shapes in {steps} steps, as {examples}: {_name(first)}{others}"
+
+
+def _values(modules: list[Message], evidence: Evidence) -> dict[str, object]:
+    return {
+        "modules": [_name(each) for each in modules],
+        "shapes": [text for text, _ in _shapes(modules[0])],
+        "fresh_steps": modules[0].integer("fresh"),
+        "benchmark": evidence.windows["shapes"].found.flag("benchmark"),
     }
-    return Observed(place_or_none(first, "place"), fact, action, None, (), values)
+
+
+def _name(module: Message) -> str:
+    return module.text("name") or module.text("class")
 
 
 def _drifts(module: Message) -> bool:

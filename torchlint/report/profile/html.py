@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.profile.timeline import COLLECTOR, OTHER, READ, gaps
 from torchlint.report import templates
 from torchlint.report.profile import words
 from torchlint.report.profile.json import document
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 
     from torchlint.profile.layers import Row
     from torchlint.profile.result import Profile, RunFinding
+    from torchlint.profile.timeline import Span
 
 _TEMPLATE: Final = "profile.html.jinja"
 _EFFECTS: Final = 60
 _STATIC: Final = 200
+_PARTS: Final = 12
+_MARKS: Final = (READ, COLLECTOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,18 @@ class Bar:
     width: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the time line of a step: from where to where, in percent of the step. `is_mark`:
+    it lies above the others, as a read in `forward`."""
+
+    kind: str
+    label: str
+    left: float
+    width: float
+    is_mark: bool
+
+
 def render(result: Profile) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
     environment = templates.environment("torchlint.report.profile", "torchlint.report.verify")
@@ -52,6 +68,8 @@ def render(result: Profile) -> str:
     return environment.get_template(_TEMPLATE).render(
         result=result,
         lanes=found,
+        pieces=pieces(result.typical),
+        parts_of_step=parts_of_step(result.typical),
         lane_words=", ".join(f"{lane.name} {lane.share:.0%}" for lane in found),
         reads=reads(result.census),
         layers=layers(result.layers),
@@ -73,6 +91,50 @@ def lanes(result: Profile) -> list[Lane]:
         Lane(name, share / whole, figures.milliseconds(step_ms * share / whole))
         for name, share in shares.items()
     ]
+
+
+def pieces(typical: Sequence[Span]) -> list[Piece]:
+    """One step from its beginning to its end; empty if it was not watched."""
+    if not typical or not typical[0].seconds > 0:
+        return []
+    step, *parts = typical
+    return [
+        Piece(
+            each.kind,
+            _about(each),
+            round(100 * each.start / step.seconds, 3),
+            round(100 * each.seconds / step.seconds, 3),
+            is_mark=each.kind in _MARKS,
+        )
+        for each in parts
+    ]
+
+
+def parts_of_step(typical: Sequence[Span]) -> list[Bar]:
+    """What a step consists of, line by line, the longest first; what lies inside another part is
+    counted in both."""
+    if not typical:
+        return []
+    step, *parts = typical
+    lines: dict[tuple[str, str, str, int], list[float]] = {}
+    for each in (*parts, *gaps(parts, 0.0, step.seconds)):
+        lines.setdefault((each.kind, each.name, each.path, each.row), []).append(each.seconds)
+    longest = sorted(lines.items(), key=lambda line: -sum(line[1]))[:_PARTS]
+    most = sum(longest[0][1]) if longest else 0.0
+    return [
+        Bar(
+            f"{path}:{row}" if path else (kind if kind != OTHER else "outside of these"),
+            (kind, f"`{name}`" if name else "", f"{len(times)} times" if len(times) > 1 else ""),
+            figures.milliseconds(1e3 * sum(times)),
+            _width(sum(times), most),
+        )
+        for (kind, name, path, row), times in longest
+    ]
+
+
+def _about(each: Span) -> str:
+    line = f" {each.path}:{each.row}" if each.path else ""
+    return f"{each.name or each.kind}{line} {figures.milliseconds(1e3 * each.seconds)}"
 
 
 def reads(census: Sequence[RunFinding]) -> list[Bar]:

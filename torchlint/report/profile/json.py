@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from torchlint.profile.result import Profile
     from torchlint.report.plain_json import Json
 
+_ELSEWHERE = ("trace",)
+"""Written by `--trace`, and many times as large as all the rest."""
 _OF_TIMED_STEPS = ("step", "limit", "small", "cut", "suppressed")
 """Without the time of a step, nothing is judged: these are unknown, not empty or zero."""
 
@@ -29,7 +31,7 @@ def document(result: Profile) -> Json:
     Seconds are seconds, shares are of one step. Measured numbers have six significant figures; what
     is not a finite number, or could not be measured, is None.
     """
-    told = _fields(result)
+    told = {name: each for name, each in _fields(result).items() if name not in _ELSEWHERE}
     if result.timing is None:
         told |= dict.fromkeys(_OF_TIMED_STEPS)
     return {

@@ -299,7 +299,7 @@ class Reads:
         caller = _caller(sys._getframe(1))
         if _is_ours(caller):
             return
-        if not self._on_gpu and (_is_of_optimizer(caller) or _is_of_data(caller)):
+        if not self._on_gpu and (_is_of_optimizer(caller) or is_of_data(caller)):
             return
         place, arrived, thread = self._places.of(caller), None, self._thread
         if kind in _ON_HOST:
@@ -403,7 +403,7 @@ def _is_of_optimizer(frame: FrameType | None) -> bool:
     return path.startswith(_OPTIMIZERS) and path != _LBFGS
 
 
-def _is_of_data(frame: FrameType | None) -> bool:
+def is_of_data(frame: FrameType | None) -> bool:
     """Whether samples and batches are in the making."""
     while frame is not None:
         if frame.f_code.co_filename.startswith(_DATA):
