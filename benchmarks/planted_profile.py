@@ -111,7 +111,7 @@ CASES = (
     Case(
         "collects_garbage",
         (Planted("TR702", None, lambda values: values["collections"] > 100),),
-        ("kept = []\n", "kept = []\nimport gc\ngc.disable()\n"),
+        ("kept = []\n", "kept = []\nimport gc\ngc.freeze()\n"),
     ),
     Case(
         "logs_much",

@@ -161,3 +161,12 @@ def test_what_a_kind_tells_is_no_finding_and_needs_its_instruments(
     assert facts_of(seen) == (Fact("TR998", "memory", "3 GiB", {"gib": 3}),)
     assert facts_of(evidence()) == ()
     assert judge(seen, ()).findings == ()
+
+
+def test_a_share_is_that_of_the_undisturbed_step_where_it_matters() -> None:
+    """Of a window of 10 steps, each of which takes twice as long as an undisturbed one."""
+    seen, window = evidence(step_s=0.01), Window(10, 0.2, Message("window", {}))
+    assert seen.at_most(0.02, window) == pytest.approx(0.2)
+    assert seen.at_most(0.004, window) == pytest.approx(0.02)  # no finding by the window
+    slow = evidence(step_s=0.04)
+    assert slow.at_most(0.02, window) == pytest.approx(0.1)

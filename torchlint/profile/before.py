@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
-from torchlint.profile.judging import CUT
+from torchlint.profile.evidence import CUT
 from torchlint.profile.result import Change, Compared
 from torchlint.profile.written import kinds_of, machine_of
 from torchlint.runtime.messages import Message

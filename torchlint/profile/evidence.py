@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torchlint.runtime.messages import Message
     from torchlint.runtime.survey import Survey
+
+
+CUT: Final = 0.03
+"""Of a step: what costs less is not worth a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +79,15 @@ class Evidence:
     @property
     def on_gpu(self) -> bool:
         return self.survey.device == "cuda"
+
+    def at_most(self, seconds: float, window: Window) -> float:
+        """The share of a step that some seconds of a window are, at most.
+
+        Instruments make all else slower, too, so that a share of their window is often too small.
+        Where it is worth a line it is held against the undisturbed step as well, and the larger
+        one counts; a machine that was busy in the window alone makes no finding of it.
+        """
+        share = seconds / window.seconds
+        if share < CUT:
+            return share
+        return max(share, seconds / window.steps / self.timing.step_s)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.catalogue import all_kinds
+from torchlint.profile.evidence import CUT
 from torchlint.profile.result import Fact, Line, RunFinding, Static
 from torchlint.profile.suppressed import Comments
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence
     from torchlint.profile.kind import Kind, Observed
 
-CUT: Final = 0.03
-"""Of a step: what costs less is not worth a line."""
 _MOST_SHARE: Final = 0.99
 _HOST_IS_THE_LIMIT: Final = 0.9
 _INPUT_IS_THE_LIMIT: Final = 0.3

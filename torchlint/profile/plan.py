@@ -24,15 +24,21 @@ _LEAST: Final = 5
 class Diagnostic:
     """A run of its own, with instruments that may share one.
 
-    `name` is what `--only` calls it; `about` says it to people.
+    `name` is what `--only` calls it; `about` says it to people. One that `alters` the program
+    shows what a step would take otherwise, so its step says nothing of what watching costs.
     """
 
     name: str
     about: str
     instruments: tuple[str, ...]
+    alters: bool = False
 
 
 REPLAY: Final = "replay"
+WITHOUT_RECOMPILING: Final = Diagnostic(
+    "recompiles", "the step without compiling again", ("stance",), alters=True
+)
+"""Only where something is compiled again and again."""
 
 DIAGNOSTICS: Final = (
     Diagnostic(
@@ -41,7 +47,7 @@ DIAGNOSTICS: Final = (
         ("reads", "shapes", "recompiles", "gradients", "evaluation", "padding", "environment"),
     ),
     Diagnostic("input", "input", ("input", "timeline")),
-    Diagnostic(REPLAY, "input, one batch again and again", ("replay",)),
+    Diagnostic(REPLAY, "input, one batch again and again", ("replay",), alters=True),
     Diagnostic("layers", "layers", ("layers",)),
     Diagnostic("pauses", "pauses", ("pauses",)),
 )

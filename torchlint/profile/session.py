@@ -20,7 +20,8 @@ from torchlint.profile.judging import (
     limit_of,
     unjudged,
 )
-from torchlint.profile.plan import REPLAY, left_out, plan
+from torchlint.profile.kinds.recompile import recompiles
+from torchlint.profile.plan import WITHOUT_RECOMPILING, left_out, plan
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, sweep
 from torchlint.profile.timeline import spans_of, typical
@@ -171,6 +172,15 @@ class _Session:
         for each in planned.diagnostics:
             self._watcher.stage(f"Watching {each.about}")
             self._watch(each, planned)
+        if self._compiles_again():
+            self._watcher.stage(f"Watching {WITHOUT_RECOMPILING.about}")
+            self._watch(WITHOUT_RECOMPILING, planned)
+
+    def _compiles_again(self) -> bool:
+        try:
+            return recompiles(self._found.windows)
+        except MalformedError:  # said when it is judged
+            return False
 
     def _sweep(self, wished: Wish, anchor: Anchor, declared: DeclaredPlan) -> None:
         """Time the step with each value; if a run fails, the time of the step is still known."""
@@ -217,7 +227,7 @@ class _Session:
             self._found.missing.append(f"{run.about} (the script ended after too few steps)")
             return
         self._found.windows.update(windows)
-        if run.name != REPLAY:  # without its input a step is shorter, whatever watching costs
+        if not run.alters:
             window = next(iter(windows.values()))
             self._found.costs[run.about] = window.step_s / timing.step_s
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.profile.conftest import timing
 from torchlint.profile.kinds import recompile
 from torchlint.runtime.messages import MalformedError
 
@@ -45,6 +46,24 @@ def test_the_trend_is_said(evidence: MakeEvidence) -> None:
     assert found.fact.startswith("`scale` compiled again in 5 of 100 steps, 50 ms")
     (found,) = judged(evidence, in_steps=5, last=20)
     assert "in 5 of 100 steps, none in the later half" in found.fact
+
+
+def test_what_a_step_takes_without_compiling_counts_if_it_is_less(evidence: MakeEvidence) -> None:
+    assert recompile.kind.judge is not None
+    found = {"frames": 9, "in_steps": 9, "last": 9, "seconds": 0.5, "functions": []}
+    found |= {"guards": [], "breaks": [], "given_up": []}
+    for known, step_s, share in ((True, 0.001, 0.9), (True, 0.008, 0.5), (False, 0.001, 0.5)):
+        stances = {"recompiles": found, "stance": {"known": known}}
+        seen = evidence(stances, step_s={"stance": step_s}, timing=timing(step_s=0.01))
+        (each,) = recompile.kind.judge(seen)
+        assert each.share == pytest.approx(share)
+
+
+def test_it_is_known_whether_something_compiles_again(evidence: MakeEvidence) -> None:
+    for in_steps, again in ((1, False), (2, True)):
+        windows = evidence({"recompiles": {"in_steps": in_steps}}).windows
+        assert recompile.recompiles(windows) == again
+    assert not recompile.recompiles({})
 
 
 def test_what_dynamo_does_not_tell_is_left_out(evidence: MakeEvidence) -> None:

@@ -71,7 +71,7 @@ kind = Kind(
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """One for the garbage collector, one for each line and what it calls."""
     window = evidence.windows["pauses"]
-    yield from _collector(window)
+    yield from _collector(evidence, window)
     for line in objects(window.found, "residue"):
         seconds, what = line.number("seconds"), line.text("what")
         if max(line.integer("samples"), line.integer("calls")) < _FEWEST:
@@ -80,13 +80,13 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             place_or_none(line, "place"),
             f"{what} takes {_ms(seconds, window)} ms a step",
             _RARER,
-            seconds / window.seconds,
+            evidence.at_most(seconds, window),
             _RULES.get(what, ()),
             {"seconds": seconds, "what": what},
         )
 
 
-def _collector(window: Window) -> Iterator[Observed]:
+def _collector(evidence: Evidence, window: Window) -> Iterator[Observed]:
     found = window.found
     seconds, count, full = (
         found.number("gc_seconds"),
@@ -99,7 +99,7 @@ def _collector(window: Window) -> Iterator[Observed]:
             f"{count} garbage collections in {window.steps} steps, {full} of them of all objects, "
             f"{_ms(seconds, window)} ms a step",
             "call `gc.freeze()` after the model and the data are there, or raise its thresholds",
-            seconds / window.seconds,
+            evidence.at_most(seconds, window),
             values={"seconds": seconds, "collections": count, "full": full},
         )
     for line in objects(found, "asked"):
@@ -109,7 +109,7 @@ def _collector(window: Window) -> Iterator[Observed]:
             f"gc.collect takes {_ms(seconds, window)} ms a step, "
             f"{calls} times in {window.steps} steps",
             "leave it to Python, or do it after the epoch",
-            seconds / window.seconds,
+            evidence.at_most(seconds, window),
             values={"seconds": seconds, "calls": calls},
         )
 

@@ -12,11 +12,15 @@ never been compiled.
 
 ## How it is seen
 By dynamo's own counters, after each step. If dynamo says so, also by its clock, and by its record
-of what was compiled and why.
+of what was compiled and why. Where something is compiled again, one more run does the same steps
+under `torch.compiler.set_stance("eager_on_recompile")` (torch 2.6 and later): what has no compiled
+code runs without it.
 
 ## What the ceiling means
-The step time if nothing were compiled in these steps. A run that goes on until every variant is
-compiled gains less. Where the function was given up there is no ceiling.
+The step time if nothing were compiled in these steps, by dynamo's clock or by the run that does not
+compile, whichever gains more: dynamo's clock leaves out the guards that fail and the garbage. A run
+that goes on until every variant is compiled gains less. Where the function was given up there is no
+ceiling.
 
 ## When it is silent
 If nothing is compiled after the warm-up, or in a single step only, as for the last batch of an
@@ -40,9 +44,9 @@ from torchlint.profile.loaders import objects, place_or_none
 from torchlint.runtime.messages import MalformedError, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from torchlint.profile.evidence import Evidence
+    from torchlint.profile.evidence import Evidence, Window
 
 _FEWEST_STEPS: Final = 2
 _EVERY_STEP: Final = 0.9
@@ -61,7 +65,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for what is compiled in the window, and one for each function that is given up."""
     window = evidence.windows["recompiles"]
     found, values = window.found, {"breaks": _counted(window.found, "breaks")}
-    if found.integer("in_steps") >= _FEWEST_STEPS:
+    if recompiles(evidence.windows):
         functions = objects(found, "functions")
         seconds = found.number_or_none("seconds")
         guards = [text for text, _ in _counted(found, "guards")]
@@ -69,7 +73,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             place_or_none(functions[0], "place") if functions else None,
             _fact(found, window.steps) + (f", as `{guards[0]}` fails" if guards else ""),
             "make what changes a tensor, or compile with `dynamic=True`",
-            None if seconds is None else min(seconds / window.seconds, _MOST_SHARE),
+            _share(evidence),
             _RULES,
             {"frames": found.integer("frames"), "seconds": seconds, "guards": guards, **values},
         )
@@ -78,6 +82,27 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         yield Observed(
             place, fact, "`TORCH_LOGS=recompiles` tells what changes", None, _RULES, values
         )
+
+
+def recompiles(windows: Mapping[str, Window]) -> bool:
+    """Whether something was compiled after the warm-up, and not only for a last batch.
+
+    Raises:
+        MalformedError: the instrument has sent something else.
+    """
+    window = windows.get("recompiles")
+    return window is not None and window.found.integer("in_steps") >= _FEWEST_STEPS
+
+
+def _share(evidence: Evidence) -> float | None:
+    """What compiling takes by dynamo's clock, or what a step is shorter without it, if that is
+    more: guards that fail and garbage are no part of the former."""
+    window, without = evidence.windows["recompiles"], evidence.windows.get("stance")
+    seconds = window.found.number_or_none("seconds")
+    shares = [] if seconds is None else [evidence.at_most(seconds, window)]
+    if without is not None and without.found.flag("known"):
+        shares.append(1.0 - without.step_s / evidence.timing.step_s)
+    return min(max(shares), _MOST_SHARE) if shares else None
 
 
 def _fact(found: Message, steps: int) -> str:

@@ -70,7 +70,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             place,
             f"{names} {verb} again in the backward pass, {step_ms:.3g} ms a step",
             "keep the activations if the memory is there",
-            seconds / window.seconds,
+            evidence.at_most(seconds, window),
             ("TL509",),
             {"seconds": seconds, "modules": len(modules)},
         )
