@@ -38,12 +38,14 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A line of a chart of bars: `width` in percent of the longest one, None without a bar."""
+    """A line of a chart of bars: `width` in percent of the longest one, None without a bar; `kind`
+    gives it a colour of its own."""
 
     label: str
     facts: tuple[str, ...]
     figure: str
     width: float | None
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ def parts_of_step(typical: Sequence[Span]) -> list[Bar]:
             (kind, f"`{name}`" if name else "", f"{len(times)} times" if len(times) > 1 else ""),
             figures.milliseconds(1e3 * sum(times)),
             _width(sum(times), most),
+            kind,
         )
         for (kind, name, path, row), times in longest
     ]
