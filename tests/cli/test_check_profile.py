@@ -61,6 +61,20 @@ def test_it_shows_where_the_text_folds_findings_of_one_loop(
     assert done.text.count("At most") == 1
 
 
+def test_a_hint_that_the_run_confirmed_is_a_finding(
+    torchlint: Run, linter: Linter, make_finding: MakeFinding
+) -> None:
+    linter.findings = [make_finding("train.py", row, tier=Tier.HINT) for row in (8, 9)]
+    assert torchlint("check").code == 0
+    done = torchlint("check", "--profile", "profile.json")
+    assert done.code == 1
+    assert "train.py:9:5: TL201" in done.text
+    assert "train.py:8:5: TL201" not in done.text
+    assert "1 hint" in done.text
+    both = torchlint("check", "--hints", "--profile", "profile.json")
+    assert "train.py:8:5: TL201" in both.text
+
+
 def test_a_file_is_the_same_by_any_name(
     torchlint: Run, linter: Linter, make_finding: MakeFinding, file: Path, here: Path
 ) -> None:

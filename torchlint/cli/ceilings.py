@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 
 from torchlint.config.settings import ConfigError
 from torchlint.engine.tiers import Shown
+from torchlint.finding import Tier
 from torchlint.profile import written
 from torchlint.report.verify.figures import TIMES
 
@@ -29,12 +31,16 @@ def read_profile(path: str) -> Written:
         raise click.ClickException(str(error)) from None
 
 
-def with_ceilings(shown: Shown, profile: Written) -> Shown:
-    """The findings; the message of each that the profile has confirmed says what it costs at most.
+def with_ceilings(shown: Shown, profile: Written, *, hints: bool) -> Shown:
+    """The findings; the message of each that the profile has confirmed says what it costs at most,
+    and a hint that it has confirmed is a hint no longer.
 
     They are matched by file, code and row, and by nothing else: if the file has changed since, a
     ceiling may be missing or stand at a line that has taken the place of the old one. Names of
     files count from the working directory, as they did when the profile was made.
+
+    Args:
+        hints: whether to show the others; else they are counted.
     """
     most: dict[tuple[str, str, int], float] = {}
     place = cache(os.path.realpath)
@@ -44,11 +50,16 @@ def with_ceilings(shown: Shown, profile: Written) -> Shown:
             most[key] = max(most.get(key, 0.0), each.share or 0.0)
     since = f"a profile of {profile.date}" if profile.date else "a profile"
     told = []
+    hidden = Counter(dict(shown.hidden_hints))
     for finding in shown.findings:
         share = most.get((place(finding.path), finding.code, finding.start.row))
         if share is not None and finding.start.cell is None:
             said = f"{finding.message} At most {TIMES}{1.0 / (1.0 - share):.2f} by {since}."
+            tier = Tier.DEFAULT if finding.tier is Tier.HINT else finding.tier
             # Alone in its group, or the text would fold it under another message.
-            finding = finding._replace(message=said, group=None)
-        told.append(finding)
-    return Shown(tuple(told), shown.hidden_hints)
+            told.append(finding._replace(message=said, group=None, tier=tier))
+        elif finding.tier is Tier.HINT and not hints:
+            hidden[finding.path] += 1
+        else:
+            told.append(finding)
+    return Shown(tuple(told), tuple(sorted(hidden.items())))

@@ -194,8 +194,8 @@ def test_a_step_is_a_line_from_left_to_right_with_reads_above() -> None:
     ]
     assert found[2].label == "item net.py:30 500 µs"
     shown = page(profile(typical=SPANS, lanes={})).text()
-    assert "train.py:13 backward 5.0 ms of the step train.py:12 forward 3.0 ms" in shown
-    assert "outside of these other 1.0 ms" in shown
+    assert "train.py:13 backward 5.00 ms of the step train.py:12 forward 3.00 ms" in shown
+    assert "outside of these other 1.00 ms" in shown
     assert "A step, from left to right" not in page(profile()).text()
 
 

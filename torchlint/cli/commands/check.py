@@ -85,7 +85,7 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     "profile_file",
     metavar="FILE",
     help="Add to the messages what a step gains at most, by this file of `torchlint profile "
-    "--json`. Nothing is run.",
+    "--json`, and show hints that it confirms. Nothing is run.",
 )
 @click.option(
     "--add-ignore",
@@ -135,7 +135,8 @@ def command(
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
     place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
-    add_ceilings = _adding_ceilings(profile_file)
+    add_ceilings = _adding_ceilings(profile_file, hints=options.hints)
+    options.hints = options.hints or profile_file is not None  # which may confirm some
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
     hide = _hiding(plan, options, store, baseline, diff_base, known=known)
     checked = check(plan, options, store)
@@ -150,7 +151,7 @@ def command(
     raise click.exceptions.Exit(1 if checked.shown.problems and not exit_zero else 0)
 
 
-def _adding_ceilings(profile_file: str | None) -> Callable[[Checked], None]:
+def _adding_ceilings(profile_file: str | None, *, hints: bool) -> Callable[[Checked], None]:
     """A function that adds to the findings of a check what a profile says of them.
 
     Raises:
@@ -163,7 +164,7 @@ def _adding_ceilings(profile_file: str | None) -> Callable[[Checked], None]:
     profile = read_profile(profile_file)
 
     def add(checked: Checked) -> None:
-        checked.shown = with_ceilings(checked.shown, profile)
+        checked.shown = with_ceilings(checked.shown, profile, hints=hints)
 
     return add
 
