@@ -27,7 +27,7 @@ from torchlint.profile.sweep import Sweep, sweep
 from torchlint.profile.timeline import spans_of, typical
 from torchlint.profile.timing import time_steps
 from torchlint.profile.watch import watch
-from torchlint.runtime.failures import Failed, OutOfTime
+from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.messages import MalformedError
 from torchlint.runtime.probe.settings import WINDOW, Place
 from torchlint.runtime.sandbox import overlayfs
@@ -93,8 +93,7 @@ def profile(
         except VerifyError as error:
             session.fail(error.message, error.code)
         except Failed as failed:
-            what = f"{failed.message}{failed.below}"
-            session.fail(f"The script failed while it was timed: {what}", 4)
+            session.fail(*_while_timing(failed))
         except OutOfTime:
             session.late()
         except KeyboardInterrupt:
@@ -341,6 +340,13 @@ class _Session:
             if did or (seen.exercise_known and imported):
                 told.append(as_static(finding, "ran" if did else "never ran"))
         return told
+
+
+def _while_timing(failed: Failed) -> tuple[str, int]:
+    """A sentence and the exit code."""
+    if failed.status == TIMEOUT:
+        return f"The script hung while it was timed: {failed.message}", _OUT_OF_TIME
+    return f"The script failed while it was timed: {failed.message}{failed.below}", 4
 
 
 def _trace(evidence: Evidence) -> tuple[Span, ...]:

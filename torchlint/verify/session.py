@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
-from torchlint.runtime.failures import Failed, OutOfTime
+from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.budget import layout, room_words
@@ -404,7 +404,7 @@ def remarks(rounds: Rounds) -> list[str]:
 
 def _while_measuring(failed: Failed) -> tuple[str, int]:
     """A sentence and the exit code for a run that failed after both programs were seen to run."""
-    if failed.status == "timeout":
+    if failed.status == TIMEOUT:
         return f"A run of the {failed.name} program hung: {failed.message}", 7
     code = 4 if failed.name in (ORIGINAL, AGAIN) else 5
     return f"A run failed ({failed.name}): {failed.message}{failed.below}", code

@@ -46,7 +46,7 @@ def test_what_runs_once_is_no_finding(evidence: MakeEvidence) -> None:
     ("names", "words"),
     [
         (["blocks.0", "blocks.1"], "blocks.*"),
-        (["0", "1"], "*"),
+        (["0", "1"], "0, 1"),  # beside `head`
         (["blocks.0"], "blocks.0"),
         (["a.x", "b.x"], "a.x, b.x"),
         (["blocks.0", "other.1"], "blocks.0, other.1"),
@@ -54,7 +54,12 @@ def test_what_runs_once_is_no_finding(evidence: MakeEvidence) -> None:
     ],
 )
 def test_modules_are_named_briefly(names: list[str], words: str) -> None:
-    assert recomputed.names_of(names) == words
+    assert recomputed.names_of(names, {*names, "head", "blocks.0.2"}) == words
+
+
+def test_some_of_several_brothers_are_named_one_by_one() -> None:
+    everything = {f"blocks.{index}" for index in range(3)}
+    assert recomputed.names_of(["blocks.0", "blocks.1"], everything) == "blocks.0, blocks.1"
 
 
 @pytest.mark.parametrize("wrong", [7, module("x", 0.1, place=[1, 2]), {"name": "x"}])

@@ -39,7 +39,7 @@ from torchlint.profile.kind import Kind, Observed
 from torchlint.profile.loaders import objects, place_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from torchlint.profile.evidence import Evidence
     from torchlint.runtime.messages import Message
@@ -58,12 +58,13 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each line that calls modules which run again."""
     window = evidence.windows["layers"]
     places: dict[tuple[str, int] | None, list[Message]] = {}
+    everything = {_name(module) for module in objects(window.found, "modules")}
     for module in objects(window.found, "modules"):
         if module.number("recomputed_seconds") > 0 and module.integer("calls"):
             places.setdefault(place_or_none(module, "place"), []).append(module)
     for place, modules in places.items():
         seconds = sum(module.number("recomputed_seconds") for module in modules)
-        names = names_of([module.text("name") or module.text("class") for module in modules])
+        names = names_of([_name(module) for module in modules], everything)
         verb = "runs" if len(modules) == 1 else "run"
         step_ms = 1e3 * seconds / window.steps
         yield Observed(
@@ -76,12 +77,18 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         )
 
 
-def names_of(names: list[str]) -> str:
-    """`blocks.*` for `blocks.0` and `blocks.1`; else the first few."""
+def names_of(names: list[str], everything: Collection[str]) -> str:
+    """`blocks.*` for all blocks that there are; else the first few."""
     parents = {name.rpartition(".")[0] for name in names}
     ends = {name.rpartition(".")[2] for name in names}
     if len(names) > 1 and len(parents) == 1 and all(end.isdecimal() for end in ends):
         parent = parents.pop()
-        return f"{parent}.*" if parent else "*"
+        brothers = {name for name in everything if name.rpartition(".")[0] == parent}
+        if brothers == set(names):
+            return f"{parent}.*" if parent else "*"
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _name(module: Message) -> str:
+    return module.text("name") or module.text("class")
