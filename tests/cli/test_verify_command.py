@@ -206,7 +206,7 @@ def test_without_torch_it_says_what_to_install(torchlint, measuring, train, monk
     monkeypatch.setattr(needs, "find_spec", lambda name: None if name == "torch" else name)
     outcome = torchlint("verify", "train.py")
     assert outcome.code == 2
-    assert outcome.err.startswith("Error: verify needs torch in the environment of ")
+    assert outcome.err.startswith("Error: Measuring needs torch in the environment of ")
     assert "run `pip install torch` there." in outcome.err
 
 

@@ -18,11 +18,11 @@ def require_packages() -> None:
     """
     if sys.platform == "win32":
         raise VerifyError(
-            "verify stops and continues processes as Linux and macOS do; run it there or in WSL."
+            "Measuring stops and continues processes as Linux and macOS do; do it there or in WSL."
         )
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise VerifyError(
-            f"verify needs {', '.join(missing)} in the environment of {sys.executable}; "
+            f"Measuring needs {', '.join(missing)} in the environment of {sys.executable}; "
             f"run `pip install {' '.join(missing)}` there."
         )
