@@ -16,7 +16,7 @@ In a run of its own, each call of a module is timed: on a CPU by the clock of th
 on a GPU by two events in the stream. A module's time is that of its calls less that of the
 modules which it calls. What the timing itself takes between them is left out.
 
-FLOPs come from another run, with the [kernels](kernel-choice.md): those of the forward and the
+FLOPs come from another run, with the kernels (TR303): those of the forward and the
 backward pass together, by torch's formulas for products of matrices, convolutions and attention.
 What a backward pass computes counts for the module whose forward pass it belongs to.
 
