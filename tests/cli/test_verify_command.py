@@ -212,7 +212,7 @@ def test_without_torch_it_says_what_to_install(torchlint, measuring, train, monk
 
 def test_windows_is_told_where_it_works(torchlint, measuring, train, monkeypatch):
     monkeypatch.setattr("sys.platform", "win32")
-    assert "run it there or in WSL" in torchlint("verify", "train.py").err
+    assert "do it there or in WSL" in torchlint("verify", "train.py").err
 
 
 def test_another_script_replaces_the_fixes(torchlint, measuring, train):

@@ -50,12 +50,14 @@ def test_the_user_may_choose_the_steps() -> None:
 def test_only_chooses_runs_and_the_rest_is_named() -> None:
     runs = wanted(["input"])
     assert [each.name for each in runs] == ["input", "replay"]
-    assert left_out(runs) == ["reads", "layers", "pauses"]
+    assert left_out(runs) == ["reads", "layers", "operations", "memory", "pauses"]
     assert left_out(wanted(())) == []
     assert all(wanted([name]) for name in NAMES)
 
 
-@pytest.mark.parametrize(("only", "said"), [((), "5 runs of"), (None, "then try the values")])
+@pytest.mark.parametrize(
+    ("only", "said"), [((), "7 runs of at most"), (None, "then try the values")]
+)
 def test_the_plan_that_is_told_is_that_of_what_will_run(
     only: tuple[str, ...] | None, said: str
 ) -> None:
@@ -65,3 +67,15 @@ def test_the_plan_that_is_told_is_that_of_what_will_run(
     Progress(stream).planned(told, 0.01, 3.0)
     assert said in stream.getvalue()
     assert ("runs" in stream.getvalue()) is (only is not None)
+
+
+def test_a_run_that_needs_few_steps_takes_no_more() -> None:
+    (operations,) = wanted(["operations"])
+    assert operations.steps(300) == 3
+    assert operations.steps(2) == 2
+    (reads,) = wanted(["reads"])
+    assert reads.steps(300) == 300
+    seen = survey(step_s=1.0)
+    few, many = (plan(seen, [each], steps=100, warmup=0) for each in ("operations", "reads"))
+    assert few.seconds == pytest.approx(seen.start_s + 3 * 1.5)
+    assert many.seconds == pytest.approx(seen.start_s + 100 * 1.5)

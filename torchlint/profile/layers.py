@@ -16,6 +16,8 @@ class Row:
         calls: in a step.
         parameters: own ones.
         shape: of its last output, as `16, 64, 112, 112`; empty if unknown.
+        flops: of its products in a step, forward and backward, without the modules inside it; None
+            if they were not counted.
     """
 
     name: str
@@ -24,3 +26,4 @@ class Row:
     calls: float
     parameters: int
     shape: str
+    flops: float | None = None

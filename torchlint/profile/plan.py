@@ -24,14 +24,26 @@ _LEAST: Final = 5
 class Diagnostic:
     """A run of its own, with instruments that may share one.
 
-    `name` is what `--only` calls it; `about` says it to people. One that `alters` the program
-    shows what a step would take otherwise, so its step says nothing of what watching costs.
+    Args:
+        name: what `--only` calls it.
+        about: says it to people.
+        instruments: of the probe.
+        most: steps that are enough for it, where other runs have more.
+        alters: it shows what a step would take otherwise, so its own says nothing of what watching
+            costs.
+        own_malloc: without the settings that keep the C library from giving memory back.
     """
 
     name: str
     about: str
     instruments: tuple[str, ...]
+    most: int | None = None
     alters: bool = False
+    own_malloc: bool = False
+
+    def steps(self, of: int) -> int:
+        """Steps of its window, where other runs have so many."""
+        return of if self.most is None else min(of, self.most)
 
 
 REPLAY: Final = "replay"
@@ -49,15 +61,17 @@ DIAGNOSTICS: Final = (
     Diagnostic("input", "input", ("input", "timeline")),
     Diagnostic(REPLAY, "input, one batch again and again", ("replay",), alters=True),
     Diagnostic("layers", "layers", ("layers",)),
+    Diagnostic("operations", "kernels and FLOPs", ("kernels",), most=3),
+    Diagnostic("memory", "memory", ("memory",), most=50, own_malloc=True),
     Diagnostic("pauses", "pauses", ("pauses",)),
 )
-NAMES: Final = ("reads", "input", "layers", "pauses")
+NAMES: Final = ("reads", "input", "layers", "operations", "memory", "pauses")
 """For `--only`; `input` means both of its runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps of each window, those that pass before it, and the runs."""
+    """Steps of a window, those that pass before it, and the runs."""
 
     steps: int
     skip: int
@@ -87,8 +101,8 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         if chosen < min(_LEAST, steps or _LEAST):
             raise too_short(seen.steps)
     runs = wanted(only)
-    each_s = seen.start_s + (skip + chosen) * step_s * 1.5
-    return Plan(chosen, skip, runs, each_s * len(runs))
+    passed = sum(skip + each.steps(chosen) for each in runs)
+    return Plan(chosen, skip, runs, seen.start_s * len(runs) + passed * step_s * 1.5)
 
 
 def wanted(only: Collection[str]) -> tuple[Diagnostic, ...]:

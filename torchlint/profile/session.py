@@ -27,6 +27,7 @@ from torchlint.profile.sweep import Sweep, sweep
 from torchlint.profile.timeline import spans_of, typical
 from torchlint.profile.timing import time_steps
 from torchlint.profile.watch import watch
+from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.messages import MalformedError
 from torchlint.runtime.probe.settings import WINDOW, Place
@@ -41,7 +42,7 @@ from torchlint.verify.plan import ORIGINAL, Variant, declare, room_for_runs
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from torchlint.finding import Finding
     from torchlint.profile.plan import Diagnostic, Plan
@@ -206,15 +207,18 @@ class _Session:
         seen, timing = self._found.seen, self._found.timing
         assert seen is not None
         assert timing is not None
+        steps = run.steps(planned.steps)
         job = self._jobs.job(
             Variant(ORIGINAL, ()),
             WINDOW,
             anchor=seen.anchor,
             instruments=run.instruments,
             skip=planned.skip,
-            steps=planned.steps,
+            steps=steps,
         )
-        expected_s = seen.step_s * (planned.skip + planned.steps)
+        if run.own_malloc:
+            job = replace(job, environment=_without_malloc(job.environment))
+        expected_s = seen.step_s * (planned.skip + steps)
         try:
             windows = watch(job, self._workspace, timeout_s=self._patience_s(expected_s))
         except Failed as failed:
@@ -253,6 +257,7 @@ class _Session:
         ]
 
     def result(self) -> Profile:
+        from torchlint.profile.kinds.kernel_choice import unseen
         from torchlint.profile.kinds.layer_cost import table
         from torchlint.runtime.sandbox.side_effects import collect
 
@@ -286,9 +291,13 @@ class _Session:
             cut=judged.cut,
             costs=dict(found.costs),
             sweep=found.sweep,
-            not_measured=(*found.missing, *self._by_choice()),
             facts=self._readable("facts", facts_of, evidence),
             layers=self._readable("layers", table, evidence),
+            not_measured=(
+                *self._readable("kernels", unseen, evidence),
+                *found.missing,
+                *self._by_choice(),
+            ),
             static=tuple(self._told()),
             lanes=lanes,
             typical=typical(trace),
@@ -352,6 +361,11 @@ def _while_timing(failed: Failed) -> tuple[str, int]:
 def _trace(evidence: Evidence) -> tuple[Span, ...]:
     window = evidence.windows.get("timeline")
     return () if window is None else spans_of(window)
+
+
+def _without_malloc(environment: Mapping[str, str]) -> dict[str, str]:
+    settings = malloc_settings()
+    return {name: value for name, value in environment.items() if name not in settings}
 
 
 def _places(static: Sequence[Finding]) -> dict[str, tuple[Place, ...]]:

@@ -55,6 +55,50 @@ def test_what_is_malformed_is_refused(evidence: MakeEvidence, wrong: Any) -> Non
         table(evidence(found(wrong)))
 
 
+def counted(*modules: Any, unattributed: int = 0) -> dict[str, Any]:
+    """What the run of the kernels says of modules: name and FLOPs in 100 steps."""
+    told = [{"name": name, "class": "Linear", "flops": flops} for name, flops in modules]
+    flops = {"types": {"float32": 1}, "modules": told, "unattributed": unattributed}
+    return {"kernels": {"why": "", "flops": flops}}
+
+
+def test_flops_of_a_step_stand_beside_the_time_of_the_same_module(evidence: MakeEvidence) -> None:
+    seen = found(module("head", 0.1), module("stem", 0.35), module("odd", 0.05))
+    more = counted(("stem", 5e9), ("head", 0), ("odd", None))
+    rows = table(evidence({**seen, **more}))
+    assert [(row.name, row.flops) for row in rows] == [
+        ("stem", 5e7),
+        ("head", 0.0),
+        ("odd", None),
+    ]
+
+
+def test_modules_that_nothing_tells_apart_have_no_flops(evidence: MakeEvidence) -> None:
+    seen = found(module("", 0.1), module("", 0.35), module("stem", 0.05))
+    rows = table(evidence({**seen, **counted(("", 5e9), ("stem", 5e9))}))
+    assert [row.flops for row in rows] == [None, None, 5e7]
+    there = found(module("", 0.1, place=["/a.py", 1]), module("", 0.35, place=["/a.py", 2]))
+    kernels = counted(("", 1e9))
+    kernels["kernels"]["flops"]["modules"][0]["place"] = ["/a.py", 2]
+    assert [row.flops for row in table(evidence({**there, **kernels}))] == [1e7, None]
+
+
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        {},
+        {"kernels": {"why": "compiled regions are not seen"}},
+        counted(("stem", 5e9), unattributed=1),
+        {"kernels": {"why": "", "flops": {"types": None, "modules": []}}},
+    ],
+)
+def test_flops_that_are_not_known_of_each_module_are_told_of_none(
+    evidence: MakeEvidence, kernels: dict[str, Any]
+) -> None:
+    (row,) = table(evidence({**found(module("stem", 0.35)), **kernels}))
+    assert row.flops is None
+
+
 def test_a_layer_is_never_a_finding() -> None:
     assert layer_cost.kind.judge is None
     assert (layer_cost.kind.code, layer_cost.kind.name) == ("TR301", "layer-cost")

@@ -170,8 +170,15 @@ def full() -> Profile:
         static=(static(),),
         typical=SPANS,
         trace=SPANS,
-        facts=(Fact("TR503", "memory", "12.5 of 79 GiB at most, in `backward`", {"gib": 12.5}),),
-        layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64"),),
+        facts=(
+            Fact(
+                "TR503",
+                "memory",
+                "12.5 of 79 GiB at most, in `backward`",
+                {"phases": {"forward": 6400.0, "backward": 12800.0}},
+            ),
+        ),
+        layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64", 1500.0),),
         date="2026-07-01",
         sweep=Sweep("--batch-size", (Tried(32, 0.02, 0.01), Tried(64, 0.03, 0.01)), 64),
         watched=("TR101", "TR201"),

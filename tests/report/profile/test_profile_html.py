@@ -25,7 +25,7 @@ from tests.report.profile.sample_profiles import (
 from tests.report.strict_page import TAGS, Page, poisoned
 from tests.report.verify.sample_results import environment
 from torchlint.profile.layers import Row
-from torchlint.profile.result import Profile
+from torchlint.profile.result import Fact, Profile
 from torchlint.report.profile import html as profile_html
 from torchlint.report.profile import json as profile_json
 from torchlint.report.verify.figures import TIMES
@@ -211,6 +211,23 @@ def test_layers_are_bars_of_their_share() -> None:
 def test_what_is_to_be_read_is_a_table() -> None:
     assert "What else the runs saw memory 12.5 of 79 GiB at most" in page(full()).text()
     assert "What else" not in page(profile()).text()
+
+
+def test_memory_is_a_bar_for_each_part_against_the_largest() -> None:
+    bars = profile_html.memory(full().facts)
+    assert [(each.label, each.figure, each.width) for each in bars] == [
+        ("forward", "6.25 GiB", 50.0),
+        ("backward", "12.5 GiB", 100.0),
+    ]
+    shown = page(full()).text()
+    assert "Memory by part of a step" in shown
+    assert "as torch's allocator counts them" in shown
+    assert "Memory by part" not in page(profile()).text()
+
+
+@pytest.mark.parametrize("phases", [None, 3, {}, {"forward": None}, {"forward": "x"}])
+def test_memory_that_is_not_known_is_no_bar(phases: object) -> None:
+    assert profile_html.memory((Fact("TR503", "memory", "x", {"phases": phases}),)) == []
 
 
 def test_what_is_missing_and_what_it_cost_is_named() -> None:

@@ -25,7 +25,9 @@ class FakeCuda:
     def __init__(self, *, initialized: bool = True, available: bool = True) -> None:
         self.calls: list[str] = []
         self.stream_ms = 0.0
-        self.peak = 0
+        self.peak = self.allocated = 0
+        self.reserved_peak = self.reserved = 0
+        self.total, self.outside, self.retries = 1 << 30, 0, 0
         self.capturing = False
         self.rates: list[int | Exception] = []
         self.initialized, self.available = initialized, available
@@ -56,7 +58,26 @@ class FakeCuda:
 
     def reset_peak_memory_stats(self) -> None:
         self.calls.append("reset")
-        self.peak = 0
+        self.peak, self.reserved_peak = self.allocated, self.reserved
+
+    def allocate(self, size: int) -> None:
+        """Give this many bytes to tensors, or take them back; what was reserved stays so."""
+        self.allocated += size
+        self.peak = max(self.peak, self.allocated)
+        self.reserved = max(self.reserved, self.allocated)
+        self.reserved_peak = max(self.reserved_peak, self.reserved)
 
     def max_memory_allocated(self) -> int:
         return self.peak
+
+    def max_memory_reserved(self) -> int:
+        return self.reserved_peak
+
+    def memory_reserved(self) -> int:
+        return self.reserved
+
+    def memory_stats(self) -> dict[str, int]:
+        return {"num_alloc_retries": self.retries} if self.retries else {}
+
+    def mem_get_info(self) -> tuple[int, int]:
+        return self.total - self.reserved - self.outside, self.total

@@ -163,6 +163,28 @@ NAMES: tuple[Name, ...] = (
         "ranks meet in the real file of init_method='file://...'",
         optional=True,
     ),
+    Name(("torch.utils.flop_counter:flop_registry",), "FLOPs are not measured"),
+    Name(
+        ("torch.utils._python_dispatch:_get_current_dispatch_mode",),
+        "a script that closes a dispatch mode of its own may close ours",
+    ),
+    Name(
+        ("torch._C._autograd:_get_sequence_nr",),
+        "FLOPs of a backward pass belong to no module",
+    ),
+    Name(("torch._C:_current_autograd_node",), "FLOPs of a backward pass belong to no module"),
+    Name(
+        ("torch.autograd.graph:Node",),
+        "FLOPs of a backward pass belong to no module",
+        optional=True,  # there, but spelled in Python since torch 2.3 only
+        word="_sequence_nr",
+    ),
+    Name(("torch.utils._python_dispatch:TorchDispatchMode",), "kernels and FLOPs are not measured"),
+    Name(
+        ("torch._ops:OpOverload",),
+        "FLOPs are not measured",
+        word="_overloadpacket",
+    ),
     Name(("torch._C:PyTorchFileReader",), "torch.load does not find what was saved elsewhere"),
     Name(("torch._C:PyTorchFileWriter",), "torch.save writes to the project without overlayfs"),
 )

@@ -2,8 +2,9 @@
 
 ## What it does
 Lists the modules that take most of the forward pass: their time without the modules inside them,
-calls in a step, parameters, and the shape of the last output. It is a table below the findings
-and never a finding itself: a layer that takes a third of the time is no mistake.
+calls in a step, parameters, FLOPs of a step, and the shape of the last output. It is a table
+below the findings and never a finding itself: a layer that takes a third of the time is no
+mistake.
 
 ## Why it is slow
 A layer's time depends on the size of what goes through it more than on its parameters. A
@@ -15,13 +16,19 @@ In a run of its own, each call of a module is timed: on a CPU by the clock of th
 on a GPU by two events in the stream. A module's time is that of its calls less that of the
 modules which it calls. What the timing itself takes between them is left out.
 
+FLOPs come from another run, with the kernels (TR303): those of the forward and the
+backward pass together, by torch's formulas for products of matrices, convolutions and attention.
+What a backward pass computes counts for the module whose forward pass it belongs to.
+
 ## What the ceiling means
 There is none. The share is of the forward pass alone; the backward pass of a layer usually takes
 about twice as long.
 
 ## When it is silent
 Layers inside a compiled region are hidden, since the compiler fuses them: the region is one row.
-Functions that are no modules count for the module that calls them.
+Functions that are no modules count for the module that calls them. FLOPs are missing where
+something was compiled, where torch has no formula, and of modules that nothing tells apart: those
+of one class, without a name, that one line calls.
 
 ## What to do
 Read it before you change the network: pooling or a stride before the first expensive layer, fewer
@@ -30,13 +37,16 @@ channels at full resolution, or another kind of layer there.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind
 from torchlint.profile.layers import Row
-from torchlint.profile.loaders import objects
+from torchlint.profile.loaders import objects, place_or_none
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from torchlint.profile.evidence import Evidence
     from torchlint.runtime.messages import Message
 
@@ -60,12 +70,33 @@ def table(evidence: Evidence) -> list[Row]:
     if window is None:
         return []
     whole = window.found.number("forward_seconds")
-    rows = [_row(each, whole, window.steps) for each in objects(window.found, "modules")]
+    modules = objects(window.found, "modules")
+    alike, flops = Counter(map(_key, modules)), _flops(evidence)
+    rows = [
+        _row(each, whole, window.steps, flops.get(_key(each)) if alike[_key(each)] == 1 else None)
+        for each in modules
+    ]
     worth = [row for row in rows if row.share >= _LEAST_SHARE]
     return sorted(worth, key=lambda row: (-row.share, row.name, row.kind))[:MOST]
 
 
-def _row(module: Message, whole: float, steps: int) -> Row:
+def _flops(evidence: Evidence) -> dict[Hashable, float]:
+    """Of a step, by what tells modules apart; empty if they are not known of each."""
+    window = evidence.windows.get("kernels")
+    found = window.found.part("flops") if window is not None else None
+    if window is None or found is None or found.part("types") is None:
+        return {}
+    if found.integer("unattributed"):
+        return {}
+    counts = ((_key(each), each.number_or_none("flops")) for each in objects(found, "modules"))
+    return {key: count / window.steps for key, count in counts if count is not None}
+
+
+def _key(module: Message) -> Hashable:
+    return module.text("name"), module.text("class"), place_or_none(module, "place")
+
+
+def _row(module: Message, whole: float, steps: int, flops: float | None) -> Row:
     kind = module.text("class")
     return Row(
         name=module.text("name") or kind,
@@ -74,4 +105,5 @@ def _row(module: Message, whole: float, steps: int) -> Row:
         calls=module.integer("calls") / steps,
         parameters=module.integer("own_parameters"),
         shape=", ".join(map(str, module.integers("shape"))),
+        flops=flops,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.timeline import COLLECTOR, OTHER, READ, gaps
+from torchlint.profile.units import mebibytes
 from torchlint.report import templates
 from torchlint.report.profile import words
 from torchlint.report.profile.json import document
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.profile.layers import Row
-    from torchlint.profile.result import Profile, RunFinding
+    from torchlint.profile.result import Fact, Profile, RunFinding
     from torchlint.profile.timeline import Span
 
 _TEMPLATE: Final = "profile.html.jinja"
@@ -75,6 +76,7 @@ def render(result: Profile) -> str:
         lane_words=", ".join(f"{lane.name} {lane.share:.0%}" for lane in found),
         reads=reads(result.census),
         layers=layers(result.layers),
+        memory=memory(result.facts),
         raw=templates.embedded(document(result)),
         most_effects=_EFFECTS,
         most_static=_STATIC,
@@ -171,6 +173,19 @@ def layers(rows: Sequence[Row]) -> list[Bar]:
         )
         for row in rows
     ]
+
+
+def memory(facts: Sequence[Fact]) -> list[Bar]:
+    """The peak of each part of a step, in the order of a step, against the largest."""
+    values = next((each.values for each in facts if each.code == "TR503"), {})
+    phases = values.get("phases")
+    peaks = {
+        str(name): float(peak)
+        for name, peak in (phases.items() if isinstance(phases, Mapping) else ())
+        if isinstance(peak, int | float)
+    }
+    most = max(peaks.values(), default=0.0)
+    return [Bar(name, (), mebibytes(peak), _width(peak, most)) for name, peak in peaks.items()]
 
 
 def code_parts(text: str) -> list[tuple[bool, str]]:

@@ -29,7 +29,9 @@ class Progress(_Line):
         if not plan.diagnostics:
             self._line(f"Plan: time the step, about {duration(timing_s)}, then try the values")
             return
+        most = "at most " if any(each.most is not None for each in plan.diagnostics) else ""
+        runs = plural(len(plan.diagnostics), "run")
         self._line(
-            f"Plan: time the step, then {plural(len(plan.diagnostics), 'run')} of {plan.steps} "
-            f"steps ({about}), about {duration(timing_s + plan.seconds)} in all"
+            f"Plan: time the step, then {runs} of {most}{plan.steps} steps ({about}), about "
+            f"{duration(timing_s + plan.seconds)} in all"
         )

@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from torchlint.finding import Tier
+from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
 from torchlint.runtime.sandbox.side_effects import HELPER
@@ -97,9 +98,11 @@ def below(result: Profile) -> list[str]:
 
 
 def layer(row: Row) -> list[str]:
-    """What a module is, beside its name; that is its class where it has no other."""
+    """What a module is, beside its name; that is its class where it has no other. FLOPs are told
+    where there are some."""
     facts = [row.kind] if row.name not in ("", row.kind) else []
     facts.append(f"{row.parameters:,} {'parameter' if row.parameters == 1 else 'parameters'}")
+    facts += [scaled(row.flops, "FLOP")] if row.flops else []
     return facts
 
 

@@ -332,3 +332,45 @@ def _elsewhere(real: Any, place: Callable[[Any], Any]) -> Any:
         real.__init__(self, place(file), *args, **kwargs)
 
     return type(real.__name__, (real,), {"__init__": init, "__module__": real.__module__})
+
+
+# Operations ----------------------------------------------------------------------------------
+
+
+def formulas() -> dict[Any, Callable[..., int]] | None:
+    """torch's own formulas for the FLOPs of an operation, by its name without overload; None
+    before torch 2.2, which has none of this form."""
+    found = find("torch.utils.flop_counter:flop_registry")
+    return None if found is MISSING else found
+
+
+def dispatch_mode_class() -> Any:
+    """The class of modes that see every operation; `object` if it has moved."""
+    found = find("torch.utils._python_dispatch:TorchDispatchMode")
+    return object if found is MISSING else found
+
+
+def without_overload(operation: Any) -> Any:
+    """`mm` for `mm.out`, as formulas have it."""
+    return getattr(operation, "_overloadpacket", operation)
+
+
+def dispatch_mode() -> Any:
+    """The innermost dispatch mode that is open on this thread; None without one."""
+    current = find("torch.utils._python_dispatch:_get_current_dispatch_mode")
+    return None if current is MISSING else current()
+
+
+def forward_number() -> Callable[[], int] | None:
+    """A function that gives the number that this thread's next node of the graph will get; None if
+    it has moved."""
+    found = find("torch._C._autograd:_get_sequence_nr")
+    return None if found is MISSING else cast("Callable[[], int]", found)
+
+
+def backward_number() -> int | None:
+    """The number of the node whose gradient this thread is computing; None outside of that."""
+    current = find("torch._C:_current_autograd_node")
+    node = None if current is MISSING else current()
+    number = getattr(node, "_sequence_nr", None)
+    return None if number is None else int(number())

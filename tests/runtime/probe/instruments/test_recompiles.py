@@ -33,15 +33,6 @@ def step(every=1):
 """
 
 
-@pytest.fixture(autouse=True)
-def fresh() -> None:
-    """Other tests compile, too."""
-    import torch._dynamo
-
-    torch._dynamo.reset()
-    torch._dynamo.utils.counters.clear()
-
-
 def watched(user: UserFile, steps: int, **how: int) -> dict[str, Any]:
     instrument = recompiles.install(user.settings)
     instrument.begin()

@@ -15,6 +15,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.module_calls import around_modules
+from torchlint.runtime.probe.steps.module_names import ModuleNames
 from torchlint.runtime.probe.steps.places import Places
 
 if TYPE_CHECKING:
@@ -210,8 +211,7 @@ class Layers:
         self._gone: list[_Record] = []
         self._merged: dict[tuple[str, Place | None], _Record] = {}
         self._others = _Record("others")
-        self._names: list[tuple[Callable[[], Any], dict[int, str]]] = []
-        """Of every root module: its modules' names by their `id`."""
+        self._names = ModuleNames()
         self.forward_s = self.again_s = 0.0
 
     def begin(self) -> None:
@@ -311,9 +311,8 @@ class Layers:
         if len(self._living) + len(self._gone) + len(self._merged) >= _MOST_MODULES:
             return self._others
         if is_root:
-            names = {id(each): name for name, each in module.named_modules()}
-            self._names.append((weakref.ref(module), names))
-        record = _Record(type(module).__name__, self._name_of(module), self._step)
+            self._names.add_root(module)
+        record = _Record(type(module).__name__, self._names.of(module), self._step)
         record.own_parameters = _values(module.parameters(recurse=False))
         record.parameters = _values(module.parameters())
         key = id(module)
@@ -321,21 +320,13 @@ class Layers:
         self._living[key] = record
         return record
 
-    def _name_of(self, module: Any) -> str:
-        for root, names in self._names:
-            name, owner = names.get(id(module)), root()
-            # The `id` may have been that of another module.
-            if name and owner is not None and owner.get_submodule(name) is module:
-                return name
-        return ""
-
     def _retire(self, key: int, record: _Record) -> None:
         """A module is gone; there may be another one like it in each step."""
         if not self._on:
             return
         if self._living.get(key) is record:
             del self._living[key]
-        self._names = [each for each in self._names if each[0]() is not None]
+        self._names.forget_gone()
         if self._step > record.born + 1:
             self._gone.append(record)
             return

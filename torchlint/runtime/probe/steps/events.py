@@ -72,6 +72,34 @@ def may_end_steps(kind: str, role: str) -> bool:
     return kind in (OPTIMIZER, BACKWARD) and get_worker_info() is None
 
 
+def watch_lanes(lanes: Lanes, stepped: Heard | None = None) -> Undo:
+    """Note which part of a step each thread is in.
+
+    To be called before the script runs: a hook that is registered while a step ends breaks the
+    loop over the hooks.
+
+    Args:
+        lanes: hears when a part begins and ends.
+        stepped: hears every optimizer's steps, as in `watch_optimizers`.
+    """
+
+    def unheard(*_: object) -> None:
+        """Only where a part begins and ends counts."""
+
+    undo_all = [
+        watch_optimizers(stepped or unheard, lanes),
+        watch_backward(unheard, lanes),
+        watch_forward(unheard, lanes),
+        watch_loader(unheard, lanes),
+    ]
+
+    def undo() -> None:
+        for each in undo_all:
+            each()
+
+    return undo
+
+
 def watch_optimizers(
     heard: Heard, lanes: Lanes | None = None, skipped: Callable[[], None] | None = None
 ) -> Undo:

@@ -1,0 +1,103 @@
+"""Which jobs a profile runs, and what becomes of what they say."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.profile.conftest import survey, timing
+from torchlint.profile import session
+from torchlint.profile.evidence import Window
+from torchlint.runtime.environment import malloc_settings
+from torchlint.runtime.messages import Message
+from torchlint.runtime.program import script
+from torchlint.verify.request import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from torchlint.profile.result import Profile
+    from torchlint.runtime.run import Job
+
+    Profiled = Callable[..., tuple[Profile, dict[str, Job]]]
+
+
+class Silent:
+    def stage(self, *_: object, **__: object) -> None:
+        """Nobody reads it."""
+
+    def planned(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
+    """`profiled(found, only=…)`: a profile whose runs start no process, and its jobs by their first
+    instrument. `found` is what the instruments say."""
+    (tmp_path / "train.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    jobs: dict[str, Job] = {}
+    saying: dict[str, dict[str, Any]] = {}
+    look = SimpleNamespace(original=survey(), anchor=survey().anchor)
+
+    def watch(job: Job, *_: object, **__: object) -> dict[str, Window]:
+        names = job.settings.instruments
+        jobs[names[0]] = job
+        return {name: Window(10, 0.1, Message(name, saying.get(name, {}))) for name in names}
+
+    monkeypatch.setattr(session, "watch", watch)
+    monkeypatch.setattr(session, "time_steps", lambda *_, **__: timing())
+    monkeypatch.setattr(
+        session, "Looker", lambda *_: SimpleNamespace(look_at_original=lambda _: look)
+    )
+
+    def profile(
+        found: dict[str, dict[str, Any]] | None = None, only: tuple[str, ...] = ()
+    ) -> tuple[Profile, dict[str, Job]]:
+        saying.update(found or {})
+        request = Request(script("train.py", ()))
+        return session.profile(request, only, (), Silent()), jobs
+
+    return profile
+
+
+def test_few_steps_are_enough_for_some_runs(profiled: Profiled) -> None:
+    _, jobs = profiled()
+    steps = {name: job.settings.steps for name, job in jobs.items()}
+    assert steps["reads"] == steps["layers"] == 250
+    assert (steps["kernels"], steps["memory"]) == (3, 50)
+    assert len({job.settings.skip for job in jobs.values()}) == 1
+
+
+def test_memory_is_watched_where_the_c_library_gives_it_back(profiled: Profiled) -> None:
+    _, jobs = profiled()
+    settings = malloc_settings()
+    assert settings.items() <= jobs["reads"].environment.items()
+    assert not settings.keys() & jobs["memory"].environment.keys()
+
+
+def test_what_an_instrument_could_not_see_is_named_with_its_reason(profiled: Profiled) -> None:
+    found = {"kernels": {"why": "compiled regions are not seen"}}
+    result, _ = profiled(found, only=("operations",))
+    assert "kernels and FLOPs (compiled regions are not seen)" in result.not_measured
+    assert result.facts == ()
+
+
+def test_what_cannot_be_read_is_named_and_leaves_the_rest(profiled: Profiled) -> None:
+    found = {
+        "kernels": {"why": 7},
+        "memory": {
+            "device": "cpu",
+            "exact": True,
+            "total_mib": None,
+            "before_mib": 1.0,
+            "phases": {"forward": 1.0},
+        },
+    }
+    result, _ = profiled(found, only=("operations", "memory"))
+    assert any(each.startswith("facts (kernels: why is 7") for each in result.not_measured)
+    assert any(each.startswith("kernels (kernels: why is 7") for each in result.not_measured)
+    assert result.exit == 0

@@ -1,0 +1,126 @@
+"""Know how much memory is left.
+
+## What it does
+Tells how much memory a step takes at most, in which part of it, and how much there is. On a GPU
+also what torch's allocator holds, what lies outside of it, and how often it had to give back what
+it kept. It is told beside the findings and is never one.
+
+## Why it matters
+A batch that is larger uses a GPU better, if the memory is there. Checkpoints that save memory
+nobody needs cost a second forward pass. An allocator that runs full gives back what it kept and
+asks again, which makes the device wait.
+
+## How it is seen
+When a part of a step begins or ends (the next batch, forward, backward, the optimizer, and the
+rest), the peak since the last such moment is read. On a GPU it is that of torch's allocator,
+which the host knows without waiting; the total, and what lies outside of the allocator, comes
+from the driver. On a CPU it is what of this process lies in main memory, against the limit of its
+control group or the machine's memory; where the system does not let the peak start anew, as in
+some containers, only the moments at which a part begins or ends are known. This has a run of its
+own, of at most fifty steps, in which the C library gives memory back as usual.
+
+## What the ceiling means
+There is none.
+
+## When it is silent
+It is always told. The workers of a loader are processes of their own, and their memory is not in
+it, nor is that of other ranks. On a CPU, memory that was freed may still count, since the C
+library keeps it for later.
+
+## What to do
+If much is left, try a larger batch with
+`torchlint profile train.py --sweep batch-size=--batch-size:32,64,128`. Only activations grow with
+the batch; weights, gradients and the optimizer's state do not. The longest batch decides, and it
+may not have been among these steps. Retries mean that the memory is full: a smaller batch may be
+faster.
+
+## References
+- PyTorch documentation, "CUDA semantics: memory management"
+- Linux documentation, `proc(5)`: `VmHWM` and `clear_refs`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Told
+from torchlint.profile.units import mebibytes
+from torchlint.runtime.messages import MalformedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.evidence import Evidence
+    from torchlint.runtime.messages import Message
+
+kind = Kind(
+    code="TR503",
+    summary="how much memory a step takes, part by part, and how much there is",
+    instruments=("memory",),
+)
+
+_PHASES: Final = {
+    "loader": "data",
+    "forward": "forward",
+    "backward": "backward",
+    "optimizer": "optimizer",
+    "other": "other",
+}
+"""In the order of a step, with the names of its lanes."""
+_WHERE: Final = {"data": "in the loader", "other": "between its parts"}
+_MORE: Final = 1.02
+"""Times as much; what differs by less is the same."""
+
+
+@kind.tells
+def tell(evidence: Evidence) -> Iterator[Told]:
+    """The largest peak, and where it was if one part has more than the others."""
+    found = evidence.windows["memory"].found
+    phases = _phases(found)
+    if not phases:
+        return
+    peak = max(phases.values())
+    largest = [name for name, each in phases.items() if each * _MORE >= peak]
+    total, before = found.number_or_none("total_mib"), found.number("before_mib")
+    on_gpu = found.text("device") == "cuda"
+    text = mebibytes(peak) + (f" of {mebibytes(total)}" if total is not None else "") + " at most"
+    if len(largest) == 1:
+        text += f", {_WHERE.get(largest[0], f'in `{largest[0]}`')}"
+    if not on_gpu:
+        text += " (main memory of one process)"
+    elif evidence.ranks > 1:
+        text += " (one of the GPUs)"
+    if before > _MORE * peak:
+        text += f"; {mebibytes(before)} before these steps"
+    values: dict[str, object] = {
+        "peak_mib": peak,
+        "total_mib": total,
+        "phases": phases,
+        "before_mib": before,
+        "exact": found.flag("exact"),
+    }
+    if on_gpu:
+        reserved, outside = found.number("reserved_mib"), found.number("outside_mib")
+        retries = found.integer("retries")
+        unused = max(0.0, reserved - peak)
+        text += f"; torch's allocator holds {mebibytes(reserved)}"
+        text += f", {mebibytes(outside)} lie outside of it"
+        text += f"; {retries} {'retry' if retries == 1 else 'retries'}" if retries else ""
+        values |= {
+            "reserved_mib": reserved,
+            "unused_mib": unused,
+            "outside_mib": outside,
+            "retries": retries,
+        }
+    yield Told("memory", text, values)
+
+
+def _phases(found: Message) -> dict[str, float]:
+    part = found.part("phases")
+    if part is None:
+        raise MalformedError(f"{found.type}: there are no phases")
+    return {
+        name: part.number(lane)
+        for lane, name in _PHASES.items()
+        if part.values.get(lane) is not None
+    }

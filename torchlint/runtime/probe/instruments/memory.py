@@ -1,0 +1,196 @@
+"""How much memory each part of a step takes at most.
+
+Whenever a part of a step begins or ends, the peak since the last such moment is read, and the
+counting of it starts anew. On a GPU it is what torch's allocator has given to tensors, which the
+host knows without waiting; without one, what lies in main memory of this process.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+
+from torchlint.runtime.probe.files import system
+from torchlint.runtime.probe.steps import events
+from torchlint.runtime.probe.steps.clock import MEGABYTE, peak_memory_mb, uses_gpu
+from torchlint.runtime.probe.steps.interpose import shielded
+from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
+from torchlint.runtime.probe.steps.memory_limit import memory_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.steps.interpose import Undo
+
+
+def install(settings: Settings) -> Memory:
+    """Listen for the parts of steps."""
+    memory = Memory(settings)
+    memory.listen()
+    os.register_at_fork(after_in_child=memory.rest)
+    return memory
+
+
+class Meter(Protocol):
+    """Knows the peak since it was last asked."""
+
+    def peak(self) -> float:
+        """MiB at most since the last call; in the first one, since the process began."""
+
+    def known(self) -> dict[str, object]:
+        """What there is to say at the end, beside the peaks."""
+
+
+class HostMeter:
+    """Of this process alone, as Linux counts the pages that lie in main memory.
+
+    https://docs.kernel.org/filesystems/proc.html says how the peak starts anew. Where that is not
+    allowed, only what lies there when it is asked is known.
+
+    Args:
+        folder: what the system tells of this process.
+    """
+
+    def __init__(self, folder: str = "/proc/self") -> None:
+        self._status = f"{folder}/status"
+        self._clear = f"{folder}/clear_refs"
+        self._is_exact = True
+
+    def peak(self) -> float:
+        try:
+            found = self._read(b"VmHWM:" if self._is_exact else b"VmRSS:")
+        except OSError:  # not Linux
+            self._is_exact = False
+            return peak_memory_mb()
+        if self._is_exact:
+            try:
+                _write(self._clear, b"5")
+            except OSError:
+                self._is_exact = False
+        return found
+
+    def known(self) -> dict[str, object]:
+        limit = memory_limit()
+        return {
+            "device": "cpu",
+            "exact": self._is_exact,
+            "total_mib": None if limit is None else limit / MEGABYTE,
+        }
+
+    def _read(self, name: bytes) -> float:
+        file = system.open_descriptor(self._status, os.O_RDONLY)
+        try:
+            text = os.read(file, 1 << 14)
+        finally:
+            system.close(file)
+        _, _, found = text.partition(name)
+        if not found:
+            raise OSError(f"{self._status} has no {name.decode()}")
+        return int(found.split(None, 1)[0]) / 1024
+
+
+def _write(path: str, data: bytes) -> None:
+    file = system.open_descriptor(path, os.O_WRONLY)
+    try:
+        system.write(file, data)
+    finally:
+        system.close(file)
+
+
+class DeviceMeter:
+    """Of the tensors of this process on the current GPU.
+
+    What lies outside of torch's allocator, as the context, the buffers of NCCL and whatever other
+    processes hold, is what the driver gives as used and the allocator has not reserved.
+
+    Args:
+        cuda: `torch.cuda`, or what stands for it.
+    """
+
+    def __init__(self, cuda: Any) -> None:
+        self._cuda = cuda
+        self._begun = False
+        self._reserved = 0.0
+        self._retried = self._retries()
+
+    def peak(self) -> float:
+        peak = float(self._cuda.max_memory_allocated() / MEGABYTE)
+        if self._begun:
+            self._reserved = max(self._reserved, self._cuda.max_memory_reserved() / MEGABYTE)
+        self._begun = True
+        self._cuda.reset_peak_memory_stats()  # of both
+        return peak
+
+    def known(self) -> dict[str, object]:
+        free, total = self._cuda.mem_get_info()
+        outside = max(0, total - free - self._cuda.memory_reserved())
+        return {
+            "device": "cuda",
+            "exact": True,
+            "total_mib": total / MEGABYTE,
+            "reserved_mib": self._reserved,
+            "outside_mib": outside / MEGABYTE,
+            "retries": self._retries() - self._retried,
+        }
+
+    def _retries(self) -> int:
+        """How often the allocator had to give back what it kept, to find room."""
+        return int(self._cuda.memory_stats().get("num_alloc_retries", 0))
+
+
+class _Lanes(OpenLanes):
+    def __init__(self, changes: Callable[[str | None], None]) -> None:
+        super().__init__()
+        self._changes = changes
+
+    def change(self) -> None:
+        self._changes(self.now)
+
+
+class Memory:
+    """Keeps the peak of each part, over all steps of the window."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._device = settings.device
+        self._lanes = _Lanes(shielded(self._read))
+        self._meter: Meter = HostMeter()
+        self._thread = 0
+        self._on = False
+        self._before = 0.0
+        self._phases: dict[str, float] = {}
+
+    def listen(self) -> Undo:
+        """Before the script runs."""
+        return events.watch_lanes(self._lanes)
+
+    def rest(self) -> None:
+        """This process is a copy, as a loader's worker."""
+        self._on = False
+
+    def begin(self) -> None:
+        """What the peak was before does not count for the steps of the window."""
+        if uses_gpu(self._device, torch.cuda):
+            self._meter = DeviceMeter(torch.cuda)
+        self._before = self._meter.peak()
+        self._thread, self._on = threading.get_ident(), True
+
+    def step(self) -> None:
+        """The first part of the next step begins."""
+        self._read(self._lanes.now)
+
+    def end(self) -> dict[str, object]:
+        """MiB. `phases` are the peaks by part of the step, and `before_mib` is the one before the
+        window. `exact` is false if only the moments are known at which a part begins or ends."""
+        self._on = False
+        return {"phases": self._phases, "before_mib": self._before, **self._meter.known()}
+
+    def _read(self, lane: str | None) -> None:
+        """A part ends."""
+        if not self._on or threading.get_ident() != self._thread:
+            return
+        phase = lane or OTHER
+        self._phases[phase] = max(self._phases.get(phase, 0.0), self._meter.peak())
