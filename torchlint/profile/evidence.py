@@ -35,18 +35,20 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one instrument saw in some steps of one run, on the rank that took longest.
+    """What one instrument saw in some steps of one run, on one rank.
 
     Args:
         steps: in the window.
         seconds: they took together, with all instruments of the run.
         found: what `end()` of the instrument returned; every reader raises MalformedError where
             something is missing.
+        others: the windows of the other ranks that sent one, if this rank's took longest.
     """
 
     steps: int
     seconds: float
     found: Message
+    others: tuple[Window, ...] = ()
 
     @property
     def step_s(self) -> float:
@@ -61,7 +63,8 @@ class Evidence:
     Args:
         survey: its first steps.
         timing: the undisturbed run.
-        windows: by name of the instrument; one that failed is missing.
+        windows: by name of the instrument, of the rank that took longest; one that failed is
+            missing.
         processors: that this process may use.
         ranks: processes that take steps.
     """
