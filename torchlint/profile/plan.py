@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.verify.errors import too_short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from torchlint.runtime.survey import Survey
 
@@ -33,19 +33,30 @@ class Diagnostic:
 
 
 REPLAY: Final = "replay"
+COMMUNICATION: Final = "communication"
 
 DIAGNOSTICS: Final = (
     Diagnostic(
         "reads",
         "reads, shapes, gradients",
-        ("reads", "shapes", "recompiles", "gradients", "evaluation", "padding", "environment"),
+        (
+            "reads",
+            "shapes",
+            "recompiles",
+            "gradients",
+            "evaluation",
+            "padding",
+            "environment",
+            "launch",
+        ),
     ),
     Diagnostic("input", "input", ("input",)),
     Diagnostic(REPLAY, "input, one batch again and again", ("replay",)),
     Diagnostic("layers", "layers", ("layers",)),
     Diagnostic("pauses", "pauses", ("pauses",)),
+    Diagnostic(COMMUNICATION, COMMUNICATION, (COMMUNICATION,)),
 )
-NAMES: Final = ("reads", "input", "layers", "pauses")
+NAMES: Final = ("reads", "input", "layers", "pauses", COMMUNICATION)
 """For `--only`; `input` means both of its runs."""
 
 
@@ -58,6 +69,8 @@ class Plan:
     diagnostics: tuple[Diagnostic, ...]
     seconds: float
     """What all of them probably take, starts included."""
+    impossible: tuple[str, ...] = ()
+    """What was wanted and cannot be measured here, each with its reason in brackets."""
 
 
 def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int) -> Plan:
@@ -80,9 +93,11 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         chosen = max(1, min(chosen, usable - skip))
         if chosen < min(_LEAST, steps or _LEAST):
             raise too_short(seen.steps)
-    runs = wanted(only)
+    why_not = _no_communication(seen)
+    runs = tuple(run for run in wanted(only) if run.name != COMMUNICATION or not why_not)
+    impossible = tuple(f"{run.about} ({why_not})" for run in wanted(only) if run not in runs)
     each_s = seen.start_s + (skip + chosen) * step_s * 1.5
-    return Plan(chosen, skip, runs, each_s * len(runs))
+    return Plan(chosen, skip, runs, each_s * len(runs), impossible)
 
 
 def wanted(only: Collection[str]) -> tuple[Diagnostic, ...]:
@@ -93,7 +108,15 @@ def wanted(only: Collection[str]) -> tuple[Diagnostic, ...]:
     return tuple(each for each in DIAGNOSTICS if each.name in names)
 
 
-def left_out(runs: Sequence[Diagnostic]) -> list[str]:
-    """The names of `NAMES` that are not among the runs."""
-    there = {each.name for each in runs}
+def left_out(only: Collection[str]) -> list[str]:
+    """The names of `NAMES` that these leave out."""
+    there = {each.name for each in wanted(only)}
     return [name for name in NAMES if name not in there]
+
+
+def _no_communication(seen: Survey) -> str:
+    """Why messages between the ranks cannot be measured; empty: they can."""
+    if seen.processes < 2:
+        return "one rank"
+    # A wait for NCCL ends when the work is queued; what is here times the host.
+    return "on a GPU it is not timed" if seen.device == "cuda" else ""
