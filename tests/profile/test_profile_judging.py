@@ -168,5 +168,7 @@ def test_a_share_is_that_of_the_undisturbed_step_where_it_matters() -> None:
     seen, window = evidence(step_s=0.01), Window(10, 0.2, Message("window", {}))
     assert seen.at_most(0.02, window) == pytest.approx(0.2)
     assert seen.at_most(0.004, window) == pytest.approx(0.02)  # no finding by the window
+    fast = evidence(step_s=0.001)
+    assert fast.at_most(0.02, window) == pytest.approx(0.1)  # the machine was busy
     slow = evidence(step_s=0.04)
     assert slow.at_most(0.02, window) == pytest.approx(0.1)

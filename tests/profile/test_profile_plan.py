@@ -50,9 +50,38 @@ def test_the_user_may_choose_the_steps() -> None:
 def test_only_chooses_runs_and_the_rest_is_named() -> None:
     runs = wanted(["input"])
     assert [each.name for each in runs] == ["input", "replay"]
-    assert left_out(runs) == ["reads", "layers", "operations", "memory", "pauses"]
-    assert left_out(wanted(())) == []
+    assert left_out(["input"]) == [
+        "reads",
+        "layers",
+        "operations",
+        "memory",
+        "pauses",
+        "communication",
+    ]
+    assert left_out(()) == []
     assert all(wanted([name]) for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"processes": 1}, "one rank"),
+        ({"processes": 2, "device": "cuda"}, "on a GPU it is not timed"),
+    ],
+)
+def test_communication_that_cannot_be_measured_is_named_with_the_reason(
+    more: dict[str, object], reason: str
+) -> None:
+    found = plan(survey(**more), (), steps=None, warmup=0)
+    assert "communication" not in [each.name for each in found.diagnostics]
+    assert found.impossible == (f"communication ({reason})",)
+    assert plan(survey(**more), ["reads"], steps=None, warmup=0).impossible == ()
+
+
+def test_several_ranks_have_a_run_for_their_communication() -> None:
+    found = plan(survey(processes=2), (), steps=None, warmup=0)
+    assert found.diagnostics[-1].instruments == ("communication",)
+    assert found.impossible == ()
 
 
 @pytest.mark.parametrize(

@@ -36,14 +36,16 @@ def test_a_script_that_ends_in_its_window_has_told_enough(scene: Scene) -> None:
     assert look(scene, SEEN + "link.end()")["reads"].steps == 10
 
 
-def test_of_ranks_the_slowest_counts(scene: Scene) -> None:
+def test_of_ranks_the_slowest_counts_and_the_others_stand_beside_it(scene: Scene) -> None:
     body = """
         import os
         seconds = 1.0 + int(os.environ["RANK"])
         link.send(type="window", steps=10, seconds=seconds, found={"reads": {}, "shapes": {}})
         link.wait()
         """
-    assert look(scene, body, nproc=2)["reads"].seconds == 2.0
+    slowest = look(scene, body, nproc=2)["reads"]
+    assert slowest.seconds == 2.0
+    assert [each.seconds for each in slowest.others] == [1.0]
 
 
 def test_a_rank_that_does_not_step_is_not_waited_for_long(

@@ -39,18 +39,20 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one instrument saw in some steps of one run, on the rank that took longest.
+    """What one instrument saw in some steps of one run, on one rank.
 
     Args:
         steps: in the window.
         seconds: they took together, with all instruments of the run.
         found: what `end()` of the instrument returned; every reader raises MalformedError where
             something is missing.
+        others: the windows of the other ranks that sent one, if this rank's took longest.
     """
 
     steps: int
     seconds: float
     found: Message
+    others: tuple[Window, ...] = ()
 
     @property
     def step_s(self) -> float:
@@ -65,7 +67,8 @@ class Evidence:
     Args:
         survey: its first steps.
         timing: the undisturbed run.
-        windows: by name of the instrument; one that failed is missing.
+        windows: by name of the instrument, of the rank that took longest; one that failed is
+            missing.
         processors: that this process may use.
         ranks: processes that take steps.
     """
@@ -85,9 +88,9 @@ class Evidence:
 
         Instruments make all else slower, too, so that a share of their window is often too small.
         Where it is worth a line it is held against the undisturbed step as well, and the larger
-        one counts; a machine that was busy in the window alone makes no finding of it.
+        one counts; a machine that was busy in the window alone makes no finding of it, and no
+        more than a step.
         """
         share = seconds / window.seconds
-        if share < CUT:
-            return share
-        return max(share, seconds / window.steps / self.timing.step_s)
+        undisturbed = seconds / window.steps / self.timing.step_s
+        return max(share, undisturbed) if share >= CUT and undisturbed < 1 else share

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.verify.errors import too_short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from torchlint.runtime.survey import Survey
 
@@ -51,12 +51,22 @@ WITHOUT_RECOMPILING: Final = Diagnostic(
     "recompiles", "the step without compiling again", ("stance",), alters=True
 )
 """Only where something is compiled again and again."""
+COMMUNICATION: Final = "communication"
 
 DIAGNOSTICS: Final = (
     Diagnostic(
         "reads",
         "reads, shapes, gradients",
-        ("reads", "shapes", "recompiles", "gradients", "evaluation", "padding", "environment"),
+        (
+            "reads",
+            "shapes",
+            "recompiles",
+            "gradients",
+            "evaluation",
+            "padding",
+            "environment",
+            "launch",
+        ),
     ),
     Diagnostic("input", "input", ("input", "timeline")),
     Diagnostic(REPLAY, "input, one batch again and again", ("replay",), alters=True),
@@ -64,8 +74,9 @@ DIAGNOSTICS: Final = (
     Diagnostic("operations", "kernels and FLOPs", ("kernels",), most=3),
     Diagnostic("memory", "memory", ("memory",), most=50, own_malloc=True),
     Diagnostic("pauses", "pauses", ("pauses",)),
+    Diagnostic(COMMUNICATION, COMMUNICATION, (COMMUNICATION,)),
 )
-NAMES: Final = ("reads", "input", "layers", "operations", "memory", "pauses")
+NAMES: Final = ("reads", "input", "layers", "operations", "memory", "pauses", COMMUNICATION)
 """For `--only`; `input` means both of its runs."""
 
 
@@ -78,6 +89,8 @@ class Plan:
     diagnostics: tuple[Diagnostic, ...]
     seconds: float
     """What all of them probably take, starts included."""
+    impossible: tuple[str, ...] = ()
+    """What was wanted and cannot be measured here, each with its reason in brackets."""
 
 
 def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int) -> Plan:
@@ -100,9 +113,12 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         chosen = max(1, min(chosen, usable - skip))
         if chosen < min(_LEAST, steps or _LEAST):
             raise too_short(seen.steps)
-    runs = wanted(only)
+    why_not = _no_communication(seen)
+    runs = tuple(run for run in wanted(only) if run.name != COMMUNICATION or not why_not)
+    impossible = tuple(f"{run.about} ({why_not})" for run in wanted(only) if run not in runs)
     passed = sum(skip + each.steps(chosen) for each in runs)
-    return Plan(chosen, skip, runs, seen.start_s * len(runs) + passed * step_s * 1.5)
+    seconds = seen.start_s * len(runs) + passed * step_s * 1.5
+    return Plan(chosen, skip, runs, seconds, impossible)
 
 
 def wanted(only: Collection[str]) -> tuple[Diagnostic, ...]:
@@ -113,7 +129,15 @@ def wanted(only: Collection[str]) -> tuple[Diagnostic, ...]:
     return tuple(each for each in DIAGNOSTICS if each.name in names)
 
 
-def left_out(runs: Sequence[Diagnostic]) -> list[str]:
-    """The names of `NAMES` that are not among the runs."""
-    there = {each.name for each in runs}
+def left_out(only: Collection[str]) -> list[str]:
+    """The names of `NAMES` that these leave out."""
+    there = {each.name for each in wanted(only)}
     return [name for name in NAMES if name not in there]
+
+
+def _no_communication(seen: Survey) -> str:
+    """Why messages between the ranks cannot be measured; empty: they can."""
+    if seen.processes < 2:
+        return "one rank"
+    # A wait for NCCL ends when the work is queued; what is here times the host.
+    return "on a GPU it is not timed" if seen.device == "cuda" else ""

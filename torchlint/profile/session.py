@@ -332,8 +332,11 @@ class _Session:
     def _by_choice(self) -> list[str]:
         if self._wished is not None:
             return ["anything else (left out by --sweep)"]
-        runs = self._found.plan.diagnostics if self._found.plan else ()
-        return [f"{name} (left out by --only)" for name in left_out(runs)]
+        planned = self._found.plan
+        if planned is None:
+            return []
+        chosen = [f"{name} (left out by --only)" for name in left_out(self._only)]
+        return [*planned.impossible, *chosen]
 
     def _told(self) -> list[Static]:
         """Which findings of `check` stand in lines that ran, and which do not, in the script and

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import Window
@@ -21,7 +22,8 @@ _GRACE_S: Final = 5.0
 
 
 def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Window]:
-    """What each instrument of the job saw, by its name, on the rank whose window took longest.
+    """What each instrument of the job saw, by its name, on the rank whose window took longest, and
+    beside it on the others.
 
     Args:
         timeout_s: a run that sends nothing for this many seconds has failed.
@@ -64,11 +66,20 @@ def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
 
 
 def _slowest(messages: list[Message], instruments: tuple[str, ...]) -> dict[str, Window]:
-    slowest = max(messages, key=lambda each: each.number("seconds"))
+    by_time = sorted(messages, key=lambda each: each.number("seconds"), reverse=True)
+    slowest, *others = [_windows(each, instruments) for each in by_time]
+    return {
+        name: replace(window, others=tuple(each[name] for each in others if name in each))
+        for name, window in slowest.items()
+    }
+
+
+def _windows(message: Message, instruments: tuple[str, ...]) -> dict[str, Window]:
+    """Of one rank."""
     steps, seconds, found = (
-        slowest.integer("steps"),
-        slowest.number("seconds"),
-        slowest.part("found"),
+        message.integer("steps"),
+        message.number("seconds"),
+        message.part("found"),
     )
     if found is None or steps < 1 or seconds <= 0:
         raise MalformedError(f"a window of {steps} steps in {seconds} s")

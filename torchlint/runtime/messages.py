@@ -77,6 +77,13 @@ class Message:
             raise self._odd(key, "finite numbers")
         return numbers
 
+    def numbers_or_none(self, key: str) -> tuple[float | None, ...]:
+        """A list of finite numbers and nulls; a missing one is empty."""
+        values = self._list(key)
+        if not all(each is None or _is_number(each) for each in values):
+            raise self._odd(key, "finite numbers and nulls")
+        return tuple(float(each) if _is_number(each) else None for each in values)
+
     def integers(self, key: str) -> tuple[int, ...]:
         """A list of whole numbers; a missing one is empty."""
         return tuple(int(each) for each in self.numbers(key))

@@ -73,6 +73,17 @@ NAMES: tuple[Name, ...] = (
         "what recompilation costs is not known",
     ),
     Name(("torch:Tensor._version",), "a batch that the script has changed is replayed as it is"),
+    *(
+        Name(
+            (f"torch.nn.parallel:DistributedDataParallel.{name}",),
+            "the exchange of gradients between ranks is not timed",
+        )
+        for name in ("_get_ddp_logging_data", "_set_ddp_runtime_logging_sample_rate")
+    ),
+    *(
+        Name((f"torch.distributed:{name}",), "what a line sends between ranks is not seen")
+        for name in ("ProcessGroup.allreduce", "ProcessGroup._allgather_base", "Work.wait")
+    ),
     Name(
         ("torch._C:_current_graph_task_id",),
         "reentrant checkpointing on a GPU looks like more steps in a script without an optimizer",

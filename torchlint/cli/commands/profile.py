@@ -79,7 +79,8 @@ def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wi
     callback=_only,
     default="",
     metavar="NAMES",
-    help="Watch only these: reads, input, layers, operations, memory, pauses; separated by commas.",
+    help="Watch only these: reads, input, layers, operations, memory, pauses, communication; "
+    "separated by commas.",
 )
 @click.option(
     "--sweep",

@@ -224,6 +224,33 @@ def compiled_module() -> Any:
     return getattr(sys.modules.get("torch._dynamo.eval_frame"), "OptimizedModule", None)
 
 
+# Several processes ---------------------------------------------------------------------------
+
+
+def time_each_exchange(module: Any, every: int = 1) -> bool:
+    """Have a `DistributedDataParallel` time its exchange of gradients in every so many passes, not
+    only in the first ten and each hundredth. Whether it can."""
+    rate = getattr(module, "_set_ddp_runtime_logging_sample_rate", None)
+    if rate is None or getattr(module, "logger", None) is None:
+        return False
+    rate(every)
+    return True
+
+
+def last_exchange(module: Any) -> tuple[int, float, float]:
+    """What a `DistributedDataParallel` knows of itself since its last forward pass with gradients.
+
+    Returns:
+        The number of forward passes that had an exchange to follow, without this last one; of the
+        last exchange, the seconds from the first message to the end of the last, and how many of
+        them passed while the backward pass still computed. 0 seconds: they are not known.
+    """
+    known = module._get_ddp_logging_data()
+    whole = known.get("backward_comm_time") or 0
+    hidden = known.get("backward_compute_comm_overlap_time") or 0
+    return int(known.get("iteration", -1)), whole / 1e9, min(hidden, whole) / 1e9
+
+
 # Numbers -------------------------------------------------------------------------------------
 
 UNCOMPILED = "_orig_mod"

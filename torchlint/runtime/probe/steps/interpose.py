@@ -69,6 +69,8 @@ def outermost(
 def replace(owner: Any, name: str, make: Callable[[Function], Function]) -> Undo:
     """Let `make` of an attribute stand for it. Undone, it stays where others built on it."""
     own, plain = name in vars(owner), getattr(owner, name)
+    # A class may hold what binds, as static methods and those of pybind11, and give what it wraps.
+    held = vars(owner).get(name)
     stand_in = functools.wraps(plain)(make(plain))
     setattr(owner, name, stand_in)
 
@@ -76,7 +78,7 @@ def replace(owner: Any, name: str, make: Callable[[Function], Function]) -> Undo
         if vars(owner).get(name) is not stand_in:
             return
         if own:
-            setattr(owner, name, plain)
+            setattr(owner, name, held)
         else:
             delattr(owner, name)
 

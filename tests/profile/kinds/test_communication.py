@@ -1,0 +1,163 @@
+"""TR601: messages for nothing, lines that wait for them, and ranks that others wait for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from torchlint.profile.kinds import communication
+from torchlint.runtime.messages import MalformedError, Message
+
+if TYPE_CHECKING:
+    from tests.profile.kinds.conftest import MakeEvidence
+    from torchlint.profile.evidence import Evidence
+
+PLACE = ["/train.py", 9]
+
+
+def rank(number: int, **more: Any) -> dict[str, Any]:
+    """Of a window of 100 steps of 10 ms."""
+    return {
+        "rank": number,
+        "gloo": True,
+        "cpu_seconds": 0.8,
+        "blocked": [0.001] * 100,
+        "exchanges": [],
+        "collectives": [],
+        "between_two": 0,
+        **more,
+    }
+
+
+def exchange(**more: Any) -> dict[str, Any]:
+    values = {"place": PLACE, "model": "Net", "calls": 400, "timed": 399, "seconds": 0.4}
+    return {**values, "hidden_seconds": 0.1, "again": 300, "again_seconds": 0.3, **more}
+
+
+def collective(seconds: float, **more: Any) -> dict[str, Any]:
+    return {"place": PLACE, "what": "all_reduce", "calls": 200, "seconds": seconds, **more}
+
+
+def ranks(evidence: MakeEvidence, *found: dict[str, Any]) -> Evidence:
+    seen = evidence({"communication": found[0]})
+    window = seen.windows["communication"]
+    others = tuple(replace(window, found=Message("communication", each)) for each in found[1:])
+    return replace(seen, windows={"communication": replace(window, others=others)})
+
+
+def judged(seen: Evidence) -> Any:
+    assert communication.kind.judge is not None
+    return list(communication.kind.judge(seen))
+
+
+def told(seen: Evidence) -> list[str]:
+    assert communication.kind.teller is not None
+    return [each.text for each in communication.kind.teller(seen)]
+
+
+def test_the_ceiling_of_exchanges_for_nothing_is_that_of_the_rank_that_they_cost_least(
+    evidence: MakeEvidence,
+) -> None:
+    one = rank(0, exchanges=[exchange(again_seconds=0.3)])
+    other = rank(1, exchanges=[exchange(again_seconds=0.2)])
+    (found,) = judged(ranks(evidence, one, other))
+    assert (found.place, found.rules) == (("/train.py", 9), ("TL603",))
+    assert found.share == pytest.approx(0.2)
+    assert found.fact == (
+        "gradients are exchanged 4 times a step, 3 times for nothing, which takes 2 ms"
+    )
+
+
+def test_exchanges_that_are_used_are_no_finding(evidence: MakeEvidence) -> None:
+    used = [exchange(calls=100, again=0, again_seconds=0.0)]
+    assert judged(ranks(evidence, rank(0, exchanges=used), rank(1, exchanges=used))) == []
+
+
+def test_two_models_at_one_line_are_one_finding(evidence: MakeEvidence) -> None:
+    both = [exchange(again_seconds=0.1), exchange(model="Other", again_seconds=0.1)]
+    (found,) = judged(ranks(evidence, rank(0, exchanges=both)))
+    assert found.share == pytest.approx(0.2)
+
+
+def test_a_line_costs_what_it_costs_the_rank_that_waits_least_there(evidence: MakeEvidence) -> None:
+    one, other = rank(0, collectives=[collective(0.5)]), rank(1, collectives=[collective(0.1)])
+    (found,) = judged(ranks(evidence, one, other))
+    assert found.share == pytest.approx(0.1)
+    assert found.fact == "all_reduce 2 times a step, 1 ms a step"
+    (found,) = judged(ranks(evidence, one, rank(1)))
+    assert found.share == 0.0
+
+
+def test_a_line_that_only_waits_is_called_so(evidence: MakeEvidence) -> None:
+    (found,) = judged(ranks(evidence, rank(0, collectives=[collective(0.5, what="", calls=0)])))
+    assert found.fact == "waits for messages, 5 ms a step"
+
+
+def slow(number: int, blocked: list[float | None], cpu_ms: float) -> dict[str, Any]:
+    return rank(number, blocked=blocked, cpu_seconds=cpu_ms / 10)
+
+
+def test_the_others_wait_for_a_rank_that_computes_longer(evidence: MakeEvidence) -> None:
+    late, early = slow(1, [0.001] * 100, 9.0), slow(0, [0.004] * 100, 6.0)
+    (found,) = judged(ranks(evidence, late, early))
+    assert found.share == pytest.approx(0.3)
+    assert found.values["rank"] == 1
+    assert found.fact == (
+        "rank 1 is the last in 100 of 100 steps: the others wait for it 3 ms a step, "
+        "and it computes 3 ms longer"
+    )
+
+
+def test_of_several_ranks_the_next_one_bounds_what_can_be_saved(evidence: MakeEvidence) -> None:
+    waits = ((0, 0.005), (1, 0.001), (2, 0.004))
+    every = [slow(each, [wait] * 100, 10 - 1000 * wait) for each, wait in waits]
+    (found,) = judged(ranks(evidence, *every))
+    assert found.values["rank"] == 1
+    assert found.share == pytest.approx(0.3)
+
+
+def test_a_rank_that_is_held_up_by_the_machine_is_none(evidence: MakeEvidence) -> None:
+    late, early = slow(1, [0.001] * 100, 6.0), slow(0, [0.004] * 100, 6.0)
+    assert judged(ranks(evidence, late, early)) == []
+
+
+def test_ranks_that_are_late_in_turns_are_none(evidence: MakeEvidence) -> None:
+    one = slow(0, [0.001, 0.004, 0.001] * 30, 9.0)
+    other = slow(1, [0.004, 0.001, 0.004] * 30, 6.0)
+    assert judged(ranks(evidence, one, other)) == []
+
+
+def test_few_steps_and_pipelines_show_no_slow_rank(evidence: MakeEvidence) -> None:
+    unknown = [*[0.001] * 9, *[None] * 91]
+    late, early = slow(1, [0.001] * 100, 9.0), slow(0, [0.004] * 100, 6.0)
+    assert judged(ranks(evidence, {**late, "blocked": unknown}, early)) == []
+    assert judged(ranks(evidence, late, {**early, "between_two": 1})) == []
+
+
+def test_what_blocks_a_step_is_told(evidence: MakeEvidence) -> None:
+    sent = [exchange(calls=100, again=0)]
+    one = rank(0, blocked=[0.001, None, 0.003], exchanges=sent)
+    other = rank(1, blocked=[0.003, 0.009, 0.001], exchanges=sent)
+    assert told(ranks(evidence, one, other)) == [
+        "messages block a rank for 2 ms a step on average, 1 ms of that to wait for slower ranks"
+    ]
+
+
+def test_what_was_not_seen_is_not_told_as_nothing(evidence: MakeEvidence) -> None:
+    (text,) = told(ranks(evidence, rank(0), rank(1)))
+    assert text.startswith("no message was seen")
+    for other in (rank(0, rank=None, gloo=False), rank(0, gloo=False)):
+        assert judged(ranks(evidence, other, other)) == []
+        assert told(ranks(evidence, other, other)) == [
+            "no process group with gloo, so nothing was measured"
+        ]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"blocked": ["x"]}, {"exchanges": 7}, {"gloo": None}, {"collectives": [{}]}]
+)
+def test_what_is_malformed_is_refused(evidence: MakeEvidence, wrong: dict[str, Any]) -> None:
+    with pytest.raises(MalformedError):
+        judged(ranks(evidence, rank(0, **wrong), rank(1)))

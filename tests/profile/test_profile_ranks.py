@@ -1,0 +1,113 @@
+"""What two real ranks show of each other, with the truth planted in their script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.profile.conftest import survey, timing
+from torchlint.profile.evidence import Evidence
+from torchlint.profile.kinds import communication, launcher
+from torchlint.profile.watch import watch
+from torchlint.runtime.launchers.torchrun import Torchrun
+from torchlint.runtime.probe.settings import WINDOW, Anchor, Settings
+from torchlint.runtime.run import Job
+from torchlint.runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from torchlint.profile.kind import Kind, Observed, Told
+
+pytest.importorskip("torch")
+SCRIPTS = Path(__file__).with_name("scripts")
+STEPS = 40
+
+
+def watched(name: str, *argv: str) -> Evidence:
+    """The evidence of a window of steps of a script with two ranks."""
+    settings = Settings(
+        main=str(SCRIPTS / name),
+        project=str(SCRIPTS),
+        mode=WINDOW,
+        argv=argv,
+        device="cpu",
+        anchor=Anchor("optimizer"),
+        instruments=("communication", "launch"),
+        skip=5,
+        steps=STEPS,
+        threads=1,
+    )
+    with Workspace() as workspace:
+        job = Job(settings=settings, launcher=Torchrun(2), environment={}, cwd=str(SCRIPTS))
+        windows = watch(job, workspace, timeout_s=120.0)
+    assert len(windows["launch"].others) == 1
+    return Evidence(survey(processes=2), timing(), windows, processors=2, ranks=2)
+
+
+def judged(kind: Kind, seen: Evidence) -> list[Observed]:
+    assert kind.judge is not None
+    return list(kind.judge(seen))
+
+
+def told(kind: Kind, seen: Evidence) -> Told:
+    assert kind.teller is not None
+    (found,) = kind.teller(seen)
+    return found
+
+
+def row(name: str, words: str) -> int:
+    (found,) = (
+        number
+        for number, line in enumerate((SCRIPTS / name).read_text().splitlines(), 1)
+        if words in line
+    )
+    return found
+
+
+def values(found: Observed) -> Any:
+    return found.values
+
+
+def test_gradients_that_are_exchanged_only_to_be_added_to_are_found_at_their_line() -> None:
+    seen = watched("ranks_accumulate.py")
+    (found,) = [each for each in judged(communication.kind, seen) if each.rules == ("TL603",)]
+    place = row("ranks_accumulate.py", "(loss / 4).backward()")
+    assert found.place == (str(SCRIPTS / "ranks_accumulate.py"), place)
+    assert (values(found)["exchanges"], values(found)["superfluous"]) == (4 * STEPS, 3 * STEPS)
+    assert found.share is not None
+    assert 0 < found.share < 1
+
+
+def test_sums_that_are_exchanged_once_are_no_finding() -> None:
+    seen = watched("ranks_accumulate.py", "no_sync")
+    (line,) = seen.windows["communication"].found.values["exchanges"]  # type: ignore[misc]
+    assert (line["calls"], line["again"]) == (STEPS, 0)
+    assert [each for each in judged(communication.kind, seen) if each.place] == []
+
+
+def test_the_rank_that_computes_more_is_named_and_the_other_waits() -> None:
+    seen = watched("ranks_straggle.py")
+    (found,) = judged(communication.kind, seen)
+    assert (found.place, values(found)["rank"]) == (None, 1)
+    assert found.share is not None
+    assert found.share > 0.1
+    waited, work = values(found)["waited_s"], values(found)["cpu_s"]
+    assert waited[0] > waited[1]
+    assert work[1] > work[0]
+
+
+def test_a_line_that_sends_each_gradient_by_itself_is_found() -> None:
+    seen = watched("ranks_average.py")
+    (found,) = [each for each in judged(communication.kind, seen) if each.place]
+    place = row("ranks_average.py", "all_reduce(parameter.grad)")
+    assert found.place == (str(SCRIPTS / "ranks_average.py"), place)
+    assert found.fact.startswith("all_reduce 18 times a step")
+
+
+def test_equal_ranks_that_exchange_once_are_only_told() -> None:
+    seen = watched("ranks_clean.py")
+    assert [each for each in judged(communication.kind, seen) if each.place] == []
+    assert judged(launcher.kind, seen) == []
+    assert told(launcher.kind, seen).text.startswith("2 ranks, 1 thread each, ")
+    assert told(communication.kind, seen).text.startswith("messages block a rank for ")

@@ -1,0 +1,175 @@
+"""What a rank sends and waits for, seen in a process group of one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import distributed
+
+from tests.runtime.probe.instruments.user_file import UserFile
+from torchlint.runtime.probe.instruments import communication
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Watched = Callable[..., dict[str, Any]]
+
+TRAIN = """
+import torch
+from torch import distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+class Net(nn.Linear):
+    pass
+
+model = DistributedDataParallel(Net(2, 2))
+other = DistributedDataParallel(nn.Linear(2, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+(model(torch.ones(1, 2)) + other(torch.ones(1, 2))).sum().backward()
+optimizer.zero_grad()
+
+def backward():
+    model(torch.ones(1, 2)).sum().backward()  # model
+
+def accumulate(sync=True):
+    backward()
+    backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+def both():
+    model(torch.ones(1, 2))
+    other(torch.ones(1, 2)).sum().backward()  # other
+
+def kept():
+    backward()
+    optimizer.step()
+
+def zeroed():
+    backward()
+    optimizer.zero_grad(set_to_none=False)
+
+def quiet():
+    with model.no_sync():
+        backward()
+    backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+def send():
+    distributed.all_reduce(torch.ones(1))  # at once
+    work = distributed.all_reduce(torch.ones(1), async_op=True)  # starts
+    work.wait()  # waits
+"""
+
+
+@pytest.fixture(autouse=True)
+def group() -> Iterator[None]:
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    yield
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> UserFile:
+    return UserFile(tmp_path, TRAIN)
+
+
+def watched(user: UserFile, name: str, steps: int = 3) -> Any:
+    """What the instrument saw in some calls of the user's function."""
+    instrument = communication.install(user.settings)
+    instrument.begin()
+    try:
+        for _ in range(steps):
+            getattr(user.module, name)()
+            instrument.step()
+    finally:
+        found = json.loads(json.dumps(instrument.end()))
+    return found
+
+
+def test_gradients_that_are_only_added_to_are_exchanged_for_nothing(user: UserFile) -> None:
+    (line,) = watched(user, "accumulate")["exchanges"]
+    assert (tuple(line["place"]), line["model"]) == (user.place("# model"), "Net")
+    # The time of the last one is never known.
+    assert (line["calls"], line["timed"], line["again"]) == (6, 5, 3)
+    assert 0 < line["again_seconds"] < line["seconds"]
+    assert 0 <= line["hidden_seconds"] <= line["seconds"]
+
+
+@pytest.mark.parametrize("name", ["kept", "zeroed"])
+def test_gradients_that_an_optimizer_took_or_that_are_zeros_are_not(
+    user: UserFile, name: str
+) -> None:
+    (line,) = watched(user, name)["exchanges"]
+    assert (line["calls"], line["again"]) == (3, 0)
+
+
+def test_what_is_not_exchanged_is_not_counted(user: UserFile) -> None:
+    (line,) = watched(user, "quiet")["exchanges"]
+    assert (line["calls"], line["again"]) == (3, 0)
+
+
+def test_a_model_whose_gradients_do_not_change_exchanged_none(user: UserFile) -> None:
+    lines = watched(user, "both")["exchanges"]
+    assert [tuple(each["place"]) for each in lines] == [user.place("# other")]
+
+
+def test_a_step_is_blocked_by_what_the_backward_pass_does_not_hide(user: UserFile) -> None:
+    found = watched(user, "kept")
+    (line,) = found["exchanges"]
+    *known, last = found["blocked"]
+    assert last is None
+    assert sum(known) == pytest.approx(line["seconds"] - line["hidden_seconds"])
+
+
+def test_collectives_are_timed_at_the_line_that_waits(user: UserFile) -> None:
+    found = watched(user, "send")
+    lines = {tuple(each["place"]): each for each in found["collectives"]}
+    at_once, starts, waits = (
+        lines[user.place(words)] for words in ("# at once", "# starts", "# waits")
+    )
+    assert (at_once["what"], at_once["calls"]) == ("all_reduce", 3)
+    assert (starts["what"], starts["calls"]) == ("all_reduce", 3)
+    assert (waits["what"], waits["calls"]) == ("", 0)
+    assert waits["seconds"] > 0
+    assert sum(found["blocked"]) == pytest.approx(sum(each["seconds"] for each in lines.values()))
+    assert (found["rank"], found["gloo"], found["between_two"]) == (0, True, 0)
+
+
+def test_everything_is_undone(user: UserFile) -> None:
+    before = (
+        vars(distributed.ProcessGroup)["allreduce"],
+        vars(distributed.Work)["wait"],
+        torch.autograd.backward,
+    )
+    watched(user, "accumulate")
+    assert before == (
+        vars(distributed.ProcessGroup)["allreduce"],
+        vars(distributed.Work)["wait"],
+        torch.autograd.backward,
+    )
+    user.module.send()
+
+
+def test_a_process_without_a_group_says_so(user: UserFile) -> None:
+    distributed.destroy_process_group()
+    found = watched(user, "zeroed")
+    assert (found["rank"], found["gloo"], found["exchanges"]) == (None, False, [])
+
+
+def test_an_error_of_the_user_stays_his(user: UserFile) -> None:
+    instrument = communication.install(user.settings)
+    instrument.begin()
+    try:
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            torch.ones(1).backward()
+        user.module.accumulate()
+    finally:
+        (line,) = instrument.end()["exchanges"]  # type: ignore[misc]
+    assert line["calls"] == 2

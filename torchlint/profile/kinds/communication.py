@@ -1,0 +1,240 @@
+"""Send less between the ranks, and let no rank wait for another.
+
+## What it does
+Reports, where several ranks train on processors with gloo: gradients that are exchanged in each
+backward pass although the optimizer steps only after several; lines that wait for messages between
+ranks; and a rank that computes more than the others, so that they wait for it. It also tells how
+long a step is blocked by messages.
+
+## Why it is slow
+Every exchange takes time, and ends only when the last rank has come. `DistributedDataParallel`
+averages gradients in each backward pass. If they are only added to by the next one, that average
+was for nothing: the sum can be averaged once. A rank with more work holds up all the others.
+
+## How it is seen
+In a run of its own. `DistributedDataParallel` times its exchange itself: from the first message to
+the end of the last, and which part of that passed while the backward pass still computed. Calls and
+waits in Python are timed at their line. An exchange counts as superfluous if no optimizer has
+stepped between it and the next one, and the gradients were not zero in between.
+
+A rank is the slow one if it waits least in eight of ten steps or more, and if it also takes more
+processor time than the others: a rank that is only held up by the machine does not.
+
+## What the ceiling means
+- Superfluous exchanges: the time of them on the rank on which they take least, also where the
+  backward pass computed meanwhile, since on a CPU both use the same processors.
+- Lines: the wait on the rank that waits least there. Without the line the others would wait
+  elsewhere.
+- A slow rank: what a step would be shorter if it computed no more than the next slowest rank, or if
+  the work were shared evenly, whichever gives more.
+
+## When it is silent
+With one rank, and with NCCL: there a wait ends when its work is queued on the GPU, so the times of
+the host say nothing. Messages that FSDP or a compiled function sends without Python are not seen,
+nor is the copy of buffers (such as the statistics of batch norms) that DDP sends in a forward pass.
+Nothing is said of slow ranks where ranks send to each other one by one, as in a pipeline.
+
+## What to do
+For accumulation, run all but the last of the backward passes, and their forward passes, in
+`with model.no_sync():`. For a line, send one large message for many small ones, send it less often,
+or use `async_op=True` and wait later. For a slow rank, share batches by their length or cost, and
+let the other ranks do what only rank 0 does, or nobody.
+
+## References
+- PyTorch documentation, `torch.nn.parallel.DistributedDataParallel.no_sync`
+- Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.loaders import objects, place_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.evidence import Evidence, Window
+    from torchlint.runtime.messages import Message
+
+    Place = tuple[str, int] | None
+
+_MOSTLY: Final = 0.8
+"""Of the steps: in which the slow rank is the last."""
+_COMPUTES: Final = 0.5
+"""Of what a slow rank holds up the others: what it needs in processor time more than they do."""
+_FEWEST: Final = 10
+"""Steps: in fewer of them, chance makes a slow rank."""
+
+kind = Kind(
+    code="TR601",
+    summary="ranks wait for messages that need not be sent, or for a slower rank",
+    instruments=("communication",),
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """A finding for each line that exchanges too often or waits, and one for a slow rank."""
+    ranks = _ranks(evidence)
+    if not ranks:
+        return
+    yield from _exchanged_again(evidence, ranks)
+    yield from _waits(evidence, ranks)
+    yield from _slow_rank(ranks)
+
+
+@kind.tells
+def tell(evidence: Evidence) -> Iterator[Told]:
+    """How long a step is blocked, and how much of that is waiting for other ranks."""
+    ranks = _ranks(evidence)
+    if not ranks:
+        yield Told("communication", "no process group with gloo, so nothing was measured")
+        return
+    sent = [each for key in ("exchanges", "collectives") for each in objects(ranks[0].found, key)]
+    if not sent:
+        yield Told(
+            "communication", "no message was seen; what is sent without Python or DDP is not"
+        )
+        return
+    steps = _blocked(ranks)
+    if not steps:
+        return
+    whole = statistics.fmean(statistics.fmean(step) for step in steps)
+    least = statistics.fmean(min(step) for step in steps)
+    text = f"messages block a rank for {_ms(whole)} a step"
+    if len(ranks) > 1:
+        text += f" on average, {_ms(whole - least)} of that to wait for slower ranks"
+    yield Told("communication", text, {"blocked_s": whole, "waiting_s": whole - least})
+
+
+def _ranks(evidence: Evidence) -> tuple[Window, ...]:
+    """The windows of one process group, by rank; empty if there is none or it is not gloo's."""
+    window = evidence.windows["communication"]
+    ranks = {
+        each.found.integer("rank"): each
+        for each in (window, *window.others)
+        if each.found.flag("gloo")
+    }
+    return tuple(ranks[number] for number in sorted(ranks))
+
+
+# exchanges of gradients ----------------------------------------------------------------------
+
+
+def _exchanged_again(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[Observed]:
+    for place, lines in _by_place(ranks, "exchanges").items():
+        calls, again = _most(lines, "calls"), _most(lines, "again")
+        if not again:
+            continue
+        seconds, first = _least(ranks, lines, "again_seconds"), ranks[0]
+        yield Observed(
+            place,
+            f"gradients are exchanged {_times(calls, first)} a step, {_times(again, first)} for "
+            f"nothing, which takes {_ms(seconds / first.steps)}",
+            "run all but the last of these passes under `no_sync()`",
+            evidence.at_most(seconds, first),
+            ("TL603",),
+            {"exchanges": calls, "superfluous": again, "seconds": seconds},
+        )
+
+
+# lines that wait -----------------------------------------------------------------------------
+
+
+def _waits(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[Observed]:
+    for place, lines in _by_place(ranks, "collectives").items():
+        seconds, first = _least(ranks, lines, "seconds"), ranks[0]
+        calls = _most(lines, "calls")
+        what = next(iter(lines.values()))[0].text("what")
+        fact = f"{what} {_times(calls, first)} a step" if calls else "waits for messages"
+        yield Observed(
+            place,
+            f"{fact}, {_ms(seconds / first.steps)} a step",
+            "send fewer and larger messages, less often, or wait for them later",
+            evidence.at_most(seconds, first),
+            ("TL607", "TL214"),
+            {"calls": calls, "what": what, "seconds": seconds},
+        )
+
+
+# a rank that others wait for -----------------------------------------------------------------
+
+
+def _slow_rank(ranks: tuple[Window, ...]) -> Iterator[Observed]:
+    steps = _blocked(ranks)
+    if len(ranks) < 2 or len(steps) < _FEWEST or any(_is_pipeline(each) for each in ranks):
+        return
+    waited = [statistics.fmean(each) for each in zip(*steps, strict=True)]
+    slow = waited.index(min(waited))
+    last = sum(step[slow] == min(step) for step in steps)
+    lead = [each - waited[slow] for each in waited]
+    others = [each for rank, each in enumerate(lead) if rank != slow]
+    work = [each.found.number("cpu_seconds") / each.steps for each in ranks]
+    more = work[slow] - statistics.fmean(each for rank, each in enumerate(work) if rank != slow)
+    if (
+        not min(others)
+        or last < _MOSTLY * len(steps)
+        or more < _COMPUTES * statistics.fmean(others)
+    ):
+        return
+    rank = ranks[slow].found.integer("rank")
+    share = max(min(others), statistics.fmean(lead)) / ranks[slow].step_s
+    yield Observed(
+        None,
+        f"rank {rank} is the last in {last} of {len(steps)} steps: the others wait for it "
+        f"{_ms(statistics.fmean(others))} a step, and it computes {_ms(more)} longer",
+        "share the work evenly between the ranks",
+        share,
+        (),
+        {"rank": rank, "steps": last, "waited_s": waited, "cpu_s": work},
+    )
+
+
+def _is_pipeline(rank: Window) -> bool:
+    return rank.found.integer("between_two") > 0
+
+
+# ranks side by side --------------------------------------------------------------------------
+
+
+def _blocked(ranks: tuple[Window, ...]) -> list[tuple[float, ...]]:
+    """Of each step that all ranks know, the seconds that each of them was blocked."""
+    every = [each.found.numbers_or_none("blocked") for each in ranks]
+    return [
+        tuple(known)
+        for step in zip(*every, strict=False)
+        if len(known := [each for each in step if each is not None]) == len(ranks)
+    ]
+
+
+def _by_place(ranks: tuple[Window, ...], key: str) -> dict[Place, dict[int, list[Message]]]:
+    """What each line sent, on each rank by its number in `ranks`."""
+    found: dict[Place, dict[int, list[Message]]] = {}
+    for number, rank in enumerate(ranks):
+        for line in objects(rank.found, key):
+            lines = found.setdefault(place_or_none(line, "place"), {})
+            lines.setdefault(number, []).append(line)
+    return found
+
+
+def _least(ranks: tuple[Window, ...], lines: dict[int, list[Message]], key: str) -> float:
+    """Seconds on the rank on which they are fewest: no other rank would have them back."""
+    return min(
+        sum(each.number(key) for each in lines.get(number, ())) for number in range(len(ranks))
+    )
+
+
+def _most(lines: dict[int, list[Message]], key: str) -> int:
+    return max(sum(each.integer(key) for each in line) for line in lines.values())
+
+
+def _times(count: int, rank: Window) -> str:
+    number = count / rank.steps
+    return "once" if number == 1 else f"{number:.3g} times"
+
+
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms"

@@ -1,0 +1,139 @@
+"""Give each rank a GPU of its own.
+
+## What it does
+Reports two ways of starting processes that waste GPUs: one process that drives several of them
+through `nn.DataParallel`, and ranks that all work on one GPU while another one has nothing to do.
+Where there are several ranks, the report also says how many threads and processors they have.
+
+## Why it is slow
+- `DataParallel` copies the model to all GPUs on each forward pass, and its threads share one Python
+  interpreter.
+- Ranks on one GPU take turns, and each holds a model and a context of its own there.
+
+## How it is seen
+Copies of a model are counted in forward passes that train. GPUs on which torch holds memory are
+compared by their ids, rank by rank. Each rank also tells its threads, the processors that it may
+run on, and the limit of its control group: in a container, the list of processors is that of the
+host.
+
+## What the ceiling means
+There is none: nothing was measured with another launch.
+
+## When it is silent
+- About threads. More of them than processors may cost much or nothing: in one measurement on two
+  busy processors, two ranks took four times as long with two threads each as with one, and no
+  longer with four. `--threads` tries another number.
+- About GPUs that nobody uses, if the ranks do not share one: they may be for others.
+- Limits that a container does not show to its processes are not seen.
+
+The parts for GPUs have been tested with a stand-in of `torch.cuda` and not on several GPUs.
+
+## What to do
+Start one process for each GPU with torchrun, call `torch.cuda.set_device(local_rank)` before
+anything else, and wrap the model in `DistributedDataParallel`.
+
+## References
+- PyTorch documentation, "torchrun (Elastic Launch)"
+- PyTorch documentation, `torch.nn.DataParallel`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.loaders import objects, place_or_none
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.profile.evidence import Evidence, Window
+
+_EACH_STEP: Final = 0.5
+"""Copies of a model in a step: what is rarer is no training."""
+
+kind = Kind(
+    code="TR602",
+    summary="processes are started in a way that wastes GPUs",
+    instruments=("launch",),
+)
+
+
+@kind.judges
+def judge(evidence: Evidence) -> Iterator[Observed]:
+    """Copies of models, and a GPU that ranks share."""
+    if evidence.on_gpu:
+        yield from _copies(evidence.windows["launch"])
+        yield from _one_gpu(_ranks(evidence))
+
+
+@kind.tells
+def tell(evidence: Evidence) -> Iterator[Told]:
+    """How the ranks share the machine."""
+    ranks = _ranks(evidence)
+    if len(ranks) < 2:
+        return
+    usable, threads = _usable(ranks), [each.found.integer("threads") for each in ranks]
+    chosen = all(each.found.flag("chosen") for each in ranks)
+    text = f"{len(ranks)} ranks, {_spread(threads)} each, {_processors(usable)}"
+    told = f"{text} (torchlint has set the threads)" if chosen else text
+    values = {"ranks": len(ranks), "threads": threads, "processors": usable, "chosen": chosen}
+    yield Told("launch", told, values)
+
+
+def _ranks(evidence: Evidence) -> tuple[Window, ...]:
+    window = evidence.windows["launch"]
+    return (window, *window.others)
+
+
+def _usable(ranks: tuple[Window, ...]) -> float:
+    """Processors that all ranks may use together."""
+    every = {number for each in ranks for number in each.found.integers("processors")}
+    quotas = [each.found.number_or_none("quota") for each in ranks]
+    # A group for all of them, or one for each: the sum would not be less.
+    return min([float(len(every)), *(each for each in quotas if each is not None)])
+
+
+def _copies(window: Window) -> Iterator[Observed]:
+    for line in objects(window.found, "copied"):
+        gpus, calls = line.integer("gpus"), line.integer("calls")
+        if gpus < 2 or calls < _EACH_STEP * window.steps:
+            continue
+        yield Observed(
+            place_or_none(line, "place"),
+            f"one process drives {gpus} GPUs and copies the model to them {calls} times in "
+            f"{window.steps} steps",
+            "start one process for each GPU, with DistributedDataParallel",
+            None,
+            ("TL601",),
+            {"gpus": gpus, "copies": calls},
+        )
+
+
+def _one_gpu(ranks: tuple[Window, ...]) -> Iterator[Observed]:
+    if any(each.found.values.get("gpus") is None for each in ranks):
+        return
+    used = [set(each.found.texts("used_gpus")) for each in ranks]
+    every = {name for each in ranks for name in each.found.texts("gpus")}
+    idle = len(every - set().union(*used))
+    if len(ranks) < 2 or not idle or any(len(each) != 1 or each != used[0] for each in used):
+        return
+    yield Observed(
+        None,
+        f"{len(ranks)} ranks work on one GPU, and {idle} of {len(every)} GPUs are idle",
+        "call `torch.cuda.set_device(local_rank)` before anything else",
+        None,
+        (),
+        {"ranks": len(ranks), "gpus": len(every), "idle": idle},
+    )
+
+
+def _spread(threads: list[int]) -> str:
+    low, high = min(threads), max(threads)
+    if low < high:
+        return f"{low} to {high} threads"
+    return "1 thread" if high == 1 else f"{high} threads"
+
+
+def _processors(count: float) -> str:
+    return "1 processor" if count == 1 else f"{count:g} processors"

@@ -1,0 +1,328 @@
+"""How long a step waits for messages between the ranks, and which of them are sent for nothing.
+
+What a line of Python sends goes through the methods of a process group, and where it waits through
+`Work.wait`; both are timed. `DistributedDataParallel` sends gradients from C++, while the backward
+pass computes. Nothing in Python sees that, but it times itself in some passes, and here in all of
+them. It tells of an exchange after its next forward pass, so the last one of a window is not known.
+
+With gloo a wait is over when the messages are there. With NCCL it only queues work for the GPU, so
+these times mean nothing there.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import weakref
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import distributed
+from torch.optim import optimizer as optim
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.steps.interpose import replace, shielded
+from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.steps.ranks import has_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.steps.places import Place
+
+    _Waiting = tuple["_Model", int, bool, list[tuple[int, int | None]]]
+    """A model that has had a forward pass, the number of those until then, whether its gradients
+    hold sums that were exchanged and not used, and what tells whether they change."""
+
+COLLECTIVES = {
+    "allgather": "all_gather",
+    "_allgather_base": "all_gather",
+    "allreduce": "all_reduce",
+    "allreduce_coalesced": "all_reduce",
+    "alltoall": "all_to_all",
+    "alltoall_base": "all_to_all",
+    "barrier": "barrier",
+    "broadcast": "broadcast",
+    "gather": "gather",
+    "reduce": "reduce",
+    "reduce_scatter": "reduce_scatter",
+    "_reduce_scatter_base": "reduce_scatter",
+    "scatter": "scatter",
+}
+"""Methods of a process group, and what `torch.distributed` calls them."""
+BETWEEN_TWO = ("send", "recv")
+_MOST_PLACES = 256
+_MOST_EXCHANGES = 20_000
+_MOST_LOOKED_AT = 3
+"""Gradients of a model that are read to see whether they are zeros."""
+
+
+def install(settings: Settings) -> Communication:
+    """Nothing to prepare."""
+    return Communication(settings)
+
+
+@dataclass(slots=True)
+class _Line:
+    """Collectives that one line sends or waits for."""
+
+    what: str = ""
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """The gradients of one model, exchanged in one backward pass.
+
+    Args:
+        line: where the pass was started, and the model's class.
+        step: of the window.
+        optimized: steps of optimizers until then.
+        seconds: from the first message to the end of the last; None: not known.
+        hidden_s: of these, in which the backward pass still computed.
+        again: the next exchange had its gradients in it again, and no optimizer had used them.
+    """
+
+    line: tuple[Place | None, str]
+    step: int
+    optimized: int
+    seconds: float | None = None
+    hidden_s: float = 0.0
+    again: bool = False
+
+
+class _Model:
+    """A `DistributedDataParallel`."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = weakref.ref(module)
+        self.name = type(module.module).__name__
+        self.parameters = [weakref.ref(each) for each in module.parameters() if each.requires_grad]
+        self.passes = private.last_exchange(module)[0]
+        self.last: _Exchange | None = None
+
+    def gradients(self) -> list[Any]:
+        """Of its parameters, those that there are. Sparse ones are left out."""
+        living = (each() for each in self.parameters)
+        found = (None if each is None else each.grad for each in living)
+        return [each for each in found if each is not None and each.layout == torch.strided]
+
+    def state(self) -> list[tuple[int, int | None]]:
+        """Changes if a backward pass adds to a gradient."""
+        return [(id(each), private.version(each)) for each in self.gradients()]
+
+    def holds_sums(self) -> bool:
+        """Whether there are gradients from before, as far as a look at the smallest shows."""
+        smallest = sorted(self.gradients(), key=lambda each: each.numel())[:_MOST_LOOKED_AT]
+        return any(bool(each.any()) for each in smallest)
+
+
+class Communication:
+    """Watches the thread that takes the steps."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._places = Places(settings)
+        self._undo: list[Undo] = []
+        self._models: list[_Model] = []
+        self._lines: dict[Place | None, _Line] = {}
+        self._exchanges: list[_Exchange] = []
+        self._blocked: list[float] = [0.0]
+        self._optimized = self._between_two = 0
+        self._inside = False
+        self._thread = 0
+        self._cpu_s = 0.0
+
+    def begin(self) -> None:
+        """Stand around what sends and waits, if there is a process group."""
+        if not has_ranks():
+            return
+        self._thread = threading.get_ident()
+        for module in _wrapped_models():
+            if private.time_each_exchange(module):
+                self._models.append(_Model(module))
+        for name, what in COLLECTIVES.items():
+            self._around(distributed.ProcessGroup, name, partial(self._sender, what))
+        for name in BETWEEN_TWO:
+            self._around(distributed.ProcessGroup, name, partial(self._sender, ""))
+        self._around(distributed.Work, "wait", partial(self._sender, None))
+        if self._models:
+            plain = torch.autograd.backward
+            self._around(torch.autograd, "backward", self._backward)
+            private.script_like(torch.autograd.backward, plain)
+            # A step ends in a hook after an optimizer's; no other of that kind may be added there.
+            before = optim.register_optimizer_step_pre_hook(shielded(self._optimizes))
+            self._undo.append(before.remove)
+        self._cpu_s = time.process_time()
+
+    def step(self) -> None:
+        """Waits from now on are those of the next step."""
+        self._blocked.append(0.0)
+
+    def end(self) -> dict[str, object]:
+        """What was seen.
+
+        `rank` in the process group, null without one; `gloo`: it sends tensors on a CPU with gloo.
+        `blocked`: seconds of each step in which the stepping thread waited for messages; null where
+        not all is known. `cpu_seconds` are those of all threads of this process. `exchanges` are
+        those of gradients by DDP, by line of the backward pass; `collectives` what Python sends or
+        waits for, by line; `between_two` counts messages from one rank to one other.
+        """
+        cpu_s = time.process_time() - self._cpu_s
+        for undo in reversed(self._undo):
+            undo()
+        for model in self._models:
+            module = model.module()
+            if module is not None:
+                private.time_each_exchange(module, 100)  # as it is made
+        grouped = has_ranks()
+        return {
+            "rank": distributed.get_rank() if grouped else None,
+            "gloo": grouped and _uses_gloo(),
+            "cpu_seconds": cpu_s,
+            "blocked": self._blocked_in_each_step(),
+            "exchanges": [*self._exchanges_by_line()],
+            "collectives": [
+                {
+                    "place": list(place) if place else None,
+                    "what": each.what,
+                    "calls": each.calls,
+                    "seconds": each.seconds,
+                }
+                for place, each in self._lines.items()
+            ],
+            "between_two": self._between_two,
+        }
+
+    def _blocked_in_each_step(self) -> list[float | None]:
+        blocked: list[float | None] = [*self._blocked]
+        for each in self._exchanges:
+            known = blocked[each.step]
+            if known is not None:
+                blocked[each.step] = (
+                    None if each.seconds is None else known + each.seconds - each.hidden_s
+                )
+        return blocked[:-1]  # of the step that has only begun
+
+    def _exchanges_by_line(self) -> Iterator[dict[str, object]]:
+        lines: dict[tuple[Place | None, str], list[_Exchange]] = {}
+        for each in self._exchanges:
+            lines.setdefault(each.line, []).append(each)
+        for (place, model), exchanges in lines.items():
+            timed = [each for each in exchanges if each.seconds is not None]
+            again = [each for each in exchanges if each.again]
+            yield {
+                "place": list(place) if place else None,
+                "model": model,
+                "calls": len(exchanges),
+                "timed": len(timed),
+                "seconds": sum(each.seconds or 0.0 for each in timed),
+                "hidden_seconds": sum(each.hidden_s for each in timed),
+                "again": len(again),
+                "again_seconds": sum(each.seconds or 0.0 for each in again),
+            }
+
+    def _around(self, owner: Any, name: str, make: Callable[[Function], Function]) -> None:
+        if hasattr(owner, name):
+            self._undo.append(replace(owner, name, make))
+
+    # what Python sends ------------------------------------------------------------------------
+
+    def _sender(self, what: str | None, plain: Function) -> Function:
+        """Of a method that sends; `""`: to one other rank, None: that waits for what was sent."""
+        compiling, note = private.compiling(), shielded(partial(self._note, what))
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if compiling() or threading.get_ident() != self._thread:
+                return plain(*args, **kwargs)
+            begun = time.perf_counter()
+            try:
+                return plain(*args, **kwargs)
+            finally:
+                note(time.perf_counter() - begun)
+
+        private.keep_from_compiler(call)
+        return call
+
+    def _note(self, what: str | None, seconds: float) -> None:
+        self._blocked[-1] += seconds
+        self._between_two += what == ""
+        place = self._places.here()
+        if place not in self._lines and len(self._lines) >= _MOST_PLACES:
+            return
+        line = self._lines.setdefault(place, _Line())
+        line.seconds += seconds
+        if what:
+            line.calls += 1
+            line.what = what if line.what in ("", what) else "collectives"
+
+    # what DDP sends ---------------------------------------------------------------------------
+
+    def _backward(self, plain: Function) -> Function:
+        compiling = private.compiling()
+        before, after = shielded(self._before), shielded(self._after)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if compiling() or self._inside or threading.get_ident() != self._thread:
+                return plain(*args, **kwargs)
+            waiting: list[_Waiting] = []
+            before(waiting)
+            self._inside = True
+            try:
+                result = plain(*args, **kwargs)
+            finally:
+                self._inside = False
+            after(waiting)
+            return result
+
+        private.keep_from_compiler(call)
+        return call
+
+    def _before(self, waiting: list[_Waiting]) -> None:
+        """Collect the models whose gradients may be exchanged now, and learn of their last time."""
+        for model in self._models:
+            module = model.module()
+            if module is None:
+                continue
+            passes, seconds, hidden_s = private.last_exchange(module)
+            if passes == model.passes:
+                continue  # no forward pass since the last exchange, or one under `no_sync`
+            last = model.last
+            if last is not None and last.seconds is None and seconds:
+                last.seconds, last.hidden_s = seconds, hidden_s
+            unused = last is not None and last.optimized == self._optimized
+            waiting.append((model, passes, unused and model.holds_sums(), model.state()))
+
+    def _after(self, waiting: list[_Waiting]) -> None:
+        """Note of which of them they were."""
+        place = self._places.here() if waiting else None
+        for model, passes, sums, state in waiting:
+            if model.state() == state:
+                continue
+            if model.last is not None and sums:
+                model.last.again = True
+            model.passes = passes
+            model.last = _Exchange((place, model.name), len(self._blocked) - 1, self._optimized)
+            if len(self._exchanges) < _MOST_EXCHANGES:
+                self._exchanges.append(model.last)
+
+    def _optimizes(self, *_: object) -> None:
+        self._optimized += 1
+
+
+def _uses_gloo() -> bool:
+    """Whether tensors on a CPU are sent with gloo."""
+    configured = getattr(distributed, "get_backend_config", distributed.get_backend)()
+    return configured == "gloo" or "cpu:gloo" in configured
+
+
+def _wrapped_models() -> list[Any]:
+    """Every `DistributedDataParallel` that there is."""
+    kind = torch.nn.parallel.DistributedDataParallel
+    # By the type itself: `isinstance` asks objects that stand for others.
+    return [each for each in gc.get_objects() if issubclass(type(each), kind)]

@@ -1,0 +1,155 @@
+"""What this process got of the machine, and how it shares it: processors, threads, GPUs."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import distributed
+
+from torchlint.runtime.probe import private
+from torchlint.runtime.probe.steps.clock import uses_gpu
+from torchlint.runtime.probe.steps.interpose import replace, shielded
+from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.steps.ranks import has_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.steps.places import Place
+
+_MOST_PLACES = 64
+
+
+def install(settings: Settings) -> Launch:
+    """Nothing to prepare."""
+    return Launch(settings)
+
+
+class Launch:
+    """Looks when the window ends; on a GPU it also counts what `DataParallel` copies."""
+
+    def __init__(self, settings: Settings, cuda: Any = torch.cuda) -> None:
+        self._settings = settings
+        self._cuda = cuda
+        self._places = Places(settings)
+        self._undo: Undo | None = None
+        self._copied: dict[tuple[Place | None, int], int] = {}
+
+    def begin(self) -> None:
+        """Listen for copies of a model."""
+        if uses_gpu(self._settings.device, self._cuda):
+            self._undo = replace(torch.nn.DataParallel, "replicate", self._copying)
+
+    def step(self) -> None:
+        """A step changes nothing."""
+
+    def end(self) -> dict[str, object]:
+        """What was seen.
+
+        `processors` are numbers of those that the process may use, and `quota` how many of them at
+        a time a control group allows it, null without a limit. `threads` are torch's for one
+        operation; `chosen` says that they are as many as this run was started with. `gpus` are the
+        ids of those that are visible, `used_gpus` of those on which torch holds memory; both are
+        null where they have no ids. `copied` counts copies of a model to several GPUs, by line.
+        """
+        if self._undo is not None:
+            self._undo()
+        on_gpu, threads = uses_gpu(self._settings.device, self._cuda), torch.get_num_threads()
+        gpus = dict(_gpus(self._cuda)) if on_gpu else {}
+        return {
+            "rank": distributed.get_rank() if has_ranks() else None,
+            "threads": threads,
+            "chosen": threads == self._settings.threads,
+            "processors": _processors(),
+            "quota": quota(),
+            "gpus": list(gpus) if None not in gpus else None,
+            "used_gpus": [each for each, used in gpus.items() if used]
+            if None not in gpus
+            else None,
+            "copied": [
+                {"place": list(place) if place else None, "gpus": count, "calls": calls}
+                for (place, count), calls in self._copied.items()
+            ],
+        }
+
+    def _copying(self, plain: Function) -> Function:
+        compiling, note = private.compiling(), shielded(self._note)
+
+        def replicate(*args: Any, **kwargs: Any) -> Any:
+            result = plain(*args, **kwargs)
+            if not compiling() and torch.is_grad_enabled():
+                note(result)
+            return result
+
+        private.keep_from_compiler(replicate)
+        return replicate
+
+    def _note(self, replicas: Any) -> None:
+        key = (self._places.here(), len(replicas))
+        if key in self._copied or len(self._copied) < _MOST_PLACES:
+            self._copied[key] = self._copied.get(key, 0) + 1
+
+
+def _processors() -> list[int]:
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def _gpus(cuda: Any) -> Iterator[tuple[str | None, bool]]:
+    """Ids of the visible GPUs, and whether torch holds memory there in this process."""
+    for index in range(cuda.device_count()):
+        # Up to torch 2.3 there are none.
+        known = getattr(cuda.get_device_properties(index), "uuid", None)
+        yield None if known is None else str(known), cuda.memory_allocated(index) > 0
+
+
+def quota(of: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") -> float | None:
+    """How many processors the control groups of this process let it use at a time.
+
+    A container sees all processors of its host, also in its affinity; its limit stands only here.
+
+    Args:
+        of: the file that lists the groups.
+        root: where their hierarchy is.
+    """
+    found: list[float] = []
+    for line in _lines(of):
+        kinds, _, path = line.partition(":")[2].partition(":")
+        if kinds and "cpu" not in kinds.split(","):
+            continue
+        # In a container, the path may be that on its host; the group itself is then at the root.
+        top = Path(root) if not kinds else Path(root, "cpu")
+        group = Path(top, path.strip().lstrip("/"))
+        for folder in (group, *(each for each in group.parents if each.is_relative_to(top))):
+            found += _limit(folder)
+    return min(found, default=None)
+
+
+def _limit(folder: Path) -> list[float]:
+    """Of one group: `max 100000` or `200000 100000`; in version 1 each number has its own file."""
+    words = " ".join(_lines(str(folder / "cpu.max"))).split()
+    if not words:
+        words = [
+            *_lines(str(folder / "cpu.cfs_quota_us")),
+            *_lines(str(folder / "cpu.cfs_period_us")),
+        ]
+    with suppress(ValueError):
+        share, period = (float(each) for each in words)
+        if share > 0 and period > 0:
+            return [share / period]
+    return []
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
