@@ -1,4 +1,4 @@
-"""Every check of `verify` that needs a GPU, within nine minutes. Started by `gpu.sh`.
+"""Every check of `verify` and `profile` that needs a GPU, within nine minutes. Started by `gpu.sh`.
 
 Usage: gpu_checks.py FILE    writes what was found as JSON into FILE, and prints it
 """
@@ -25,6 +25,12 @@ _FIRST = ("item-in-step-loop", "cudnn-benchmark-missing", "dataloader-no-workers
 _OPTIONS = ("--device", "cuda", "--pairs", "4", "--total-only", "--budget", "45s")
 _PLAIN = "zero-grad-keeps-tensors"
 _SHORTEST_S = 20.0
+_PROFILED = HERE.parent / "tests" / "profile" / "scripts"
+_PLANTED = {
+    "on_gpu": (("TR202", "a blocking copy"), ("TR201", "one item a step")),
+    "on_gpu_clean": (),
+}
+"""Scripts, with the code and a part of the line of each cost that was planted."""
 
 Check = Callable[[float], dict[str, Any]]
 """Gets a time limit in seconds; says `status` (`ok`, `failed`, `timeout`) and what was found."""
@@ -32,9 +38,11 @@ Check = Callable[[float], dict[str, Any]]
 
 def checks(found: dict[str, dict[str, Any]]) -> dict[str, tuple[float, Check]]:
     """By name: the most seconds for it, and the check, which can read what others have found."""
+    profiles = {f"profile {name}": (70.0, _profiles(name)) for name in _PLANTED}
     first = {f"verify {name}": (80.0, _verifies(name)) for name in _FIRST}
     rest = {f"verify {name}": (80.0, _verifies(name)) for name in names() if name not in _FIRST}
     return {
+        **profiles,
         **first,
         "against itself": (80.0, _against_itself),
         "cost of the meter": (60.0, _meter_cost),
@@ -93,6 +101,56 @@ def told(outcome: Outcome) -> dict[str, Any]:
         "step": (document.get("plan") or {}).get("step"),
         "summary": document.get("summary", ""),
         **({"said": outcome.said} if outcome.said else {}),
+    }
+
+
+def _profiles(name: str) -> Check:
+    def check(limit_s: float) -> dict[str, Any]:
+        words = (
+            "profile",
+            str(_PROFILED / f"{name}.py"),
+            "--yes",
+            "--device",
+            "cuda",
+            "--isolated",
+        )
+        budget = ("--budget-time", f"{max(1, int(limit_s) - 10)}s", "--output-format", "json")
+        done = _ran([sys.executable, "-m", "torchlint", *words, *budget], limit_s)
+        try:
+            document = json.loads(done.stdout)
+        except ValueError:
+            return {"status": "failed", "said": (done.stdout + done.stderr)[-1000:]}
+        return profiled(name, document)
+
+    return check
+
+
+def profiled(name: str, document: dict[str, Any]) -> dict[str, Any]:
+    """What a profile of a script with planted costs says; it has failed unless it finds these, each
+    at its line and with a ceiling, and no others, on the GPU."""
+    lines = (_PROFILED / f"{name}.py").read_text(encoding="utf-8").splitlines()
+    wanted = [
+        (code, row)
+        for code, words in _PLANTED[name]
+        for row, line in enumerate(lines, 1)
+        if words in line and "planted" in line
+    ]
+    known = [each for each in document["findings"] if each["share"] is not None]
+    right = sorted((each["code"], each["row"]) for each in known) == sorted(wanted)
+    on_gpu = (document["environment"] or {}).get("device") == "cuda"
+    shown = ("code", "row", "fact", "ceiling")
+    return {
+        "status": "ok" if right and on_gpu and document["exit"] == 0 else "failed",
+        "exit": document["exit"],
+        "summary": document["summary"][-1000:],
+        "timing": document["timing"],
+        "limit": document["limit"],
+        "findings": [{key: each[key] for key in shown} for each in document["findings"]],
+        "below": [{key: each[key] for key in shown} for each in document["below"]],
+        "facts": {each["label"]: each["text"] for each in document["facts"]},
+        "layers": document["layers"][:3],
+        "costs": document["costs"],
+        "not_measured": document["not_measured"],
     }
 
 

@@ -282,6 +282,36 @@ def test_what_was_not_computed_on_a_gpu_fails_a_gpu_check(gpu_checks: ModuleType
     assert on_gpu["ratio"] == 1.777
 
 
+@pytest.mark.parametrize(
+    ("name", "device", "findings", "status"),
+    [
+        ("on_gpu", "cuda", [("TR201", 20, 0.1), ("TR202", 16, 0.2)], "ok"),
+        ("on_gpu", "cpu", [("TR201", 20, 0.1), ("TR202", 16, 0.2)], "failed"),
+        ("on_gpu", "cuda", [("TR201", 19, 0.1), ("TR202", 16, 0.2)], "failed"),
+        ("on_gpu", "cuda", [("TR201", 20, None), ("TR202", 16, 0.2)], "failed"),
+        ("on_gpu_clean", "cuda", [], "ok"),
+        ("on_gpu_clean", "cuda", [("TR201", 20, 0.1)], "failed"),
+    ],
+)
+def test_a_gpu_check_of_a_profile_asks_for_what_was_planted(
+    gpu_checks: ModuleType,
+    name: str,
+    device: str,
+    findings: list[tuple[str, int, float | None]],
+    status: str,
+) -> None:
+    from tests.report.profile import sample_profiles
+    from torchlint.report.profile.json import document
+
+    found = sample_profiles.profile(
+        environment=sample_profiles.environment(device=device),
+        findings=tuple(
+            sample_profiles.finding(share, code=code, row=row) for code, row, share in findings
+        ),
+    )
+    assert gpu_checks.profiled(name, document(found))["status"] == status
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 def test_a_fix_that_is_killed_tears_no_file() -> None:
     result = json.loads(script("kill_fix.py", "--kills", 4, "--files", 20))
