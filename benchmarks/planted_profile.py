@@ -43,12 +43,14 @@ class Planted:
 
 @dataclass(frozen=True)
 class Case:
-    """A script with what was planted in it, and the text that takes it out again."""
+    """A script with what was planted in it, and the text that takes it out again. `layer` is the
+    costliest one, a part of its line, and its share of the forward time."""
 
     script: str
     planted: tuple[Planted, ...] = ()
     fix: tuple[str, str] | None = None
-    arguments: tuple[str, ...] = ()
+    layer: tuple[str, str, float] | None = None
+    options: tuple[str, ...] = ()
 
 
 def about(key: str, value: float, within: float) -> Number:
@@ -63,6 +65,7 @@ def _reads(kind: str, times: float) -> Number:
     return lambda values: values["kinds"] == {kind: times}
 
 
+_RANKS = ("--nproc-per-node", "2")
 CASES = (
     Case(
         "slow_loader",
@@ -91,7 +94,7 @@ CASES = (
         (Planted("TR502", "def decayed", lambda values: values["frames"] > 20),),
         ("dynamic=False", "dynamic=True"),
     ),
-    Case("heavy_layer"),
+    Case("heavy_layer", layer=("wide", "self.wide(", 0.86)),
     Case(
         "recomputed",
         (Planted("TR501", "checkpoint(block", lambda values: values["modules"] == 2),),
@@ -125,6 +128,19 @@ CASES = (
             Planted("TR102", "# waits", lambda values: values["workers"] > values["processors"]),
         ),
     ),
+    Case(
+        "ranks_accumulate",
+        (Planted("TR601", "backward()", lambda values: values["superfluous"] > 0),),
+        ('"no_sync" in sys.argv', "True"),
+        options=_RANKS,
+    ),
+    Case(
+        "ranks_straggle",
+        (Planted("TR601", None, lambda values: values["rank"] == 1),),
+        ("48 if", "16 if"),
+        options=_RANKS,
+    ),
+    Case("ranks_clean", options=_RANKS),
     Case("clean_mlp"),
     Case("clean_cnn"),
     Case("clean_transformer"),
@@ -152,10 +168,10 @@ def judged(case: Case, runs: int, *, with_verify: bool) -> dict[str, Any]:
     """All runs of a case. `held` counts those in which the planted findings are there and no
     others, and, if verify has measured the fix, the ceiling is not below it."""
     text = (SCRIPTS / f"{case.script}.py").read_text(encoding="utf-8")
-    gain = _gain(text, case.fix) if with_verify and case.fix else None
+    gain = _gain(text, case.fix, case.options) if with_verify and case.fix else None
     held, ceilings = 0, []
     for _ in range(runs):
-        found = _profile(text, case.arguments)
+        found = _profile(text, case.options)
         wrong = problems(found, case, text)
         ceiling = max((each["ceiling"] or 0 for each in found["findings"]), default=None)
         ceilings.append(ceiling or None)
@@ -190,6 +206,13 @@ def problems(found: dict[str, Any], case: Case, text: str) -> list[str]:
             wrong.append(f"{planted.code}: {fits[0]['values']}")
         else:
             wrong.append(f"no {planted.code} at {planted.line}")
+    if case.layer is not None:
+        name, words, share = case.layer
+        first, lines = found["layers"][0], text.splitlines()
+        if first["name"] != name or abs(first["share"] - share) > 0.05:
+            wrong.append(f"{first['name']} takes {first['share']}")
+        elif words not in lines[first["row"] - 1]:
+            wrong.append(f"{name} in row {first['row']}")
     wrong += [f"{each['code']} in row {each['row']}: {each['fact']}" for each in left]
     return wrong
 
@@ -201,19 +224,19 @@ def _at(each: dict[str, Any], planted: Planted, text: str) -> bool:
     return each["row"] in rows
 
 
-def _profile(text: str, arguments: tuple[str, ...]) -> dict[str, Any]:
+def _profile(text: str, options: tuple[str, ...]) -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         Path(folder, "train.py").write_text(text, encoding="utf-8")
-        return _told("profile", "train.py", *arguments, folder=folder)
+        return _told("profile", "train.py", *options, folder=folder)
 
 
-def _gain(text: str, fix: tuple[str, str]) -> dict[str, float] | None:
+def _gain(text: str, fix: tuple[str, str], options: tuple[str, ...]) -> dict[str, float] | None:
     """How many times as fast a step is without what was planted, with its interval."""
     assert text.count(fix[0]) >= 1, fix
     with TemporaryDirectory() as folder:
         Path(folder, "before.py").write_text(text, encoding="utf-8")
         Path(folder, "after.py").write_text(text.replace(*fix), encoding="utf-8")
-        found = _told("verify", "before.py", "--against", "after.py", folder=folder)
+        found = _told("verify", "before.py", "--against", "after.py", *options, folder=folder)
     total = found["total"]
     if not total or not total["ci"]:
         print(json.dumps({"verify": found["summary"]}), flush=True)

@@ -18,6 +18,7 @@ class Row:
         shape: of its last output, as `16, 64, 112, 112`; empty if unknown.
         flops: of its products in a step, forward and backward, without the modules inside it; None
             if they were not counted.
+        path: of the user's line that called it first, as it is shown; empty if there is none.
     """
 
     name: str
@@ -27,3 +28,5 @@ class Row:
     parameters: int
     shape: str
     flops: float | None = None
+    path: str = ""
+    row: int = 0

@@ -35,6 +35,11 @@ def test_the_layers_that_take_most_come_first(evidence: MakeEvidence) -> None:
     ]
 
 
+def test_a_layer_is_at_the_line_that_calls_it(evidence: MakeEvidence) -> None:
+    (row,) = table(evidence(found(module("stem", 0.35, place=["/x/net.py", 9]))))
+    assert (row.path.endswith("net.py"), row.row) == (True, 9)
+
+
 def test_at_most_twenty_layers_are_listed_and_none_that_takes_nothing(
     evidence: MakeEvidence,
 ) -> None:

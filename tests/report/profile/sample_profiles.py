@@ -178,7 +178,7 @@ def full() -> Profile:
                 {"phases": {"forward": 6400.0, "backward": 12800.0}},
             ),
         ),
-        layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64", 1500.0),),
+        layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64", 1500.0, "net.py", 9),),
         date="2026-07-01",
         sweep=Sweep("--batch-size", (Tried(32, 0.02, 0.01), Tried(64, 0.03, 0.01)), 64),
         watched=("TR101", "TR201"),

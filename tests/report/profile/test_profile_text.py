@@ -179,6 +179,8 @@ def test_layers_are_a_table() -> None:
     assert lines[at + 1].split() == (
         "stem.conv 41% · Conv2d · 9,408 parameters · 16, 64, 112, 112".split()
     )
+    placed = Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64", None, "net.py", 9)
+    assert " 40% · net.py:9 · Conv2d" in text(profile(layers=(placed,)))
     counted = profile(layers=(Row("stem", "Conv2d", 0.4, 1.0, 9_408, "16, 64", 1.5e9),))
     assert re.search(r"stem +40% · Conv2d · 9,408 parameters · 1.5 GFLOP · 16, 64\n", text(counted))
     uncounted = profile(layers=(Row("norm", "BatchNorm2d", 0.4, 1.0, 8, "16", 0.0),))

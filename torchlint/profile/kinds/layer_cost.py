@@ -37,6 +37,7 @@ channels at full resolution, or another kind of layer there.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -98,6 +99,7 @@ def _key(module: Message) -> Hashable:
 
 def _row(module: Message, whole: float, steps: int, flops: float | None) -> Row:
     kind = module.text("class")
+    path, row = place_or_none(module, "place") or ("", 0)
     return Row(
         name=module.text("name") or kind,
         kind=kind,
@@ -106,4 +108,6 @@ def _row(module: Message, whole: float, steps: int, flops: float | None) -> Row:
         parameters=module.integer("own_parameters"),
         shape=", ".join(map(str, module.integers("shape"))),
         flops=flops,
+        path=os.path.relpath(path) if path else "",
+        row=row,
     )

@@ -164,6 +164,7 @@ def layers(rows: Sequence[Row]) -> list[Bar]:
         Bar(
             row.name or row.kind,
             (
+                words.place(row) if row.path else "",
                 *words.layer(row),
                 f"output {row.shape}" if row.shape else "",
                 f"{row.calls:.3g} calls a step" if row.calls > 1 else "",

@@ -154,7 +154,8 @@ class _Page:
         lines = ["", "Where forward spends its time, without the modules inside:"]
         for row in rows:
             name = padded(cut_left(visible(row.name or row.kind), 32), 32)
-            facts = [f"{row.share:4.0%}", *words.layer(row), row.shape]
+            place = visible_path(words.place(row)) if row.path else ""
+            facts = [f"{row.share:4.0%}", place, *words.layer(row), row.shape]
             said = visible(" · ".join(filter(None, facts)))
             lines.append(clipped(f"     {name}  {said}", self._width))
         return lines

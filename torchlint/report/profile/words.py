@@ -61,7 +61,7 @@ def nothing_found(result: Profile) -> str:
     return f"No finding: nothing that was measured costs {percent(result.cut)} of a step{small}."
 
 
-def place(each: RunFinding | Static) -> str:
+def place(each: RunFinding | Static | Row) -> str:
     """`train.py:88`, or a dash where there is no line."""
     return f"{each.path}:{each.row}" if each.path else UNKNOWN
 
