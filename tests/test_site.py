@@ -39,6 +39,7 @@ EXTERNAL = {
     "github.com",
     "pypi.org",
     "squidfunk.github.io",
+    "ui.perfetto.dev",
 }
 """Where links may lead that nobody follows here."""
 

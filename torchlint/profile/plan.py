@@ -51,6 +51,10 @@ WITHOUT_RECOMPILING: Final = Diagnostic(
     "recompiles", "the step without compiling again", ("stance",), alters=True
 )
 """Only where something is compiled again and again."""
+WITHOUT_CHECKPOINTS: Final = Diagnostic(
+    "checkpoints", "the step without checkpoints", ("uncheckpointed",), alters=True
+)
+"""Only where modules run again."""
 COMMUNICATION: Final = "communication"
 
 DIAGNOSTICS: Final = (

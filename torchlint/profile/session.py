@@ -21,7 +21,8 @@ from torchlint.profile.judging import (
     unjudged,
 )
 from torchlint.profile.kinds.recompile import recompiles
-from torchlint.profile.plan import WITHOUT_RECOMPILING, left_out, plan
+from torchlint.profile.kinds.recomputed import recomputes
+from torchlint.profile.plan import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, sweep
 from torchlint.profile.timeline import spans_of, typical
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
 
 _OUT_OF_TIME: Final = 7
 _BY_CTRL_C: Final = 130
+_ONLY_WHERE: Final = ((WITHOUT_RECOMPILING, recompiles), (WITHOUT_CHECKPOINTS, recomputes))
+"""Runs that show what a step would take otherwise, and what has to have been seen before."""
 _STOPPED: Final = "Stopped; this is what was known until then."
 _FEWEST_STEPS: Final = 3
 
@@ -172,13 +175,14 @@ class _Session:
         for each in planned.diagnostics:
             self._watcher.stage(f"Watching {each.about}")
             self._watch(each, planned)
-        if self._compiles_again():
-            self._watcher.stage(f"Watching {WITHOUT_RECOMPILING.about}")
-            self._watch(WITHOUT_RECOMPILING, planned)
+        for each, is_needed in _ONLY_WHERE:
+            if self._is_so(is_needed):
+                self._watcher.stage(f"Watching {each.about}")
+                self._watch(each, planned)
 
-    def _compiles_again(self) -> bool:
+    def _is_so(self, asked: Callable[[Mapping[str, Window]], bool]) -> bool:
         try:
-            return recompiles(self._found.windows)
+            return asked(self._found.windows)
         except MalformedError:  # said when it is judged
             return False
 

@@ -31,6 +31,24 @@ def test_the_ceiling_is_the_time_of_the_second_run(evidence: MakeEvidence) -> No
     assert found.rules == ("TL509",)
 
 
+def test_what_a_step_is_shorter_without_checkpoints_counts_if_it_is_more(
+    evidence: MakeEvidence,
+) -> None:
+    assert recomputed.kind.judge is not None
+    layers = {"modules": [module("a", 0.1), module("b", 0.05, row=12)]}
+    for known, step_s, shares in ((True, 0.007, [0.2, 0.1]), (False, 0.007, [0.1, 0.05])):
+        seen = {"layers": layers, "uncheckpointed": {"known": known}}
+        found = recomputed.kind.judge(evidence(seen, step_s={"uncheckpointed": step_s}))
+        assert [each.share for each in found] == pytest.approx(shares)
+
+
+def test_it_is_known_whether_modules_run_again_for_long(evidence: MakeEvidence) -> None:
+    for seconds, again in ((0.02, False), (0.04, True)):
+        seen = evidence({"layers": {"recomputed_seconds": seconds}})
+        assert recomputed.recomputes(seen.windows) == again
+    assert not recomputed.recomputes({})
+
+
 def test_each_line_is_a_finding(evidence: MakeEvidence) -> None:
     one, other = judged(evidence, module("encoder", 0.1), module("decoder", 0.1, row=12))
     assert one.fact == "encoder runs again in the backward pass, 1 ms a step"

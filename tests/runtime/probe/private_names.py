@@ -183,6 +183,14 @@ NAMES: tuple[Name, ...] = (
         ("torch._C._autograd:_get_sequence_nr",),
         "FLOPs of a backward pass belong to no module",
     ),
+    Name(
+        ("torch.utils.checkpoint:_checkpoint_without_reentrant_generator",),
+        "the ceiling of recomputation is what the modules take the second time",
+    ),
+    Name(
+        ("torch.utils.checkpoint:CheckpointFunction",),
+        "the same for reentrant checkpoints",
+    ),
     Name(("torch._C:_current_autograd_node",), "FLOPs of a backward pass belong to no module"),
     Name(
         ("torch.autograd.graph:Node",),

@@ -35,13 +35,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
 from torchlint.profile.loaders import objects, place_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
-    from torchlint.profile.evidence import Evidence
+    from torchlint.profile.evidence import Evidence, Window
     from torchlint.runtime.messages import Message
 
 _MOST_NAMES: Final = 3
@@ -62,6 +63,9 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     for module in objects(window.found, "modules"):
         if module.number("recomputed_seconds") > 0 and module.integer("calls"):
             places.setdefault(place_or_none(module, "place"), []).append(module)
+    whole = sum(
+        module.number("recomputed_seconds") for modules in places.values() for module in modules
+    )
     for place, modules in places.items():
         seconds = sum(module.number("recomputed_seconds") for module in modules)
         names = names_of([_name(module) for module in modules], everything)
@@ -71,10 +75,35 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             place,
             f"{names} {verb} again in the backward pass, {step_ms:.3g} ms a step",
             "keep the activations if the memory is there",
-            evidence.at_most(seconds, window),
+            _share(evidence, seconds, whole),
             ("TL509",),
             {"seconds": seconds, "modules": len(modules)},
         )
+
+
+def recomputes(windows: Mapping[str, Window]) -> bool:
+    """Whether modules run again for long enough to be worth a line.
+
+    Raises:
+        MalformedError: the instrument has sent something else.
+    """
+    window = windows.get("layers")
+    return window is not None and window.found.number("recomputed_seconds") >= CUT * window.seconds
+
+
+def _share(evidence: Evidence, seconds: float, whole: float) -> float:
+    """What these modules take the second time, or their part of what a step is shorter without
+    checkpoints, if that is more: to keep and to restore what they need takes time, too.
+
+    Args:
+        whole: seconds that all modules take the second time.
+    """
+    share = evidence.at_most(seconds, evidence.windows["layers"])
+    without = evidence.windows.get("uncheckpointed")
+    if without is None or not without.found.flag("known"):
+        return share
+    saved = 1.0 - without.step_s / evidence.timing.step_s
+    return max(share, saved * seconds / whole)
 
 
 def names_of(names: list[str], everything: Collection[str]) -> str:
