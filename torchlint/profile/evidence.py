@@ -83,6 +83,14 @@ class Evidence:
     def on_gpu(self) -> bool:
         return self.survey.device == "cuda"
 
+    def saved(self, window: Window) -> float:
+        """The share of a step that is saved in a run which alters the program: against the run that
+        only times the loader, which has the same steps, or against the undisturbed one if its
+        steps take longer."""
+        alike = self.windows.get("input")
+        longest = max(self.timing.step_s, alike.step_s if alike else 0.0)
+        return max(0.0, 1.0 - window.step_s / longest)
+
     def at_most(self, seconds: float, window: Window) -> float:
         """The share of a step that some seconds of a window are, at most.
 

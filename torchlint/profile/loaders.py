@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.messages import MalformedError, Message
@@ -125,13 +125,13 @@ def _loader(each: Message) -> Loader:
 
 
 def input_share(evidence: Evidence) -> float:
-    """Part of a step that would be saved if batches cost nothing, from 0 to below 1: the run that
-    replays batches against the undisturbed one. What the replay still loaded is subtracted.
+    """Part of a step that would be saved if batches cost nothing, from 0 to below 1, by the run that
+    replays batches. What the replay still loaded is subtracted.
 
     Raises:
         MalformedError: the instrument `replay` sent something odd.
     """
     replay = evidence.windows["replay"]
     loaded_s = replay.found.number("real_s")
-    without_s = max(0.0, replay.seconds - loaded_s) / replay.steps
-    return min(max(0.0, 1.0 - without_s / evidence.timing.step_s), _MOST_SHARE)
+    without = replace(replay, seconds=max(0.0, replay.seconds - loaded_s))
+    return min(evidence.saved(without), _MOST_SHARE)

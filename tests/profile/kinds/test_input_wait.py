@@ -52,6 +52,19 @@ def judged(evidence: MakeEvidence, *loaders: Any, replayed_s: float = 0.006, **m
     return list(input_wait.kind.judge(seen))
 
 
+def test_runs_that_are_slower_than_the_timing_are_compared_with_each_other(
+    evidence: MakeEvidence,
+) -> None:
+    found = {
+        "input": {"steps": 100, "elsewhere": 0, "loaders": [loader(wait_s=0.6)]},
+        "replay": {"steps": 100, "real_s": 0.0},
+    }
+    seen = evidence(found, step_s={"input": 0.012, "replay": 0.009}, processors=2)
+    assert input_wait.kind.judge is not None
+    (each,) = input_wait.kind.judge(seen)
+    assert each.share == pytest.approx(0.25)
+
+
 def only(found: list[Observed]) -> Observed:
     (observed,) = found
     return observed

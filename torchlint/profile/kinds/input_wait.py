@@ -16,9 +16,10 @@ which has to wait for workers to start, is counted for itself. In another run ea
 one batch again and again, so that steps take as long as they would if batches cost nothing.
 
 ## What the ceiling means
-The step time if a batch were always there: that of the run that replays a batch. The ceiling is
-never more than the wait that was seen at this line, plus a tenth. Workers need processors too, so
-on a CPU that is busy with the model less is gained.
+The step time if a batch were always there: that of the run that replays a batch, against a run of
+the same steps or the undisturbed one, whichever took longer. The ceiling is never more than the wait
+that was seen at this line, plus a tenth. Workers need processors too, so on a CPU that is busy with
+the model less is gained.
 
 ## When it is silent
 - If the wait is short, or if batches that cost nothing would not make the step shorter.

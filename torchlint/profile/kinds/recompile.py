@@ -101,7 +101,7 @@ def _share(evidence: Evidence) -> float | None:
     seconds = window.found.number_or_none("seconds")
     shares = [] if seconds is None else [evidence.at_most(seconds, window)]
     if without is not None and without.found.flag("known"):
-        shares.append(1.0 - without.step_s / evidence.timing.step_s)
+        shares.append(evidence.saved(without))
     return min(max(shares), _MOST_SHARE) if shares else None
 
 

@@ -102,8 +102,7 @@ def _share(evidence: Evidence, seconds: float, whole: float) -> float:
     without = evidence.windows.get("uncheckpointed")
     if without is None or not without.found.flag("known"):
         return share
-    saved = 1.0 - without.step_s / evidence.timing.step_s
-    return max(share, saved * seconds / whole)
+    return max(share, evidence.saved(without) * seconds / whole)
 
 
 def names_of(names: list[str], everything: Collection[str]) -> str:

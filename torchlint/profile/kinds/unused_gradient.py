@@ -12,8 +12,8 @@ be for nothing.
 
 ## How it is seen
 Just before each step of an optimizer its parameters are looked at: is there a gradient? After
-each step the other parameters of the models are looked at in the same way. Values are never read,
-so the run does not wait for the GPU.
+each step the other parameters of the models are looked at in the same way. Values are not read
+before the last of these steps, so they do not wait for the GPU.
 
 ## What the ceiling means
 There is none: the run does not show what the backward pass takes without these gradients.

@@ -105,6 +105,16 @@ def test_what_another_optimizer_holds_or_something_else_changes_is_trained(user:
     assert watched(user, net.head, after=change)["for_nothing"] == []
 
 
+def test_what_the_script_adds_to_the_data_itself_is_trained(user: UserFile) -> None:
+    encoder = user.module.net.encoder
+
+    def change() -> None:
+        for parameter in encoder.parameters():
+            parameter.data.add_(parameter.grad, alpha=-0.1)
+
+    assert watched(user, user.module.net.head, after=change)["for_nothing"] == []
+
+
 def test_a_parameter_that_got_one_gradient_is_not_idle(user: UserFile) -> None:
     net = user.module.net
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)

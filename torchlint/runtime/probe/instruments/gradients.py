@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Group = tuple[str, Place | None]
 
 _MOST_GROUPS = 50
+_SAMPLE = 1024
 _MOST_MODULES = 1000
 """Root modules whose names are kept; a script may make one for each step."""
 
@@ -58,18 +59,21 @@ class _Free:
     Args:
         reference: to the parameter.
         version: of its values, when it was first seen.
+        sample: some of its values then.
         gradient: the `id` and version of its gradient after the last step.
         renewed: steps that gave it another gradient, or added to the one that it had.
     """
 
     reference: Callable[[], Any]
     version: int | None
+    sample: Any
     gradient: tuple[int, int | None] | None
     renewed: int = 0
 
 
 class Gradients:
-    """Looks whether there are gradients, never at their values: those may be on a GPU."""
+    """Looks whether there are gradients, never at their values: those may be on a GPU. Only after
+    the window a few values of parameters are read: what changes `p.data` changes no version."""
 
     def __init__(self, settings: Settings) -> None:
         self._places = Places(settings)
@@ -153,7 +157,10 @@ class Gradients:
                         (id(gradient), private.version(gradient)) if gradient is not None else None
                     )
                     self._free[id(parameter)] = _Free(
-                        weakref.ref(parameter), private.version(parameter), now
+                        weakref.ref(parameter),
+                        private.version(parameter),
+                        _sample(parameter).clone(),
+                        now,
                     )
 
     def _idle(self) -> list[dict[str, object]]:
@@ -171,7 +178,9 @@ class Gradients:
         there = [
             (each, it)
             for each, it in there
-            if it is not None and private.version(it) == each.version
+            if it is not None
+            and private.version(it) == each.version
+            and torch.equal(_sample(it), each.sample)
         ]
         waiting = _held_by_any() if there else set()
         row = next(iter(self._rows.values()), None)
@@ -201,6 +210,12 @@ class Gradients:
             }
             for (module, row), (count, values, steps) in ranked
         ]
+
+
+def _sample(parameter: Any) -> Any:
+    """Values from all over it, at least one and less than twice `_SAMPLE`."""
+    values = parameter.detach().reshape(-1)
+    return values[:: max(1, len(values) // _SAMPLE)]
 
 
 def _identity(gradient: Any) -> tuple[int, int | None] | None:
