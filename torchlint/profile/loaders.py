@@ -125,8 +125,8 @@ def _loader(each: Message) -> Loader:
 
 
 def input_share(evidence: Evidence) -> float:
-    """Part of a step that would be saved if batches cost nothing, from 0 to below 1, by the run that
-    replays batches. What the replay still loaded is subtracted.
+    """Part of a step that would be saved if batches cost nothing, from 0 to below 1, by the run
+    that replays batches. What the replay still loaded is subtracted.
 
     Raises:
         MalformedError: the instrument `replay` sent something odd.

@@ -17,9 +17,9 @@ one batch again and again, so that steps take as long as they would if batches c
 
 ## What the ceiling means
 The step time if a batch were always there: that of the run that replays a batch, against a run of
-the same steps or the undisturbed one, whichever took longer. The ceiling is never more than the wait
-that was seen at this line, plus a tenth. Workers need processors too, so on a CPU that is busy with
-the model less is gained.
+the same steps or the undisturbed one, whichever took longer. The ceiling is never more than the
+wait that was seen at this line, plus a tenth. Workers need processors too, so on a CPU that is busy
+with the model less is gained.
 
 ## When it is silent
 - If the wait is short, or if batches that cost nothing would not make the step shorter.
