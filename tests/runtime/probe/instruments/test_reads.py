@@ -250,6 +250,21 @@ def test_what_reads_of_the_host_anyway_is_left_out(tmp_path: Path) -> None:
     assert watched(user)["reads"] == []
 
 
+def test_an_index_into_a_file_of_samples_lies_on_the_host(tmp_path: Path) -> None:
+    text = """
+    import numpy, torch
+
+    numpy.arange(9, dtype=numpy.uint8).tofile("FILE")
+    samples = numpy.memmap("FILE", dtype=numpy.uint8, mode="r")
+
+    def step():
+        start = torch.tensor(3)
+        assert samples[start : start + 2].tolist() == [3, 4]
+    """
+    user = UserFile(tmp_path, text.replace("FILE", str(tmp_path / "samples.bin")))
+    assert watched(user)["reads"] == []
+
+
 def test_an_optimizer_that_decides_by_gradients_reads(tmp_path: Path) -> None:
     user = UserFile(
         tmp_path,

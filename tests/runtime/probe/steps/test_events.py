@@ -122,6 +122,32 @@ def test_a_wrapped_optimizers_step_is_its_wrappers(listen: Listen) -> None:
     assert heard == [0, 0, 0]
 
 
+def test_a_listener_may_stop_others_while_a_step_ends() -> None:
+    """As at the end of a window; torch goes through its hooks meanwhile."""
+    heard: list[str] = []
+    undo_last: list[Any] = []
+
+    def first(*_: object) -> None:
+        heard.append("first")
+        while undo_last:
+            undo_last.pop()()
+
+    undo_first = events.watch_optimizers(first)
+    undo_last += [
+        events.watch_optimizers(lambda *_: heard.append("last")),
+        events.watch_optimizers(lambda *_: heard.append("last")),
+    ]
+    try:
+        parameter = torch.ones(2, requires_grad=True)
+        parameter.sum().backward()
+        optimizer = torch.optim.SGD([parameter], lr=0.1)
+        optimizer.step()
+        optimizer.step()
+    finally:
+        undo_first()
+    assert heard == ["first", "first"]
+
+
 def test_a_skipped_step_is_heard_and_told_apart(listen: Listen) -> None:
     skips: list[int] = []
     heard = listen(events.watch_optimizers, skipped=lambda: skips.append(len(heard)))

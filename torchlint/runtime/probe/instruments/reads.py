@@ -6,8 +6,9 @@ has dynamo compile everything anew; wrappers cost only where they are called. Th
 when the window begins, so that no library has taken one for torch's own.
 
 On a GPU, only tensors that lie there count, and the seconds of the call are those that the host
-waits. Without one, all of this is a census: what a dataset or torch's optimizers read would lie on
-the host in any case and is left out, and so is `to`, since the script may just ask for its device.
+waits. Without one, all of this is a census: what a dataset or torch's optimizers read, and an index
+into an array of NumPy in a file, would lie on the host in any case and is left out, and so is `to`,
+since the script may just ask for its device.
 """
 
 from __future__ import annotations
@@ -299,7 +300,9 @@ class Reads:
         caller = _caller(sys._getframe(1))
         if _is_ours(caller):
             return
-        if not self._on_gpu and (_is_of_optimizer(caller) or is_of_data(caller)):
+        if not self._on_gpu and (
+            _is_of_optimizer(caller) or is_of_data(caller) or _is_of_numpy(caller)
+        ):
             return
         place, arrived, thread = self._places.of(caller), None, self._thread
         if kind in _ON_HOST:
@@ -401,6 +404,11 @@ def _is_of_optimizer(frame: FrameType | None) -> bool:
     """Whether it may read a counter of steps, which lies on the host beside any GPU."""
     path = frame.f_code.co_filename if frame is not None else ""
     return path.startswith(_OPTIMIZERS) and path != _LBFGS
+
+
+def _is_of_numpy(frame: FrameType | None) -> bool:
+    """Whether it is an index into an array, as of a file of samples, which lies on the host."""
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("numpy.")
 
 
 def is_of_data(frame: FrameType | None) -> bool:

@@ -55,10 +55,7 @@ class Timeline:
     def begin(self) -> None:
         self._thread = threading.get_ident()
         self._undo = [
-            events.watch_optimizers(_nothing, self),
-            events.watch_backward(_nothing, self),
-            events.watch_forward(_nothing, self),
-            events.watch_loader(_nothing, self),
+            events.watch_lanes(self),
             *(
                 replace(torch.Tensor, name, partial(self._reader, METHODS[name][0]))
                 for name in _READING
@@ -141,7 +138,3 @@ class Timeline:
         elif self._collecting:
             self._add(COLLECTOR, "", self._collecting, None)
             self._collecting = 0.0
-
-
-def _nothing(*_: object) -> None:
-    """Only the lanes are of interest."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 OPTIMIZER, BACKWARD, FORWARD, LOADER = "optimizer", "backward", "forward", "loader"
 PASS, GRAD = 0, 1
 """Numbers of `torch.autograd.backward` and `torch.autograd.grad` among backward events."""
+_CALLED = Inside()
+"""By an optimizer's hook: torch goes through its hooks, and none of them can be removed."""
 _BETWEEN = frozenset({interpose.__name__, private.__name__})
 """Modules whose frames stand between a hook's listener and what calls the hook."""
 
@@ -112,10 +114,12 @@ def watch_optimizers(
 
     numbers = Ordinals(_first_parameter)
     doubtful: set[int] = set()
-    ended = 0
+    ended, on = 0, True
 
     def step_ended(optimizer: object, *_: object) -> None:
         nonlocal ended
+        if not on:
+            return
         ended += 1
         if lanes is not None:
             lanes.leave()
@@ -125,7 +129,15 @@ def watch_optimizers(
                 doubtful.add(id(optimizer))
                 return
             number = numbers.of(optimizer)
-        heard(number, optimizer, None)
+        before, _CALLED.now = _CALLED.now, True
+        try:
+            heard(number, optimizer, None)
+        finally:
+            _CALLED.now = before
+
+    def step_begins(*_: object) -> None:
+        if lanes is not None and on:
+            lanes.enter(OPTIMIZER)
 
     def step_skipped(optimizer: object) -> None:
         if skipped is not None:
@@ -134,13 +146,14 @@ def watch_optimizers(
 
     handles = [optim.register_optimizer_step_post_hook(shielded(step_ended))]
     if lanes is not None:
-        before = shielded(lambda *_: lanes.enter(OPTIMIZER))
-        handles.append(optim.register_optimizer_step_pre_hook(before))
+        handles.append(optim.register_optimizer_step_pre_hook(shielded(step_begins)))
     undo_scaler = _watch_scaler(lambda: ended, shielded(step_skipped))
 
     def undo() -> None:
+        nonlocal on
+        on = False
         undo_scaler()
-        for handle in handles:
+        for handle in () if _CALLED.now else handles:
             handle.remove()
 
     return undo
