@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchlint.runtime.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +34,12 @@ class Row:
     flops: float | None = None
     path: str = ""
     row: int = 0
+
+
+def name_of(module: Message) -> str:
+    """Within its root; its class where it has no other name.
+
+    Raises:
+        MalformedError: the instrument has sent no names.
+    """
+    return module.text("name") or module.text("class")

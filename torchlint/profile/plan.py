@@ -117,9 +117,9 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         chosen = max(1, min(chosen, usable - skip))
         if chosen < min(_LEAST, steps or _LEAST):
             raise too_short(seen.steps)
-    why_not = _no_communication(seen)
-    runs = tuple(run for run in wanted(only) if run.name != COMMUNICATION or not why_not)
-    impossible = tuple(f"{run.about} ({why_not})" for run in wanted(only) if run not in runs)
+    asked, why_not = wanted(only), _no_communication(seen)
+    runs = tuple(run for run in asked if run.name != COMMUNICATION or not why_not)
+    impossible = tuple(f"{run.about} ({why_not})" for run in asked if run not in runs)
     passed = sum(skip + each.steps(chosen) for each in runs)
     seconds = seen.start_s * len(runs) + passed * step_s * 1.5
     return Plan(chosen, skip, runs, seconds, impossible)

@@ -42,7 +42,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind
-from torchlint.profile.layers import Row
+from torchlint.profile.layers import Row, name_of
 from torchlint.profile.loaders import objects, place_or_none
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _row(module: Message, whole: float, steps: int, flops: float | None) -> Row:
     kind = module.text("class")
     path, row = place_or_none(module, "place") or ("", 0)
     return Row(
-        name=module.text("name") or kind,
+        name=name_of(module),
         kind=kind,
         share=module.number("self_seconds") / whole if whole > 0 else 0.0,
         calls=module.integer("calls") / steps,

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
+from torchlint.profile.layers import name_of
 from torchlint.profile.loaders import objects, place_or_none
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each line that calls modules which run again."""
     window = evidence.windows["layers"]
     places: dict[tuple[str, int] | None, list[Message]] = {}
-    everything = {_name(module) for module in objects(window.found, "modules")}
+    everything = {name_of(module) for module in objects(window.found, "modules")}
     for module in objects(window.found, "modules"):
         if module.number("recomputed_seconds") > 0 and module.integer("calls"):
             places.setdefault(place_or_none(module, "place"), []).append(module)
@@ -68,7 +69,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     )
     for place, modules in places.items():
         seconds = sum(module.number("recomputed_seconds") for module in modules)
-        names = names_of([_name(module) for module in modules], everything)
+        names = names_of([name_of(module) for module in modules], everything)
         verb = "runs" if len(modules) == 1 else "run"
         step_ms = 1e3 * seconds / window.steps
         yield Observed(
@@ -116,7 +117,3 @@ def names_of(names: list[str], everything: Collection[str]) -> str:
             return f"{parent}.*" if parent else "*"
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _name(module: Message) -> str:
-    return module.text("name") or module.text("class")

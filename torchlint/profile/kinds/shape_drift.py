@@ -37,6 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed, Told
+from torchlint.profile.layers import name_of
 from torchlint.profile.loaders import objects, place_or_none, shown
 from torchlint.runtime.messages import MalformedError
 
@@ -106,20 +107,16 @@ def _fact(modules: list[Message], evidence: Evidence) -> str:
     first, steps = modules[0], evidence.windows["shapes"].steps
     others = f" and {len(modules) - 1} more" if len(modules) > 1 else ""
     counted, examples = _counted(first), _examples(first)
-    return f"{counted} shapes in {steps} steps, as {examples}: {_name(first)}{others}"
+    return f"{counted} shapes in {steps} steps, as {examples}: {name_of(first)}{others}"
 
 
 def _values(modules: list[Message], evidence: Evidence) -> dict[str, object]:
     return {
-        "modules": [_name(each) for each in modules],
+        "modules": [name_of(each) for each in modules],
         "shapes": [text for text, _ in _shapes(modules[0])],
         "fresh_steps": modules[0].integer("fresh"),
         "benchmark": evidence.windows["shapes"].found.flag("benchmark"),
     }
-
-
-def _name(module: Message) -> str:
-    return module.text("name") or module.text("class")
 
 
 def _drifts(module: Message) -> bool:

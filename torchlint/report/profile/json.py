@@ -11,6 +11,8 @@ from torchlint.report.plain_json import laid_out, rounded
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from torchlint.profile.result import Profile
     from torchlint.report.plain_json import Json
 
@@ -31,7 +33,7 @@ def document(result: Profile) -> Json:
     Seconds are seconds, shares are of one step. Measured numbers have six significant figures; what
     is not a finite number, or could not be measured, is None.
     """
-    told = {name: each for name, each in _fields(result).items() if name not in _ELSEWHERE}
+    told = _fields(result, without=_ELSEWHERE)
     if result.timing is None:
         told |= dict.fromkeys(_OF_TIMED_STEPS)
     return {
@@ -43,9 +45,10 @@ def document(result: Profile) -> Json:
     }
 
 
-def _fields(value: object) -> Json:
+def _fields(value: object, without: Collection[str] = ()) -> Json:
     assert is_dataclass(value)
-    return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    names = [each.name for each in fields(value) if each.name not in without]
+    return {name: _plain(getattr(value, name)) for name in names}
 
 
 def _plain(value: object) -> object:

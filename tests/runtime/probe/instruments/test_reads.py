@@ -23,16 +23,6 @@ ROOT = Path(__file__).resolve().parents[4]
 deprecates = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@pytest.fixture(autouse=True)
-def nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tests of this process may have compiled something."""
-    before = private.compiled_frames()
-    monkeypatch.setattr(private, "compiled_frames", lambda: compiled() - before)
-
-
-compiled = private.compiled_frames
-
-
 def watched(user: UserFile, steps: int = 2, name: str = "step") -> dict[str, Any]:
     """What the instrument saw in some calls of the user's function."""
     instrument = reads.install(user.settings)
