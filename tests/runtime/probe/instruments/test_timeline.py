@@ -14,6 +14,8 @@ from torch.utils.data import DataLoader
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe.instruments import timeline
+from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.steps import events
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +79,20 @@ def test_it_stops_to_listen_after_the_first_steps(user: UserFile) -> None:
     assert len(found["ends"]) == timeline.MOST_STEPS
     assert found["spans"][-1]["stop"] <= found["ends"][-1]
     assert (nn.Module.__call__, torch.Tensor.item, torch.autograd.backward) == plain
+
+
+def test_the_optimizer_whose_step_ends_the_last_one_is_part_of_it(user: UserFile) -> None:
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)])
+    watch = timeline.install(user.settings)
+    undo = events.at_anchor(Anchor("optimizer", 0), watch.step)
+    watch.begin()
+    try:
+        for _ in range(timeline.MOST_STEPS + 1):
+            optimizer.step()
+    finally:
+        undo()
+    kinds = [each["kind"] for each in _spans(watch) if each["kind"] != "collector"]
+    assert kinds == ["optimizer"] * timeline.MOST_STEPS
 
 
 def test_other_threads_are_not_on_the_line(user: UserFile) -> None:

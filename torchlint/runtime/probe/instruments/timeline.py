@@ -94,15 +94,21 @@ class Timeline:
     def leave(self) -> None:
         """The part that began last ends."""
         if threading.get_ident() == self._thread and self._open:
-            lane, start, place = self._open.pop()
-            self._add(_KINDS[lane], "", start, place)
+            self._close()
 
     def _stop(self) -> None:
+        """What is open ends now: `optimizer.step` ends a step before it returns."""
+        while self._open:
+            self._close()
         for undo in reversed(self._undo):
             undo()
         self._undo.clear()
         if self._hear in gc.callbacks:
             gc.callbacks.remove(self._hear)
+
+    def _close(self) -> None:
+        lane, start, place = self._open.pop()
+        self._add(_KINDS[lane], "", start, place)
 
     def _add(self, kind: str, name: str, start: float, place: Place | None) -> None:
         if len(self._spans) < MOST_SPANS:
