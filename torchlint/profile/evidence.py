@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 CUT: Final = 0.03
 """Of a step: what costs less is not worth a line."""
+_BUSY: Final = 1.25
+"""Times as long as before: seen for the same steps, one run after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,15 @@ class Window:
         found: what `end()` of the instrument returned; every reader raises MalformedError where
             something is missing.
         others: the windows of the other ranks that sent one, if this rank's took longest.
+        fastest_s: seconds of a step in the fastest tenth, without what the instrument did beside
+            it; None: not known.
     """
 
     steps: int
     seconds: float
     found: Message
     others: tuple[Window, ...] = ()
+    fastest_s: float | None = None
 
     @property
     def step_s(self) -> float:
@@ -84,12 +89,16 @@ class Evidence:
         return self.survey.device == "cuda"
 
     def saved(self, window: Window) -> float:
-        """The share of a step that is saved in a run which alters the program: against the run that
-        only times the loader, which has the same steps, or against the undisturbed one if its
-        steps take longer."""
-        alike = self.windows.get("input")
-        longest = max(self.timing.step_s, alike.step_s if alike else 0.0)
-        return max(0.0, 1.0 - window.step_s / longest)
+        """The share of a step that is saved in a run which alters the program, at most.
+
+        A machine that was busy in that run hides a part of it. So its fastest tenth counts, and it
+        is held against the run that only times the loader, if that took longer: one run is as busy
+        as another. Where it took much longer, its steps are others, which do more.
+        """
+        alike, timed = self.windows.get("input"), self.timing.step_s
+        longest = max(timed, min(alike.step_s, _BUSY * timed)) if alike else timed
+        shortest = window.step_s if window.fastest_s is None else window.fastest_s
+        return max(0.0, 1.0 - min(shortest, window.step_s) / longest)
 
     def at_most(self, seconds: float, window: Window) -> float:
         """The share of a step that some seconds of a window are, at most.

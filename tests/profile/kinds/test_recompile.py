@@ -59,6 +59,24 @@ def test_what_a_step_takes_without_compiling_counts_if_it_is_less(evidence: Make
         assert each.share == pytest.approx(share)
 
 
+def test_the_clock_of_a_busier_run_is_not_held_against_the_step(evidence: MakeEvidence) -> None:
+    """Where a run without compiling says what a step takes."""
+    assert recompile.kind.judge is not None
+    found = {"frames": 9, "in_steps": 9, "last": 9, "seconds": 0.5, "functions": []}
+    found |= {"guards": [], "breaks": [], "given_up": []}
+    stances = {"recompiles": found, "stance": {"known": True}}
+    shares = {}
+    for name in (("recompiles",), ("recompiles", "stance")):
+        windows = {each: stances[each] for each in name}
+        (each,) = recompile.kind.judge(
+            evidence(
+                windows, step_s={"recompiles": 0.01, "stance": 0.002}, timing=timing(step_s=0.006)
+            )
+        )
+        shares[name] = each.share
+    assert list(shares.values()) == pytest.approx([0.5 * 10 / 6, 1 - 2 / 6])
+
+
 def test_it_is_known_whether_something_compiles_again(evidence: MakeEvidence) -> None:
     for in_steps, again in ((1, False), (2, True)):
         windows = evidence({"recompiles": {"in_steps": in_steps}}).windows

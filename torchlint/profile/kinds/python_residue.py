@@ -21,7 +21,8 @@ The part of the step that these calls or pauses take, in the run that watched th
 the limit, the host may have had that time to spare. What waits for the GPU is part of it.
 
 ## When it is silent
-What a data set does is input (TR101), what an optimizer or a module of torch does is training. A
+What a data set does is input (TR101), what an optimizer or a module of torch does is training, and
+the garbage of `torch.compile` is collected while it compiles (TR502). A
 line with fewer than ten looks or calls is left out, since their share is not certain. What is
 written in C and called directly, as the writer of `csv`, has no name and is not seen.
 

@@ -99,10 +99,14 @@ def _share(evidence: Evidence) -> float | None:
     more: guards that fail and garbage are no part of the former."""
     window, without = evidence.windows["recompiles"], evidence.windows.get("stance")
     seconds = window.found.number_or_none("seconds")
-    shares = [] if seconds is None else [evidence.at_most(seconds, window)]
     if without is not None and without.found.flag("known"):
-        shares.append(evidence.saved(without))
-    return min(max(shares), _MOST_SHARE) if shares else None
+        by_clock = 0.0 if seconds is None else seconds / window.seconds
+        share = max(by_clock, evidence.saved(without))
+    elif seconds is not None:
+        share = evidence.at_most(seconds, window)
+    else:
+        return None
+    return min(share, _MOST_SHARE)
 
 
 def _fact(found: Message, steps: int) -> str:

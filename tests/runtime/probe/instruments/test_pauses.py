@@ -9,6 +9,7 @@ import logging
 import pickle
 import threading
 import time
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -163,6 +164,18 @@ def test_pauses_of_the_garbage_collector_are_timed(user: UserFile) -> None:
     assert 0 <= found["full_collections"] < found["collections"]
     assert 0 < found["gc_seconds"] < 5
     assert found["asked"] == []
+
+
+def test_the_garbage_of_a_compiler_is_part_of_compiling(user: UserFile) -> None:
+    compiler = ModuleType("torch._dynamo.of_this_test")
+    exec("def compile(call):\n    call()\n", vars(compiler))
+    before = gc.get_threshold()
+    gc.set_threshold(100)
+    try:
+        found = watched(user, lambda: compiler.compile(user.module.makes_cycles))
+    finally:
+        gc.set_threshold(*before)
+    assert found["collections"] <= 2  # what the loop around it has made
 
 
 def test_collections_that_the_user_asks_for_have_a_line(user: UserFile) -> None:

@@ -55,8 +55,10 @@ _TIMED = (
     ("logging:Logger", "handle", "logging"),
 )
 """What may hold the interpreter from beginning to end, or has no frame since it is written in C."""
-_TRAINING = ("torch.nn", "torch.autograd", "torch.optim", "torch._dynamo", "torch._inductor")
+_COMPILING = ("torch._dynamo", "torch._inductor")
+_TRAINING = ("torch.nn", "torch.autograd", "torch.optim", *_COMPILING)
 _LOADING = "torch.utils.data"
+"""What a data set does is input."""
 _NO_RESIDUE = ""
 _FRAMES: Callable[[], dict[int, FrameType]] | None = getattr(sys, "_current_frames", None)
 
@@ -91,8 +93,9 @@ class Pauses:
         """Nothing belongs to a single step."""
 
     def end(self) -> dict[str, object]:
-        """Seconds: `gc_seconds` of `collections` that came by themselves, `asked` ones by line,
-        `residue` by line and what it is. `samples` of a residue are 0 if it was only timed."""
+        """Seconds: `gc_seconds` of `collections` that came by themselves, but not while something
+        was compiled, `asked` ones by line, `residue` by line and what it is. `samples` of a residue
+        are 0 if it was only timed."""
         self._sampler.end()
         self._timer.end()
         sampled, timed = self._sampler.found, self._timer.found
@@ -174,7 +177,8 @@ class _Collector:
         if getattr(self._asking, "now", False):
             return
         if phase == "start":
-            self._begun = time.perf_counter()
+            compiles = _is_inside(sys._getframe(1), _COMPILING)
+            self._begun = 0.0 if compiles else time.perf_counter()
         elif self._begun:
             self._seconds += time.perf_counter() - self._begun
             self._count += 1
@@ -293,19 +297,19 @@ def _residue(places: Places, frame: FrameType | None, what: str | None) -> Resid
         path = places.path_of(frame.f_code)
         if path is not None:
             place = (path, frame.f_lineno)
-            return (place, what) if what and not _loads(frame) else None
+            return (place, what) if what and not _is_inside(frame, (_LOADING,)) else None
         kind = _kind_of(str(frame.f_globals.get("__name__")))
         what = None if kind == _NO_RESIDUE else kind or what
         frame = frame.f_back
     return None
 
 
-def _loads(frame: FrameType | None) -> bool:
-    """Whether a loader has called it: what a dataset reads is input."""
+def _is_inside(frame: FrameType | None, modules: tuple[str, ...]) -> bool:
+    """Whether a function of one of these modules has called it."""
     for _ in range(_MOST_FRAMES):
         if frame is None:
             return False
-        if str(frame.f_globals.get("__name__")).startswith(_LOADING):
+        if str(frame.f_globals.get("__name__")).startswith(modules):
             return True
         frame = frame.f_back
     return False

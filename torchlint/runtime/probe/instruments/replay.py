@@ -76,6 +76,12 @@ class Replay:
             self._undo.append(replace(DataLoader, "__iter__", self._timed_start))
             self._undo.append(replace(iterator, "__next__", self._next))
 
+    @property
+    def beside_s(self) -> float:
+        """Seconds of `real_s` so far; where a batch ends a step, of that one as well."""
+        open_s = 0.0 if self._since is None else time.perf_counter() - self._since
+        return self._real_s + open_s
+
     def step(self) -> None:
         self._steps += 1
 

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import torch
@@ -22,8 +23,16 @@ if TYPE_CHECKING:
 _NEVER = 1 << 62
 
 
+_BLOCKS = 10
+"""Parts of a window, of which the fastest one says how long a step takes if nothing disturbs it."""
+
+
 class Instrument(Protocol):
-    """What `install(settings)` of a module in `probe.instruments` returns."""
+    """What `install(settings)` of a module in `probe.instruments` returns.
+
+    One may have `beside_s`: seconds since the window began that went into its own work, on the
+    thread that takes the steps.
+    """
 
     def begin(self) -> None: ...
     def step(self) -> None: ...
@@ -64,6 +73,7 @@ class Window:
         self.steps = 0
         self._lock = threading.Lock()
         self._begun: float | None = None
+        self._ends: list[float] = []
         self._done = False
 
     def boundary(self) -> None:
@@ -77,6 +87,7 @@ class Window:
             if self._begun is None:
                 self._begin()
                 return
+            self._ends.append(self._clock())
             for instrument in self._instruments.values():
                 instrument.step()
             if self.steps - self._settings.skip > self._settings.steps:
@@ -102,6 +113,12 @@ class Window:
             instrument.begin()
         self._wait_for_gpu()
         self._begun = time.perf_counter()
+        self._ends = [self._clock()]
+
+    def _clock(self) -> float:
+        """Seconds, without those of the instruments that say theirs."""
+        beside = sum(getattr(each, "beside_s", 0.0) for each in self._instruments.values())
+        return time.perf_counter() - beside
 
     def _report(self, *, finished: bool = False) -> None:
         self._done = True
@@ -110,9 +127,18 @@ class Window:
         seconds = time.perf_counter() - self._begun
         found = {name: instrument.end() for name, instrument in self._instruments.items()}
         steps = self._seen
-        self._link.send({"type": "window", "steps": steps, "seconds": seconds, "found": found})
+        message = {"steps": steps, "seconds": seconds, "fastest_s": self._fastest_s()}
+        self._link.send({"type": "window", **message, "found": found})
         if not finished and not has_ranks():
             self._link.wait_to_be_killed()
+
+    def _fastest_s(self) -> float | None:
+        """Seconds of a step in the fastest tenth of the window; None on a GPU, where the host only
+        queues steps."""
+        if uses_gpu(self._settings.device, torch.cuda):
+            return None
+        size = max(1, self._seen // _BLOCKS)
+        return min(stop - start for start, stop in pairwise(self._ends[::size])) / size
 
     def _wait_for_gpu(self) -> None:
         if uses_gpu(self._settings.device, torch.cuda):
