@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -44,13 +45,15 @@ class Planted:
 @dataclass(frozen=True)
 class Case:
     """A script with what was planted in it, and the text that takes it out again. `layer` is the
-    costliest one, a part of its line, and its share of the forward time."""
+    costliest one, a part of its line, and its share of the forward time. It is left out without
+    the package that it `needs`."""
 
     script: str
     planted: tuple[Planted, ...] = ()
     fix: tuple[str, str] | None = None
     layer: tuple[str, str, float] | None = None
     options: tuple[str, ...] = ()
+    needs: str = ""
 
 
 def about(key: str, value: float, within: float) -> Number:
@@ -79,6 +82,11 @@ CASES = (
             Planted("TR201", "one float a step", _reads("float", 1)),
             Planted("TR201", "two items a step", _reads("item", 2)),
         ),
+    ),
+    Case(
+        "reads_callback",
+        (Planted("TR201", "one item a step", _reads("item", 1)),),
+        needs="pytorch_lightning",
     ),
     Case(
         "padded",
@@ -157,6 +165,12 @@ def main() -> int:
     given = parser.parse_args()
     wanted = set(filter(None, given.only.split(",")))
     cases = [case for case in CASES if not wanted or case.script in wanted]
+    missing = {
+        case.script: case.needs for case in cases if case.needs and not find_spec(case.needs)
+    }
+    for script, package in missing.items():
+        print(f"{script} is left out: {package} is not installed", file=sys.stderr)
+    cases = [case for case in cases if case.script not in missing]
     results = [judged(case, given.runs, with_verify=given.verify) for case in cases]
     print("| script | held | ceilings | verify |\n|---|---|---|---|")
     for each in results:
