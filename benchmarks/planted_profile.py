@@ -101,6 +101,8 @@ CASES = (
         "recompiles",
         (Planted("TR502", "def decayed", lambda values: values["frames"] > 20),),
         ("dynamic=False", "dynamic=True"),
+        # Each step compiles longer than the last; verify would warm up for many more of them.
+        options=("--warmup", "30"),
     ),
     Case("heavy_layer", layer=("wide", "self.wide(", 0.86)),
     Case(

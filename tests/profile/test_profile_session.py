@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.profile.conftest import survey, timing
+from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile import session
 from torchlint.profile.evidence import Window
 from torchlint.runtime.environment import malloc_settings
+from torchlint.runtime.failures import Failed
 from torchlint.runtime.messages import Message
 from torchlint.runtime.program import script
+from torchlint.verify.errors import VerifyError
 from torchlint.verify.request import Request
 
 if TYPE_CHECKING:
@@ -35,8 +38,9 @@ class Silent:
 
 @pytest.fixture
 def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
-    """`profiled(found, only=…)`: a profile whose runs start no process, and its jobs by their first
-    instrument. `found` is what the instruments say."""
+    """`profiled(found, only=…, saved=…)`: a profile whose runs start no process, and its jobs by
+    their first instrument. `found` is what the instruments say, `saved` what is saved by those that
+    change a step."""
     (tmp_path / "train.py").write_text("")
     monkeypatch.chdir(tmp_path)
     jobs: dict[str, Job] = {}
@@ -49,15 +53,27 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
         return {name: Window(10, 0.1, Message(name, saying.get(name, {}))) for name in names}
 
     monkeypatch.setattr(session, "watch", watch)
+
+    def share_saved(*given: Any, **_: object) -> float | None:
+        share = altered[given[3]]
+        if isinstance(share, Exception):
+            raise share
+        return share
+
+    altered: dict[str, Any] = {"replay": 0.0}
+    monkeypatch.setattr(session, "share_saved", share_saved)
     monkeypatch.setattr(session, "time_steps", lambda *_, **__: timing())
     monkeypatch.setattr(
         session, "Looker", lambda *_: SimpleNamespace(look_at_original=lambda _: look)
     )
 
     def profile(
-        found: dict[str, dict[str, Any]] | None = None, only: tuple[str, ...] = ()
+        found: dict[str, dict[str, Any]] | None = None,
+        only: tuple[str, ...] = (),
+        saved: dict[str, Any] | None = None,
     ) -> tuple[Profile, dict[str, Job]]:
         saying.update(found or {})
+        altered.update(saved or {})
         request = Request(script("train.py", ()))
         return session.profile(request, only, (), Silent()), jobs
 
@@ -100,4 +116,32 @@ def test_what_cannot_be_read_is_named_and_leaves_the_rest(profiled: Profiled) ->
     result, _ = profiled(found, only=("operations", "memory"))
     assert any(each.startswith("facts (kernels: why is 7") for each in result.not_measured)
     assert any(each.startswith("kernels (kernels: why is 7") for each in result.not_measured)
+    assert result.exit == 0
+
+
+WAITS = {"input": {"loaders": [loader(wait_s=0.05)]}}
+
+
+def test_what_changes_a_step_is_timed_and_no_instrument_of_its_cost(profiled: Profiled) -> None:
+    result, jobs = profiled(WAITS, only=("input",), saved={"replay": 0.4})
+    (found,) = result.findings
+    assert (found.code, found.share) == ("TR101", 0.4)
+    assert set(jobs) == {"input"}
+    assert set(result.costs) == {"input"}
+
+
+@pytest.mark.parametrize(
+    ("share", "why"),
+    [
+        (None, "this version of torch cannot"),
+        (Failed("died", "It was killed"), "It was killed"),
+        (VerifyError("The script ended too soon.", code=6), "The script ended too soon"),
+    ],
+)
+def test_what_could_not_be_changed_is_named_and_nothing_is_said_of_it(
+    profiled: Profiled, share: Any, why: str
+) -> None:
+    result, _ = profiled(WAITS, only=("input",), saved={"replay": share})
+    assert result.findings == ()
+    assert f"input, one batch again and again ({why})" in result.not_measured
     assert result.exit == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.profile.timing import timing_of
+from torchlint.profile.timing import saved_at_most, timing_of
 from torchlint.verify.measure.rotation import Block
 
 
@@ -41,3 +41,17 @@ def test_on_a_gpu_the_host_and_the_step_have_times_of_their_own() -> None:
     block = Block(10, 0.2, 0.2, 0.5, 300.0, None)
     found = timing_of({"a": (block, block)}, 10)
     assert (found.step_s, found.host_s) == (0.05, pytest.approx(0.02))
+
+
+def test_what_is_saved_has_the_doubt_of_its_rounds_on_top() -> None:
+    plain, steady = [0.01, 0.011, 0.012, 0.01], [0.005, 0.0055, 0.006, 0.005]
+    assert saved_at_most(steady, plain) == pytest.approx(0.5)  # both slow down together
+    shaky = [0.0051, 0.0053, 0.0062, 0.005]
+    assert 0.5 < saved_at_most(shaky, plain) < 0.53
+    wild = [0.003, 0.009, 0.006, 0.005]
+    assert saved_at_most(wild, plain) == pytest.approx(1 - 0.5 / 1.1, abs=0.01)
+    assert saved_at_most([0.005], [0.01]) == pytest.approx(1 - 0.5 / 1.1)
+
+
+def test_nothing_is_saved_by_what_takes_longer() -> None:
+    assert saved_at_most([0.02] * 3, [0.01] * 3) == 0.0

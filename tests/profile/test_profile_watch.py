@@ -30,9 +30,6 @@ def test_each_instrument_gets_its_part(scene: Scene) -> None:
     assert sorted(found) == ["reads", "shapes"]
     assert found["reads"].step_s == pytest.approx(0.05)
     assert found["reads"].found.integer("n") == 1
-    assert found["reads"].fastest_s is None
-    more = SEEN.replace("steps", "fastest_s=0.04, steps", 1)
-    assert look(scene, more + "link.wait()")["shapes"].fastest_s == 0.04
 
 
 def test_a_script_that_ends_in_its_window_has_told_enough(scene: Scene) -> None:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 CUT: Final = 0.03
 """Of a step: what costs less is not worth a line."""
-_BUSY: Final = 1.25
-"""Times as long as before: seen for the same steps, one run after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +47,12 @@ class Window:
         found: what `end()` of the instrument returned; every reader raises MalformedError where
             something is missing.
         others: the windows of the other ranks that sent one, if this rank's took longest.
-        fastest_s: seconds of a step in the fastest tenth, without what the instrument did beside
-            it; None: not known.
     """
 
     steps: int
     seconds: float
     found: Message
     others: tuple[Window, ...] = ()
-    fastest_s: float | None = None
 
     @property
     def step_s(self) -> float:
@@ -74,6 +69,8 @@ class Evidence:
         timing: the undisturbed run.
         windows: by name of the instrument, of the rank that took longest; one that failed is
             missing.
+        saved: by name of the instrument that changes what a step does, the share of a step that
+            this saves at most, timed in turns with the program as it is.
         processors: that this process may use.
         ranks: processes that take steps.
     """
@@ -81,24 +78,13 @@ class Evidence:
     survey: Survey
     timing: Timing
     windows: Mapping[str, Window] = field(default_factory=dict)
+    saved: Mapping[str, float] = field(default_factory=dict)
     processors: int = 1
     ranks: int = 1
 
     @property
     def on_gpu(self) -> bool:
         return self.survey.device == "cuda"
-
-    def saved(self, window: Window) -> float:
-        """The share of a step that is saved in a run which alters the program, at most.
-
-        A machine that was busy in that run hides a part of it. So its fastest tenth counts, and it
-        is held against the run that only times the loader, if that took longer: one run is as busy
-        as another. Where it took much longer, its steps are others, which do more.
-        """
-        alike, timed = self.windows.get("input"), self.timing.step_s
-        longest = max(timed, min(alike.step_s, _BUSY * timed)) if alike else timed
-        shortest = window.step_s if window.fastest_s is None else window.fastest_s
-        return max(0.0, 1.0 - min(shortest, window.step_s) / longest)
 
     def at_most(self, seconds: float, window: Window) -> float:
         """The share of a step that some seconds of a window are, at most.

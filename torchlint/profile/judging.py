@@ -105,7 +105,8 @@ def facts_of(evidence: Evidence) -> tuple[Fact, ...]:
 
 
 def _was_watched(kind: Kind, evidence: Evidence) -> bool:
-    return all(name in evidence.windows for name in kind.instruments)
+    known = evidence.windows.keys() | evidence.saved.keys()
+    return known.issuperset(kind.instruments)
 
 
 def unjudged(judged: Judged, instruments: Collection[str]) -> tuple[str, ...]:

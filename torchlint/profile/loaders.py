@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.messages import MalformedError, Message
@@ -11,7 +11,8 @@ from torchlint.runtime.messages import MalformedError, Message
 if TYPE_CHECKING:
     from torchlint.profile.evidence import Evidence, Window
 
-_MOST_SHARE: Final = 0.99
+_TRUST: Final = 1.1
+"""How much more than the wait that was seen may be gained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +125,7 @@ def _loader(each: Message) -> Loader:
     )
 
 
-def input_share(evidence: Evidence) -> float:
-    """Part of a step that would be saved if batches cost nothing, from 0 to below 1, by the run
-    that replays batches. What the replay still loaded is subtracted.
-
-    Raises:
-        MalformedError: the instrument `replay` sent something odd.
-    """
-    replay = evidence.windows["replay"]
-    loaded_s = replay.found.number("real_s")
-    without = replace(replay, seconds=max(0.0, replay.seconds - loaded_s))
-    return min(evidence.saved(without), _MOST_SHARE)
+def waited_share(loader: Loader, evidence: Evidence) -> float:
+    """What a step is shorter at most if this loader's batches cost nothing, as a share of it."""
+    window = evidence.windows["input"]
+    return min(evidence.saved["replay"], _TRUST * loader.blocked_s / window.seconds)

@@ -27,10 +27,9 @@ class Diagnostic:
     Args:
         name: what `--only` calls it.
         about: says it to people.
-        instruments: of the probe.
+        instruments: of the probe; of those that alter, each is tried.
         most: steps that are enough for it, where other runs have more.
-        alters: it shows what a step would take otherwise, so its own says nothing of what watching
-            costs.
+        alters: it changes what a step does, and is timed in turns with the program as it is.
         own_malloc: without the settings that keep the C library from giving memory back.
     """
 
@@ -48,7 +47,7 @@ class Diagnostic:
 
 REPLAY: Final = "replay"
 WITHOUT_RECOMPILING: Final = Diagnostic(
-    "recompiles", "the step without compiling again", ("stance",), alters=True
+    "recompiles", "the step without compiling again", ("stance", "uncompiled"), alters=True
 )
 """Only where something is compiled again and again."""
 WITHOUT_CHECKPOINTS: Final = Diagnostic(

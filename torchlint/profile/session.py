@@ -26,7 +26,7 @@ from torchlint.profile.plan import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, lef
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, sweep
 from torchlint.profile.timeline import spans_of, typical
-from torchlint.profile.timing import time_steps
+from torchlint.profile.timing import share_saved, time_steps
 from torchlint.profile.watch import watch
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
@@ -116,6 +116,7 @@ class _Found:
     plan: Plan | None = None
     timing: Timing | None = None
     windows: dict[str, Window] = field(default_factory=dict)
+    saved: dict[str, float] = field(default_factory=dict)
     sweep: Sweep | None = None
     ran: set[str] = field(default_factory=set)
     costs: dict[str, float] = field(default_factory=dict)
@@ -165,20 +166,29 @@ class _Session:
             declared,
             anchor=look.anchor,
             ranks=seen.processes,
-            twice=room_for_runs(seen, psutil.virtual_memory().available / 2**20) > 1
-            and seen.device != "cuda",
+            twice=self._two_fit(seen) and seen.device != "cuda",
             timeout_s=self._patience_s(seen.step_s * (declared.steps + 2)),
         )
         if self._wished is not None:
             self._sweep(self._wished, look.anchor, declared)
             return
         for each in planned.diagnostics:
-            self._watcher.stage(f"Watching {each.about}")
-            self._watch(each, planned)
+            self._look(each, planned, declared)
         for each, is_needed in _ONLY_WHERE:
             if self._is_so(is_needed):
-                self._watcher.stage(f"Watching {each.about}")
-                self._watch(each, planned)
+                self._look(each, planned, declared)
+
+    def _look(self, run: Diagnostic, planned: Plan, declared: DeclaredPlan) -> None:
+        """One run, or two in turns; if it fails, the others still tell something."""
+        self._watcher.stage(f"{'Timing' if run.alters else 'Watching'} {run.about}")
+        try:
+            if run.alters:
+                self._alter(run, declared)
+            else:
+                self._watch(run, planned)
+        except (Failed, VerifyError) as failed:
+            self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
+        self._found.ran.add(run.name)
 
     def _is_so(self, asked: Callable[[Mapping[str, Window]], bool]) -> bool:
         try:
@@ -207,7 +217,11 @@ class _Session:
             self._found.missing.append(f"{what} ({failed.message.rstrip('.')})")
 
     def _watch(self, run: Diagnostic, planned: Plan) -> None:
-        """One run with its instruments; if it fails, the others still tell something."""
+        """One run with its instruments.
+
+        Raises:
+            Failed: the script failed, or ended before its window.
+        """
         seen, timing = self._found.seen, self._found.timing
         assert seen is not None
         assert timing is not None
@@ -223,20 +237,45 @@ class _Session:
         if run.own_malloc:
             job = replace(job, environment=_without_malloc(job.environment))
         expected_s = seen.step_s * (planned.skip + steps)
-        try:
-            windows = watch(job, self._workspace, timeout_s=self._patience_s(expected_s))
-        except Failed as failed:
-            self._found.ran.add(run.name)
-            self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
-            return
-        self._found.ran.add(run.name)
+        windows = watch(job, self._workspace, timeout_s=self._patience_s(expected_s))
         if min((each.steps for each in windows.values()), default=0) < _FEWEST_STEPS:
             self._found.missing.append(f"{run.about} (the script ended after too few steps)")
             return
         self._found.windows.update(windows)
-        if not run.alters:
-            window = next(iter(windows.values()))
-            self._found.costs[run.about] = window.step_s / timing.step_s
+        window = next(iter(windows.values()))
+        self._found.costs[run.about] = window.step_s / timing.step_s
+
+    def _alter(self, run: Diagnostic, declared: DeclaredPlan) -> None:
+        """The program with something of a step left out, beside the program as it is.
+
+        Raises:
+            Failed: one of them failed.
+            VerifyError: one ended before a block was measured.
+        """
+        seen, timing = self._found.seen, self._found.timing
+        assert seen is not None
+        assert seen.anchor is not None
+        assert timing is not None
+        for instrument in run.instruments:
+            share = share_saved(
+                self._jobs,
+                self._workspace,
+                declared,
+                instrument,
+                anchor=seen.anchor,
+                ranks=seen.processes,
+                undisturbed_s=None if self._two_fit(seen) else timing.step_s,
+                timeout_s=self._patience_s(seen.step_s * (declared.steps + 2)),
+            )
+            if share is None:
+                self._found.missing.append(f"{run.about} (this version of torch cannot)")
+                return
+            self._found.saved[instrument] = share
+
+    @staticmethod
+    def _two_fit(seen: Survey) -> bool:
+        """Whether the memory holds the program twice."""
+        return room_for_runs(seen, psutil.virtual_memory().available / 2**20) > 1
 
     def _patience_s(self, seconds: float) -> float:
         """How long a run may be silent that should take so many seconds."""
@@ -278,7 +317,12 @@ class _Session:
         if found.seen is None or found.timing is None:
             return base
         evidence = Evidence(
-            found.seen, found.timing, dict(found.windows), processors(), found.seen.processes
+            found.seen,
+            found.timing,
+            dict(found.windows),
+            dict(found.saved),
+            processors(),
+            found.seen.processes,
         )
         lanes = lanes_of(evidence)
         trace = self._readable("time line", _trace, evidence)

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from torchlint.runtime.probe.settings import Anchor
+    from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
     from torchlint.verify.jobs import Jobs
     from torchlint.verify.measure.rotation import Block
     from torchlint.verify.result import DeclaredPlan
 
+ALTERED: Final = "altered"
 _ALPHA: Final = 0.05
+_MOST_DOUBT: Final = math.log(1.1)
+"""What is added to what was seen to be saved. Wider intervals bound nothing."""
 
 
 def time_steps(
@@ -46,8 +50,69 @@ def time_steps(
         VerifyError: it ended before a block was measured.
     """
     names = (ORIGINAL, AGAIN) if twice else (ORIGINAL,)
+    running = {name: jobs.job(Variant(name, ()), MEASURE, anchor=anchor) for name in names}
+    blocks = _in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
+    return timing_of(blocks, plan.warmup)
+
+
+def share_saved(
+    jobs: Jobs,
+    workspace: Workspace,
+    plan: DeclaredPlan,
+    instrument: str,
+    *,
+    anchor: Anchor,
+    ranks: int,
+    undisturbed_s: float | None,
+    timeout_s: float,
+) -> float | None:
+    """The share of a step that an instrument saves at most which changes what it does: the upper
+    end of the interval over rounds in which the program as it is and the changed one take turns.
+
+    Args:
+        undisturbed_s: seconds of a step, to hold the changed one against if the memory does not
+            hold both; None: they take turns.
+
+    Returns:
+        From 0 to below 1; None if this version of torch cannot do that.
+
+    Raises:
+        Failed: a run failed.
+        VerifyError: it ended before a block was measured.
+    """
+    altered = jobs.job(Variant(ALTERED, ()), MEASURE, anchor=anchor, instruments=(instrument,))
+    running = {ALTERED: altered}
+    if undisturbed_s is None:
+        running[ORIGINAL] = jobs.job(Variant(ORIGINAL, ()), MEASURE, anchor=anchor)
+    blocks = _in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
+    if not all(block.altered for block in blocks[ALTERED]):
+        return None
+    without = [block.seconds for block in blocks[ALTERED]]
+    plain = [block.seconds for block in blocks.get(ORIGINAL, ())]
+    return saved_at_most(without, plain or [undisturbed_s or 0.0] * len(without))
+
+
+def saved_at_most(without: Sequence[float], plain: Sequence[float]) -> float:
+    """The share of a step that is saved, by seconds of a step in the same rounds.
+
+    The median of what the rounds save, and as much more as their interval is wide on one side.
+    """
+    logs = [math.log(one / other) for one, other in zip(plain, without, strict=True)]
+    sd = statistics.stdev(logs) if len(logs) > 1 else 0.0
+    half = min(half_width(sd, len(logs), _ALPHA), _MOST_DOUBT)
+    return max(0.0, -math.expm1(-statistics.median(logs) - half))
+
+
+def _in_turns(
+    jobs: Mapping[str, Job],
+    workspace: Workspace,
+    plan: DeclaredPlan,
+    *,
+    ranks: int,
+    timeout_s: float,
+) -> dict[str, tuple[Block, ...]]:
     done = rotate(
-        {name: jobs.job(Variant(name, ()), MEASURE, anchor=anchor) for name in names},
+        jobs,
         workspace,
         warmup=plan.warmup,
         settle=plan.settle,
@@ -61,7 +126,7 @@ def time_steps(
         raise VerifyError(
             "The script ended before a step could be measured; let it train longer.", code=6
         )
-    return timing_of(done.blocks, plan.warmup)
+    return done.blocks
 
 
 def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int) -> Timing:

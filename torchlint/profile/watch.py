@@ -83,10 +83,5 @@ def _windows(message: Message, instruments: tuple[str, ...]) -> dict[str, Window
     )
     if found is None or steps < 1 or seconds <= 0:
         raise MalformedError(f"a window of {steps} steps in {seconds} s")
-    fastest_s = message.number_or_none("fastest_s")
     parts = {name: found.part(name) for name in instruments}
-    return {
-        name: Window(steps, seconds, part, fastest_s=fastest_s)
-        for name, part in parts.items()
-        if part is not None
-    }
+    return {name: Window(steps, seconds, part) for name, part in parts.items() if part is not None}

@@ -52,29 +52,20 @@ def test_what_a_step_takes_without_compiling_counts_if_it_is_less(evidence: Make
     assert recompile.kind.judge is not None
     found = {"frames": 9, "in_steps": 9, "last": 9, "seconds": 0.5, "functions": []}
     found |= {"guards": [], "breaks": [], "given_up": []}
-    for known, step_s, share in ((True, 0.001, 0.9), (True, 0.008, 0.5), (False, 0.001, 0.5)):
-        stances = {"recompiles": found, "stance": {"known": known}}
-        seen = evidence(stances, step_s={"stance": step_s}, timing=timing(step_s=0.01))
+    for saved, share in (
+        ({"stance": 0.9, "uncompiled": 0.7}, 0.9),
+        ({"stance": 0.2, "uncompiled": 0.6}, 0.6),
+        ({"stance": 0.2}, 0.5),
+        ({}, 0.8),
+    ):
+        seen = evidence(
+            {"recompiles": found},
+            saved=saved,
+            step_s={"recompiles": 0.01},
+            timing=timing(step_s=0.00625),
+        )
         (each,) = recompile.kind.judge(seen)
         assert each.share == pytest.approx(share)
-
-
-def test_the_clock_of_a_busier_run_is_not_held_against_the_step(evidence: MakeEvidence) -> None:
-    """Where a run without compiling says what a step takes."""
-    assert recompile.kind.judge is not None
-    found = {"frames": 9, "in_steps": 9, "last": 9, "seconds": 0.5, "functions": []}
-    found |= {"guards": [], "breaks": [], "given_up": []}
-    stances = {"recompiles": found, "stance": {"known": True}}
-    shares = {}
-    for name in (("recompiles",), ("recompiles", "stance")):
-        windows = {each: stances[each] for each in name}
-        (each,) = recompile.kind.judge(
-            evidence(
-                windows, step_s={"recompiles": 0.01, "stance": 0.002}, timing=timing(step_s=0.006)
-            )
-        )
-        shares[name] = each.share
-    assert list(shares.values()) == pytest.approx([0.5 * 10 / 6, 1 - 2 / 6])
 
 
 def test_it_is_known_whether_something_compiles_again(evidence: MakeEvidence) -> None:

@@ -36,9 +36,8 @@ def test_what_a_step_is_shorter_without_checkpoints_counts_if_it_is_more(
 ) -> None:
     assert recomputed.kind.judge is not None
     layers = {"modules": [module("a", 0.1), module("b", 0.05, row=12)]}
-    for known, step_s, shares in ((True, 0.007, [0.2, 0.1]), (False, 0.007, [0.1, 0.05])):
-        seen = {"layers": layers, "uncheckpointed": {"known": known}}
-        found = recomputed.kind.judge(evidence(seen, step_s={"uncheckpointed": step_s}))
+    for saved, shares in ({"uncheckpointed": 0.3}, [0.2, 0.1]), ({}, [0.1, 0.05]):
+        found = recomputed.kind.judge(evidence({"layers": layers}, saved=saved))
         assert [each.share for each in found] == pytest.approx(shares)
 
 

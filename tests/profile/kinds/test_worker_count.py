@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
 
 def judged(
-    evidence: MakeEvidence, workers: int, processors: int, replayed_s: float = 0.008, ranks: int = 1
+    evidence: MakeEvidence,
+    workers: int,
+    processors: int,
+    saved: float = 0.2,
+    ranks: int = 1,
+    **more: Any,
 ) -> Any:
-    found = {
-        "input": {"loaders": [loader(workers=workers, samples_s=0.0, collate_s=0.0)]},
-        "replay": {"real_s": 0.0},
-    }
-    seen = evidence(found, step_s={"replay": replayed_s}, processors=processors, ranks=ranks)
+    each = loader(workers=workers, samples_s=0.0, collate_s=0.0, **more)
+    found = {"input": {"loaders": [each]}}
+    seen = evidence(found, saved={"replay": saved}, processors=processors, ranks=ranks)
     assert worker_count.kind.judge is not None
     return list(worker_count.kind.judge(seen))
 
@@ -44,4 +47,5 @@ def test_about_as_many_are_fine(evidence: MakeEvidence, workers: int, processors
 
 
 def test_where_input_costs_nothing_their_number_does_not_matter(evidence: MakeEvidence) -> None:
-    assert judged(evidence, 8, 2, replayed_s=0.0099) == []
+    assert judged(evidence, 8, 2, saved=0.01) == []
+    assert judged(evidence, 8, 2, wait_s=0.01) == []

@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import input_share, loaders_of, processors_of_a_rank, shown
+from torchlint.profile.loaders import loaders_of, processors_of_a_rank, shown, waited_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 0.01
 """Of a step; less is no finding."""
-_TRUST: Final = 1.1
-"""How much more than the wait that was seen may be gained."""
 _MOST_SHARE: Final = 0.99
 
 kind = Kind(
@@ -73,8 +71,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
 
 def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
     window = evidence.windows["input"]
-    blocked = loader.blocked_s / window.seconds
-    share = min(input_share(evidence), _TRUST * blocked, _MOST_SHARE)
+    share = min(waited_share(loader, evidence), _MOST_SHARE)
     if share < _LEAST:
         return
     wait_ms = 1e3 * loader.blocked_s / window.steps

@@ -12,13 +12,13 @@ never been compiled.
 
 ## How it is seen
 By dynamo's own counters, after each step. If dynamo says so, also by its clock, and by its record
-of what was compiled and why. Where something is compiled again, one more run does the same steps
-under `torch.compiler.set_stance("eager_on_recompile")` (torch 2.6 and later): what has no compiled
-code runs without it.
+of what was compiled and why. Where something is compiled again, the step is timed once more, in
+turns with the program as it is, under `torch.compiler.set_stance("eager_on_recompile")` and under
+`"force_eager"` (torch 2.6 and later): what has no compiled code runs without it, or all does.
 
 ## What the ceiling means
-The step time if nothing were compiled in these steps, by dynamo's clock or by the run that does not
-compile, whichever gains more: dynamo's clock leaves out the guards that fail and the garbage. A run
+The step time if nothing were compiled in these steps, by dynamo's clock or by the runs that do not
+compile, whichever gains most: dynamo's clock leaves out the guards that fail and the garbage. A run
 that goes on until every variant is compiled gains less. Where the function was given up there is no
 ceiling.
 
@@ -97,16 +97,12 @@ def recompiles(windows: Mapping[str, Window]) -> bool:
 def _share(evidence: Evidence) -> float | None:
     """What compiling takes by dynamo's clock, or what a step is shorter without it, if that is
     more: guards that fail and garbage are no part of the former."""
-    window, without = evidence.windows["recompiles"], evidence.windows.get("stance")
+    window = evidence.windows["recompiles"]
     seconds = window.found.number_or_none("seconds")
-    if without is not None and without.found.flag("known"):
-        by_clock = 0.0 if seconds is None else seconds / window.seconds
-        share = max(by_clock, evidence.saved(without))
-    elif seconds is not None:
-        share = evidence.at_most(seconds, window)
-    else:
-        return None
-    return min(share, _MOST_SHARE)
+    saved = [evidence.saved[each] for each in ("stance", "uncompiled") if each in evidence.saved]
+    if saved:
+        return min(max(*saved, (seconds or 0.0) / window.seconds), _MOST_SHARE)
+    return None if seconds is None else min(evidence.at_most(seconds, window), _MOST_SHARE)
 
 
 def _fact(found: Message, steps: int) -> str:

@@ -100,10 +100,7 @@ def _share(evidence: Evidence, seconds: float, whole: float) -> float:
         whole: seconds that all modules take the second time.
     """
     share = evidence.at_most(seconds, evidence.windows["layers"])
-    without = evidence.windows.get("uncheckpointed")
-    if without is None or not without.found.flag("known"):
-        return share
-    return max(share, evidence.saved(without) * seconds / whole)
+    return max(share, evidence.saved.get("uncheckpointed", 0.0) * seconds / whole)
 
 
 def names_of(names: list[str], everything: Collection[str]) -> str:

@@ -32,8 +32,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import input_share, loaders_of, processors_of_a_rank
+from torchlint.profile.loaders import loaders_of, processors_of_a_rank, waited_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
 _TOO_MANY: Final = 1.5
 _MORE: Final = 2
-_MATTERS: Final = 0.03
-"""Of a step: what input has to cost."""
 
 kind = Kind(
     code="TR102",
@@ -55,11 +54,11 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each place whose loader has too many."""
-    if input_share(evidence) < max(_MATTERS, evidence.timing.noise):
-        return
+    matters = max(CUT, evidence.timing.noise)
     cores = processors_of_a_rank(evidence)
     for loader in loaders_of(evidence.windows["input"]):
-        if loader.workers < max(cores + _MORE, _TOO_MANY * cores):
+        few = loader.workers < max(cores + _MORE, _TOO_MANY * cores)
+        if few or waited_share(loader, evidence) < matters:
             continue
         noun = "processor" if cores == 1 else "processors"
         whose = "each rank" if evidence.ranks > 1 else "this process"

@@ -63,7 +63,8 @@ class Settings:
         state: record only; file of the reference's first weights.
         save_state: record only; write `state` instead of loading it.
         workers: of each loader of the script, whatever it asks for; None leaves them.
-        instruments: window only; names of the modules in `probe.instruments` that watch it.
+        instruments: names of the modules in `probe.instruments`: of those that watch a window, and
+            in a measurement of those that change what a step does.
     """
 
     main: str

@@ -31,7 +31,7 @@ class Block:
     Seconds are those of the whole block: `wall`, `cpu` of the process that took the steps, `gpu`
     between two events of its stream. `memory_mb` is the peak so far; `throttled` says whether the
     GPU's clock was held back, None if that is not known; `compiled` that `torch.compile` was at
-    work in between.
+    work in between; `altered` that instruments changed what a step does.
     """
 
     steps: int
@@ -41,6 +41,7 @@ class Block:
     memory_mb: float
     throttled: bool | None
     compiled: bool = False
+    altered: bool = False
 
     @property
     def seconds(self) -> float:
@@ -192,6 +193,7 @@ class _Runner:
                 memory_mb=message.number("memory_mb"),
                 throttled=message.flag_or_none("throttled"),
                 compiled=message.flag("compiled"),
+                altered=bool(message.flag_or_none("altered")),
             )
             if block.steps < least or (least and block.seconds <= 0):
                 raise MalformedError(f"a block of {block.steps} steps in {block.wall} s")

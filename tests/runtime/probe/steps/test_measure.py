@@ -103,6 +103,49 @@ def test_settling_steps_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [message.get("wall") for _, message in link.asked] == [None, 2.0]
 
 
+class Alters:
+    """Spends half a second of each step on its own work."""
+
+    def __init__(self, *, alters: bool = True) -> None:
+        self.alters = alters
+        self.begun_at: int | None = None
+        self.meter: Meter | None = None
+
+    @property
+    def beside_s(self) -> float:
+        assert self.meter is not None
+        return 0.5 * self.meter.steps
+
+    def begin(self) -> None:
+        assert self.meter is not None
+        self.begun_at = self.meter.steps
+
+
+@pytest.mark.parametrize("alters", [True, False])
+def test_what_changes_a_step_begins_after_the_warm_up_and_its_work_is_not_timed(
+    monkeypatch: pytest.MonkeyPatch, alters: bool
+) -> None:
+    watch = Alters(alters=alters)
+    monkeypatch.setattr(measure, "install_all", lambda _: {"watch": watch})
+    link = FakeLink([(4, 0), (2, 3), (1, 1)])
+    made = watch.meter = meter(link)
+    now = 0.0
+    monkeypatch.setattr("torchlint.runtime.probe.steps.clock.time.perf_counter", lambda: now)
+    for _ in range(12):
+        now = 2.0 * (made.steps + 1)
+        made.boundary()
+    assert watch.begun_at == 5  # the first step asks, and four warm up
+    first, second = [message for _, message in link.asked[2:]]
+    assert (first["wall"], second["wall"]) == (4.5, 1.5)
+    assert first["altered"] == second["altered"] == alters
+
+
+def test_nothing_changes_a_step_unless_it_is_asked_for() -> None:
+    link = FakeLink([(1, 2)])
+    step(meter(link), 9)
+    assert "altered" not in link.asked[1][1]
+
+
 def test_on_a_gpu_one_step_more_is_taken_before_the_block_is_handed_over() -> None:
     cuda, link = FakeCuda(), FakeLink([(2, 3), (1, 1)])
     made = meter(link, cuda)

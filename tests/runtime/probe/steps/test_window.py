@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,37 +25,12 @@ TRAINS = """
         optimizer.step()
         print(step)
     """
-CLOCK = """
-import time
-
-now = 0.0
-time.perf_counter = lambda: now
-
-class Clock:
-    def __init__(self, parameters, **options):
-        self.optimizer = SGD(parameters, **options)
-        self.taken = 0
-
-    def zero_grad(self):
-        global now
-        self.optimizer.zero_grad()
-        now += 0.5 if 12 <= self.taken < 21 else 1.0
-
-    def step(self):
-        self.taken += 1
-        self.optimizer.step()
-
-from torch.optim import SGD
-"""
-"""Steps of a second, and nine that take half of it."""
 
 
-def windows(
-    run_probe: RunProbe, trained: int, text: str = TRAINS, **more: Any
-) -> tuple[list[Message], list[str]]:
+def windows(run_probe: RunProbe, trained: int, **more: Any) -> tuple[list[Message], list[str]]:
     outcome = run_probe(
         "train.py",
-        overlay={"train.py": text},
+        overlay={"train.py": TRAINS},
         argv=(str(trained),),
         mode=WINDOW,
         anchor=Anchor("optimizer"),
@@ -76,16 +50,6 @@ def test_it_begins_after_the_steps_that_are_skipped_and_has_as_many_as_wanted(
     # The fourth step begins it, and the eighth ends it before it is printed; Python buffers.
     assert printed == [] or int(printed[-1]) < 8
     assert window["found"]["environment"]["anomaly"] is True
-
-
-def test_its_fastest_tenth_is_told(run_probe: RunProbe) -> None:
-    text = (
-        dedent(TRAINS)
-        .replace("torch.optim.SGD", "Clock")
-        .replace("import sys", CLOCK + "import sys")
-    )
-    (window,), _ = windows(run_probe, 1000, text, skip=2, steps=40)
-    assert (window["seconds"], window["fastest_s"]) == (35.5, 0.5)
 
 
 @pytest.mark.parametrize(("steps", "seen"), [(6, 2), (4, None)])

@@ -12,27 +12,32 @@ if TYPE_CHECKING:
 
 def install(_settings: Settings) -> Stance:
     """Nothing has to be prepared."""
-    return Stance()
+    return Stance("eager_on_recompile")
 
 
 class Stance:
-    """Since torch 2.6 dynamo can be told."""
+    """Since torch 2.6 dynamo can be told.
 
-    def __init__(self) -> None:
-        self._known = False
+    Args:
+        wanted: what `torch.compiler.set_stance` takes.
+    """
+
+    def __init__(self, wanted: str) -> None:
+        self.alters = False
+        self._wanted = wanted
 
     def begin(self) -> None:
         choose: Any = getattr(torch.compiler, "set_stance", None)
         if choose is not None:
-            choose("eager_on_recompile")
-            self._known = True
+            choose(self._wanted)
+            self.alters = True
 
     def step(self) -> None:
         """Nothing belongs to a single step."""
 
     def end(self) -> dict[str, object]:
-        """`known`: nothing was compiled in the window."""
-        if self._known:
+        """Compile again from now on."""
+        if self.alters:
             stance: Any = torch.compiler
             stance.set_stance("default")
-        return {"known": self._known}
+        return {}

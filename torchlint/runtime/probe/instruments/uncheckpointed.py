@@ -47,19 +47,23 @@ class Uncheckpointed:
         if not uses_gpu(self._device, torch.cuda):
             self._limit_memory()
 
+    @property
+    def alters(self) -> bool:
+        """Whether this torch has the functions that compute again."""
+        return bool(self._undo)
+
     def step(self) -> None:
         """Nothing belongs to a single step."""
 
     def end(self) -> dict[str, object]:
-        """`known`: nothing was computed again."""
-        known = bool(self._undo)
+        """Compute again from now on."""
         while self._undo:
             self._undo.pop()()
         if self._limits is not None:
             import resource
 
             resource.setrlimit(resource.RLIMIT_DATA, self._limits)
-        return {"known": known}
+        return {}
 
     def _limit_memory(self) -> None:
         most = memory_limit()

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments import install_all
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import CpuClock, clock_for, is_capturing
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
 
 NEVER = 1 << 62
+_SHORTEST_S = 1e-9
 
 
 def install(settings: Settings, link: Link) -> Meter:
@@ -40,7 +42,8 @@ class Meter:
     """Counts steps, and does something else only at those that are due.
 
     The first step of all asks for a turn. A turn is some steps to settle, in which caches and
-    queues fill again, then those that are timed; `steps: 0` only warms up.
+    queues fill again, then those that are timed; `steps: 0` only warms up. Instruments that change
+    what a step does begin after the first turn, and their own work is no part of the time.
 
     Args:
         settings: say what may be a GPU.
@@ -54,6 +57,9 @@ class Meter:
         self._then: Callable[[], None] = self._ask_for_a_turn
         self._planned = 0
         self._compiled = 0
+        self._instruments = list(install_all(settings).values())
+        self._altered = False
+        self._beside = 0.0
         self._settings = settings
         self._link = link
         self._cuda = cuda
@@ -110,15 +116,21 @@ class Meter:
 
     def _start(self) -> None:
         self._due = self.steps + self._planned
+        if not self._altered:
+            self._altered = True
+            for each in self._instruments:
+                each.begin()
         if self._planned == 0:
             self._hand_over()
         else:
             self._then = self._stop
             self._compiled = private.compiled_frames()
+            self._beside = self._beside_s()
             self._clock.start()
 
     def _stop(self) -> None:
         self._clock.stop()
+        self._beside = self._beside_s() - self._beside
         self._due = self.steps + self._clock.tail
         self._then = self._hand_over
         if self.steps >= self._due:
@@ -130,6 +142,11 @@ class Meter:
         compiled = private.compiled_frames() > self._compiled
         if self._planned == 0:
             reading, compiled = replace(reading, wall=0.0, cpu=0.0, gpu=None), False
-        self._take(
-            {"type": "block", "steps": self._planned, "compiled": compiled, **asdict(reading)}
-        )
+        block = {"type": "block", "steps": self._planned, "compiled": compiled, **asdict(reading)}
+        if self._instruments:
+            block["wall"] = max(_SHORTEST_S, reading.wall - self._beside)
+            block["altered"] = all(getattr(each, "alters", True) for each in self._instruments)
+        self._take(block)
+
+    def _beside_s(self) -> float:
+        return sum(getattr(each, "beside_s", 0.0) for each in self._instruments)

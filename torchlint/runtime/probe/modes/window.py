@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from importlib import import_module
-from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments import install_all
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.steps.ranks import has_ranks
@@ -21,22 +20,6 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
 
 _NEVER = 1 << 62
-
-
-_BLOCKS = 10
-"""Parts of a window, of which the fastest one says how long a step takes if nothing disturbs it."""
-
-
-class Instrument(Protocol):
-    """What `install(settings)` of a module in `probe.instruments` returns.
-
-    One may have `beside_s`: seconds since the window began that went into its own work, on the
-    thread that takes the steps.
-    """
-
-    def begin(self) -> None: ...
-    def step(self) -> None: ...
-    def end(self) -> dict[str, object]: ...
 
 
 def install(settings: Settings, link: Link) -> Window:
@@ -62,10 +45,7 @@ class Window:
     def __init__(self, settings: Settings, link: Link) -> None:
         self._settings = settings
         self._link = link
-        self._instruments: dict[str, Instrument] = {
-            name: import_module(f"torchlint.runtime.probe.instruments.{name}").install(settings)
-            for name in settings.instruments
-        }
+        self._instruments = install_all(settings)
         self.begin_again()
 
     def begin_again(self) -> None:
@@ -73,7 +53,6 @@ class Window:
         self.steps = 0
         self._lock = threading.Lock()
         self._begun: float | None = None
-        self._ends: list[float] = []
         self._done = False
 
     def boundary(self) -> None:
@@ -87,7 +66,6 @@ class Window:
             if self._begun is None:
                 self._begin()
                 return
-            self._ends.append(self._clock())
             for instrument in self._instruments.values():
                 instrument.step()
             if self.steps - self._settings.skip > self._settings.steps:
@@ -113,12 +91,6 @@ class Window:
             instrument.begin()
         self._wait_for_gpu()
         self._begun = time.perf_counter()
-        self._ends = [self._clock()]
-
-    def _clock(self) -> float:
-        """Seconds, without those of the instruments that say theirs."""
-        beside = sum(getattr(each, "beside_s", 0.0) for each in self._instruments.values())
-        return time.perf_counter() - beside
 
     def _report(self, *, finished: bool = False) -> None:
         self._done = True
@@ -127,18 +99,9 @@ class Window:
         seconds = time.perf_counter() - self._begun
         found = {name: instrument.end() for name, instrument in self._instruments.items()}
         steps = self._seen
-        message = {"steps": steps, "seconds": seconds, "fastest_s": self._fastest_s()}
-        self._link.send({"type": "window", **message, "found": found})
+        self._link.send({"type": "window", "steps": steps, "seconds": seconds, "found": found})
         if not finished and not has_ranks():
             self._link.wait_to_be_killed()
-
-    def _fastest_s(self) -> float | None:
-        """Seconds of a step in the fastest tenth of the window; None on a GPU, where the host only
-        queues steps."""
-        if uses_gpu(self._settings.device, torch.cuda):
-            return None
-        size = max(1, self._seen // _BLOCKS)
-        return min(stop - start for start, stop in pairwise(self._ends[::size])) / size
 
     def _wait_for_gpu(self) -> None:
         if uses_gpu(self._settings.device, torch.cuda):
