@@ -80,6 +80,14 @@ def test_a_planted_cost_is_found_at_its_line(
     assert line in lines[there[0]["row"] - 1]
 
 
+def test_what_a_wait_costs_is_timed_without_it(tmp_path: Path) -> None:
+    found, lines = planted(tmp_path, "slow_loader", "--only", "input")
+    (wait,) = found["findings"]
+    assert wait["code"] == "TR101"
+    assert "# waits" in lines[wait["row"] - 1]
+    assert 0.2 < wait["share"] < 0.95  # 2 ms of it are a sleep, and the rest is not nothing
+
+
 LATE = """\
 import torch
 

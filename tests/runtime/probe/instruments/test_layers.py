@@ -54,6 +54,19 @@ class Fails(nn.Module):
 def step(net):
     net(torch.ones(2, 4))["logits"].sum().backward()  # root
 
+class Images(torch.utils.data.Dataset):
+    scale = nn.Linear(4, 4)
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return self.scale(torch.ones(4)).detach()
+
+def epoch(net):
+    for batch in torch.utils.data.DataLoader(Images()):
+        net(batch)
+
 def one_step_modules(steps, stepped):
     for _ in range(steps):
         nn.Sequential(nn.Linear(4, 4))(torch.ones(2, 4))  # made here
@@ -95,6 +108,11 @@ def test_time_is_shared_out_to_modules_by_name(user: UserFile, watch: Layers) ->
     assert own == pytest.approx(found["forward_seconds"])
     assert (found["recomputed_seconds"], found["missed"], found["clock"]) == (0, 0, "host")
     assert found["others"]["calls"] == 0
+
+
+def test_the_transforms_of_a_data_set_are_no_part_of_forward(user: UserFile, watch: Layers) -> None:
+    user.module.epoch(user.module.Slow(0.0))
+    assert [each["class"] for each in watch.end()["modules"]] == ["Slow", "Linear"]
 
 
 def test_a_module_is_described(user: UserFile, watch: Layers) -> None:

@@ -113,7 +113,13 @@ def test_what_an_optimizer_or_a_loader_reads_is_part_of_it(user: UserFile) -> No
     user.module.read(torch.ones(()))
     watch.leave()
     watch.step()
-    assert [each["kind"] for each in _spans(watch) if each["kind"] != "collector"] == ["optimizer"]
+    watch.enter("loader")
+    watch.enter("forward")
+    watch.leave()
+    watch.leave()
+    watch.step()
+    kinds = [each["kind"] for each in _spans(watch) if each["kind"] != "collector"]
+    assert kinds == ["optimizer", "data"]
 
 
 def _spans(watch: timeline.Timeline) -> list[dict[str, Any]]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.steps.interpose import shielded
+from torchlint.runtime.probe.steps.lane_clock import OpenLanes
 from torchlint.runtime.probe.steps.module_calls import around_modules
 from torchlint.runtime.probe.steps.module_names import ModuleNames
 from torchlint.runtime.probe.steps.places import Places
@@ -191,7 +193,7 @@ class _Thread(threading.local):
 
 
 class Layers:
-    """Times every call of a module.
+    """Times every call of a module, but those of a data set's transforms.
 
     It stands around `Module.__call__` and uses none of torch's global hooks: beside those
     `torch.compile` warns the user, and they miss a call that ends with an exception, as every
@@ -204,7 +206,8 @@ class Layers:
         self._clock: Clock = HostClock()
         self._thread = _Thread()
         self._graph_task = private.graph_task()
-        self._undo: Undo | None = None
+        self._undo: list[Undo] = []
+        self._loading = OpenLanes()
         self._on = False
         self._step = 0
         self._living: dict[int, _Record] = {}
@@ -219,7 +222,10 @@ class Layers:
         if uses_gpu(self._device, torch.cuda):
             self._clock = DeviceClock(torch.cuda)
         self._on = True
-        self._undo = around_modules(self._make)
+        self._undo = [
+            events.watch_loader(lambda *_: None, self._loading),
+            around_modules(self._make),
+        ]
 
     def step(self) -> None:
         """Read what the GPU has done by now, so that its events can be used again."""
@@ -229,8 +235,8 @@ class Layers:
     def end(self) -> dict[str, object]:
         """Modules with inclusive `seconds` and `self_seconds` of all calls in the window."""
         self._on = False
-        if self._undo is not None:
-            self._undo()
+        while self._undo:
+            self._undo.pop()()
         self._clock.finish()
         records = [*self._living.values(), *self._gone, *self._merged.values()]
         self._names.clear()
@@ -248,7 +254,7 @@ class Layers:
         compiling, enter, leave = private.compiling(), shielded(self._enter), shielded(self._leave)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or not self._on:
+            if compiling() or not self._on or self._loading.now is not None:
                 return plain(*args, **kwargs)
             # Dynamo may look at frames that begin here, so this is no object of ours.
             opened: list[Any] = [None, None]

@@ -108,7 +108,8 @@ class Timeline:
 
     def _close(self) -> None:
         lane, start, place = self._open.pop()
-        self._add(_KINDS[lane], "", start, place)
+        if all(outer != LOADER for outer, *_ in self._open):  # what a data set computes is data
+            self._add(_KINDS[lane], "", start, place)
 
     def _add(self, kind: str, name: str, start: float, place: Place | None) -> None:
         if len(self._spans) < MOST_SPANS:
