@@ -127,5 +127,5 @@ def _loader(each: Message) -> Loader:
 
 def waited_share(loader: Loader, evidence: Evidence) -> float:
     """What a step is shorter at most if this loader's batches cost nothing, as a share of it."""
-    window = evidence.windows["input"]
-    return min(evidence.saved["replay"], _TRUST * loader.blocked_s / window.seconds)
+    blocked = evidence.at_most(loader.blocked_s, evidence.windows["input"])
+    return min(evidence.saved["replay"], _TRUST * blocked)

@@ -71,6 +71,18 @@ def test_the_ceiling_is_no_more_than_the_wait_and_a_tenth(evidence: MakeEvidence
     assert found.share == pytest.approx(0.11)
 
 
+def test_a_run_in_which_all_else_was_slow_does_not_hide_a_wait(evidence: MakeEvidence) -> None:
+    seen = evidence(
+        {"input": {"loaders": [loader(wait_s=0.6)]}},
+        saved={"replay": 0.62},
+        step_s={"input": 0.02},
+        processors=2,
+    )
+    assert input_wait.kind.judge is not None
+    (found,) = input_wait.kind.judge(seen)
+    assert found.share == pytest.approx(0.62)
+
+
 def test_the_ceiling_is_no_more_than_the_replay_shows(evidence: MakeEvidence) -> None:
     assert only(judged(evidence, loader(), saved=0.1)).share == pytest.approx(0.1)
 
