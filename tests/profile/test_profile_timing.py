@@ -55,3 +55,8 @@ def test_what_is_saved_has_the_doubt_of_its_rounds_on_top() -> None:
 
 def test_nothing_is_saved_by_what_takes_longer() -> None:
     assert saved_at_most([0.02] * 3, [0.01] * 3) == 0.0
+
+
+def test_doubt_makes_no_finding_of_what_is_not_worth_a_line() -> None:
+    wild = [0.0099, 0.0079, 0.0119]
+    assert saved_at_most(wild, [0.01] * 3) == pytest.approx(0.01)

@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.evidence import Timing
+from torchlint.profile.evidence import CUT, Timing
 from torchlint.runtime.probe.settings import MEASURE
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.judge.stats import half_width
@@ -95,12 +95,14 @@ def share_saved(
 def saved_at_most(without: Sequence[float], plain: Sequence[float]) -> float:
     """The share of a step that is saved, by seconds of a step in the same rounds.
 
-    The median of what the rounds save, and as much more as their interval is wide on one side.
+    The median of what the rounds save, and as much more as their interval is wide on one side. What
+    is not worth a line by what was seen does not become so by doubt.
     """
     logs = [math.log(one / other) for one, other in zip(plain, without, strict=True)]
     sd = statistics.stdev(logs) if len(logs) > 1 else 0.0
     half = min(half_width(sd, len(logs), _ALPHA), _MOST_DOUBT)
-    return max(0.0, -math.expm1(-statistics.median(logs) - half))
+    seen = -math.expm1(-statistics.median(logs))
+    return max(0.0, seen) if seen < CUT else -math.expm1(-statistics.median(logs) - half)
 
 
 def _in_turns(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.profile.conftest import timing
 from torchlint.profile.kinds import input_wait
 from torchlint.profile.loaders import loaders_of
 from torchlint.runtime.messages import MalformedError
@@ -90,6 +91,16 @@ def test_the_ceiling_is_no_more_than_the_replay_shows(evidence: MakeEvidence) ->
 @pytest.mark.parametrize("saved", [0.0, 0.009])
 def test_a_wait_that_costs_nothing_is_no_finding(evidence: MakeEvidence, saved: float) -> None:
     assert judged(evidence, loader(), saved=saved) == []
+
+
+def test_what_takes_no_longer_than_to_receive_it_from_a_worker_is_no_finding(
+    evidence: MakeEvidence,
+) -> None:
+    """Of a step of 2 ms, 0.2 or 0.4 ms."""
+    step = {"timing": timing(step_s=0.002)}
+    assert judged(evidence, loader(wait_s=0.02), **step) == []
+    assert len(judged(evidence, loader(wait_s=0.04), **step)) == 1
+    assert len(judged(evidence, loader(wait_s=0.02, workers=2), **step)) == 1
 
 
 def test_a_loader_that_is_ready_is_no_finding(evidence: MakeEvidence) -> None:

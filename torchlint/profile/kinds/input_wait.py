@@ -12,17 +12,18 @@ batches during the step; if they still fall behind, loading itself is too slow f
 
 ## How it is seen
 Each `next` of a loader's iterator is timed on the thread that trains. The first batch of an epoch,
-which has to wait for workers to start, is counted for itself. In another run each loader hands out
-one batch again and again, so that steps take as long as they would if batches cost nothing.
+which has to wait for workers to start, is counted for itself. Then
+the step is timed with loaders that hand out one batch again and again, in turns with the program as
+it is: so long would it take if batches cost nothing.
 
 ## What the ceiling means
-The step time if a batch were always there: that of the run that replays a batch, against a run of
-the same steps or the undisturbed one, whichever took longer. The ceiling is never more than the
-wait that was seen at this line, plus a tenth. Workers need processors too, so on a CPU that is busy
-with the model less is gained.
+The step time if a batch were always there, by the upper end of the interval over these turns. The
+ceiling is never more than the wait that was seen at this line, plus a tenth. Workers need
+processors too, so on a CPU that is busy with the model less is gained.
 
 ## When it is silent
 - If the wait is short, or if batches that cost nothing would not make the step shorter.
+- If a batch takes less than 0.3 ms without workers: it takes as long to receive one from a worker.
 - If another thread takes the batches from the loader: what the training thread waits for then is
   not the loader.
 - If the data does not come from a torch `DataLoader`.
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 0.01
 """Of a step; less is no finding."""
+_RECEIVED_S: Final = 0.0003
+"""What it takes at least to receive a batch that a worker has ready."""
 _MOST_SHARE: Final = 0.99
 
 kind = Kind(
@@ -72,7 +75,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
 def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
     window = evidence.windows["input"]
     share = min(waited_share(loader, evidence), _MOST_SHARE)
-    if share < _LEAST:
+    if share < _LEAST or not (loader.workers or loader.blocked_s > _RECEIVED_S * loader.batches):
         return
     wait_ms = 1e3 * loader.blocked_s / window.steps
     cores = processors_of_a_rank(evidence)
