@@ -124,7 +124,7 @@ CASES = (
     Case(
         "collects_garbage",
         (Planted("TR702", None, lambda values: values["collections"] > 100),),
-        ("kept = []\n", "kept = []\nimport gc\ngc.freeze()\n"),
+        ("kept = []\n", "kept = []\nimport gc\ngc.freeze()\ngc.set_threshold(50_000)\n"),
     ),
     Case(
         "logs_much",
