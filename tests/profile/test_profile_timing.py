@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from torchlint.profile import timing
 from torchlint.profile.timing import saved_at_most, timing_of
 from torchlint.verify.measure.rotation import Block
 
@@ -60,3 +63,11 @@ def test_nothing_is_saved_by_what_takes_longer() -> None:
 def test_doubt_makes_no_finding_of_what_is_not_worth_a_line() -> None:
     wild = [0.0099, 0.0079, 0.0119]
     assert saved_at_most(wild, [0.01] * 3) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("step_s", "blocks"), [(0.002, 10), (0.1, 10), (0.3, 5), (1.0, 3), (9.0, 3)]
+)
+def test_long_steps_have_fewer_rounds(step_s: float, blocks: int) -> None:
+    declared = SimpleNamespace(blocks=10, steps=1, settle=1)
+    assert timing._few(declared, step_s) == blocks  # type: ignore[arg-type]

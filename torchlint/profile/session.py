@@ -264,7 +264,8 @@ class _Session:
                 instrument,
                 anchor=seen.anchor,
                 ranks=seen.processes,
-                undisturbed_s=None if self._two_fit(seen) else timing.step_s,
+                step_s=timing.step_s,
+                beside=self._two_fit(seen),
                 timeout_s=self._patience_s(seen.step_s * (declared.steps + 2)),
             )
             if share is None:

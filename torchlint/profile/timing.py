@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT, Timing
@@ -11,7 +12,7 @@ from torchlint.runtime.probe.settings import MEASURE
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.judge.stats import half_width
 from torchlint.verify.measure.rotation import rotate
-from torchlint.verify.plan import AGAIN, ORIGINAL, Variant
+from torchlint.verify.plan import AGAIN, FEWEST_BLOCKS, ORIGINAL, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +28,8 @@ ALTERED: Final = "altered"
 _ALPHA: Final = 0.05
 _MOST_DOUBT: Final = math.log(1.1)
 """What is added to what was seen to be saved. Wider intervals bound nothing."""
+_TURNS_S: Final = 3.0
+"""That a changed program is measured for."""
 
 
 def time_steps(
@@ -63,15 +66,16 @@ def share_saved(
     *,
     anchor: Anchor,
     ranks: int,
-    undisturbed_s: float | None,
+    step_s: float,
+    beside: bool,
     timeout_s: float,
 ) -> float | None:
     """The share of a step that an instrument saves at most which changes what it does: the upper
     end of the interval over rounds in which the program as it is and the changed one take turns.
 
     Args:
-        undisturbed_s: seconds of a step, to hold the changed one against if the memory does not
-            hold both; None: they take turns.
+        step_s: seconds of an undisturbed step.
+        beside: the memory holds both; else the changed program is held against `step_s`.
 
     Returns:
         From 0 to below 1; None if this version of torch cannot do that.
@@ -80,16 +84,23 @@ def share_saved(
         Failed: a run failed.
         VerifyError: it ended before a block was measured.
     """
+    plan = replace(plan, blocks=_few(plan, step_s))
     altered = jobs.job(Variant(ALTERED, ()), MEASURE, anchor=anchor, instruments=(instrument,))
     running = {ALTERED: altered}
-    if undisturbed_s is None:
+    if beside:
         running[ORIGINAL] = jobs.job(Variant(ORIGINAL, ()), MEASURE, anchor=anchor)
     blocks = _in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
     if not all(block.altered for block in blocks[ALTERED]):
         return None
     without = [block.seconds for block in blocks[ALTERED]]
     plain = [block.seconds for block in blocks.get(ORIGINAL, ())]
-    return saved_at_most(without, plain or [undisturbed_s or 0.0] * len(without))
+    return saved_at_most(without, plain or [step_s] * len(without))
+
+
+def _few(plan: DeclaredPlan, step_s: float) -> int:
+    """Rounds that are enough for a ceiling, where steps are long."""
+    affordable = int(_TURNS_S / ((plan.steps + plan.settle) * step_s))
+    return min(plan.blocks, max(FEWEST_BLOCKS, affordable))
 
 
 def saved_at_most(without: Sequence[float], plain: Sequence[float]) -> float:
