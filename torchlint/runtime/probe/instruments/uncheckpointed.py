@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
     from torchlint.runtime.probe.steps.interpose import Function, Undo
 
-_MOST = 0.8
-"""Of the memory that is there."""
+_MOST = 0.5
+"""Of the memory that is there. The program as it is stands beside it."""
 
 
 def install(settings: Settings) -> Uncheckpointed:
@@ -30,7 +30,7 @@ def install(settings: Settings) -> Uncheckpointed:
 class Uncheckpointed:
     """Stands in for what `torch.utils.checkpoint.checkpoint` calls, in both of its variants.
 
-    Without a GPU the process may then take no more than most of the memory that there is, so that
+    Without a GPU the process may then take no more than half of the memory that there is, so that
     too much of it ends this run with an exception and no other process.
     """
 
