@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.timing import timing_of
+from torchlint.profile.timing import in_turns, timing_of
 from torchlint.runtime.probe.settings import MEASURE
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.measure.rotation import rotate
 from torchlint.verify.plan import ORIGINAL, Variant
 
 if TYPE_CHECKING:
@@ -126,27 +124,24 @@ def sweep(
         for value in wished.values
     }
     ahead = 0 if wished.option else _PREFETCHED * max(wished.values)
-    done = rotate(
+    blocks = in_turns(
         {
             str(value): jobs.job(Variant(ORIGINAL, ()), MEASURE, anchor=anchor, **more)
             for value, more in changed.items()
         },
         workspace,
-        warmup=plan.warmup + ahead,
-        settle=plan.settle + ahead,
-        steps=max(plan.steps, ahead),
-        blocks=plan.blocks,
-        seed=plan.seed,
-        timeout_s=timeout_s,
+        replace(
+            plan,
+            warmup=plan.warmup + ahead,
+            settle=plan.settle + ahead,
+            steps=max(plan.steps, ahead),
+        ),
         ranks=ranks,
+        timeout_s=timeout_s,
     )
-    if not all(done.blocks.values()):
-        raise VerifyError(
-            "The script ended before a step could be measured; let it train longer.", code=6
-        )
     tried = []
     for value in wished.values:
-        timed = timing_of({"": done.blocks[str(value)]}, plan.warmup)
+        timed = timing_of({"": blocks[str(value)]}, plan.warmup)
         tried.append(Tried(value, timed.step_s, timed.noise))
     return Sweep(wished.option, tuple(tried), best_of(wished, tried))
 

@@ -54,7 +54,7 @@ def time_steps(
     """
     names = (ORIGINAL, AGAIN) if twice else (ORIGINAL,)
     running = {name: jobs.job(Variant(name, ()), MEASURE, anchor=anchor) for name in names}
-    blocks = _in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
+    blocks = in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
     return timing_of(blocks, plan.warmup)
 
 
@@ -89,7 +89,7 @@ def share_saved(
     running = {ALTERED: altered}
     if beside:
         running[ORIGINAL] = jobs.job(Variant(ORIGINAL, ()), MEASURE, anchor=anchor)
-    blocks = _in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
+    blocks = in_turns(running, workspace, plan, ranks=ranks, timeout_s=timeout_s)
     if not all(block.altered for block in blocks[ALTERED]):
         return None
     without = [block.seconds for block in blocks[ALTERED]]
@@ -112,11 +112,12 @@ def saved_at_most(without: Sequence[float], plain: Sequence[float]) -> float:
     logs = [math.log(one / other) for one, other in zip(plain, without, strict=True)]
     sd = statistics.stdev(logs) if len(logs) > 1 else 0.0
     half = min(half_width(sd, len(logs), _ALPHA), _MOST_DOUBT)
-    seen = -math.expm1(-statistics.median(logs))
-    return max(0.0, seen) if seen < CUT else -math.expm1(-statistics.median(logs) - half)
+    middle = statistics.median(logs)
+    worth_a_line = -math.expm1(-middle) >= CUT
+    return max(0.0, -math.expm1(-middle - (half if worth_a_line else 0.0)))
 
 
-def _in_turns(
+def in_turns(
     jobs: Mapping[str, Job],
     workspace: Workspace,
     plan: DeclaredPlan,
@@ -124,6 +125,12 @@ def _in_turns(
     ranks: int,
     timeout_s: float,
 ) -> dict[str, tuple[Block, ...]]:
+    """The blocks of all jobs, by name, as the plan says.
+
+    Raises:
+        Failed: a run failed.
+        VerifyError: one ended before a block was measured.
+    """
     done = rotate(
         jobs,
         workspace,

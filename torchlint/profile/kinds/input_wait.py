@@ -12,9 +12,9 @@ batches during the step; if they still fall behind, loading itself is too slow f
 
 ## How it is seen
 Each `next` of a loader's iterator is timed on the thread that trains. The first batch of an epoch,
-which has to wait for workers to start, is counted for itself. Then
-the step is timed with loaders that hand out one batch again and again, in turns with the program as
-it is: so long would it take if batches cost nothing.
+which has to wait for workers to start, is counted for itself. Then the step is timed with loaders
+that hand out one batch again and again, in turns with the program as it is: so long would it take
+if batches cost nothing.
 
 ## What the ceiling means
 The step time if a batch were always there, by the upper end of the interval over these turns. The
@@ -75,7 +75,8 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
 def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
     window = evidence.windows["input"]
     share = min(waited_share(loader, evidence), _MOST_SHARE)
-    if share < _LEAST or not (loader.workers or loader.blocked_s > _RECEIVED_S * loader.batches):
+    workers_cannot = not loader.workers and loader.blocked_s <= _RECEIVED_S * loader.batches
+    if share < _LEAST or workers_cannot:
         return
     wait_ms = 1e3 * loader.blocked_s / window.steps
     cores = processors_of_a_rank(evidence)

@@ -22,9 +22,9 @@ the limit, the host may have had that time to spare. What waits for the GPU is p
 
 ## When it is silent
 What a data set does is input (TR101), what an optimizer or a module of torch does is training, and
-the garbage of `torch.compile` is collected while it compiles (TR502). A
-line with fewer than ten looks or calls is left out, since their share is not certain. What is
-written in C and called directly, as the writer of `csv`, has no name and is not seen.
+the garbage of `torch.compile` is collected while it compiles (TR502). A line with fewer than ten
+looks or calls is left out, since their share is not certain. What is written in C and called
+directly, as the writer of `csv`, has no name and is not seen.
 
 ## What to do
 Log each hundred steps, save each few minutes, and compute figures after the epoch. For the

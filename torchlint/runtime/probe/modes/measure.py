@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NEVER = 1 << 62
 _SHORTEST_S = 1e-9
+"""Of a block: what is left if the instruments' own work was all of it."""
 
 
 def install(settings: Settings, link: Link) -> Meter:
