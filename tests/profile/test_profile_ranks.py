@@ -9,7 +9,8 @@ import pytest
 
 from tests.profile.conftest import survey, timing
 from torchlint.profile.evidence import Evidence
-from torchlint.profile.kinds import communication, launcher
+from torchlint.profile.kinds import communication, input_wait, launcher
+from torchlint.profile.ranks import ranks_of
 from torchlint.profile.watch import watch
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.settings import WINDOW, Anchor, Settings
@@ -33,7 +34,7 @@ def watched(name: str, *argv: str) -> Evidence:
         argv=argv,
         device="cpu",
         anchor=Anchor("optimizer"),
-        instruments=("communication", "launch"),
+        instruments=("communication", "launch", "input"),
         skip=5,
         steps=STEPS,
         threads=1,
@@ -42,7 +43,7 @@ def watched(name: str, *argv: str) -> Evidence:
         job = Job(settings=settings, launcher=Torchrun(2), environment={}, cwd=str(SCRIPTS))
         windows = watch(job, workspace, timeout_s=120.0)
     assert len(windows["launch"].others) == 1
-    return Evidence(survey(processes=2), timing(), windows, processors=2, ranks=2)
+    return Evidence(survey(processes=2), timing(), windows, {"replay": 0.9}, processors=2, ranks=2)
 
 
 def judged(kind: Kind, seen: Evidence) -> list[Observed]:
@@ -92,9 +93,22 @@ def test_the_rank_that_computes_more_is_named_and_the_other_waits() -> None:
     assert (found.place, values(found)["rank"]) == (None, 1)
     assert found.share is not None
     assert found.share > 0.1
-    waited, work = values(found)["waited_s"], values(found)["cpu_s"]
+    waited, work = values(found)["waited_s"], values(found)["work_s"]
     assert waited[0] > waited[1]
     assert work[1] > work[0]
+
+
+def test_the_rank_whose_loader_is_slow_is_named_as_one_that_waits_for_batches() -> None:
+    seen = watched("ranks_straggle.py", "loader", "0")
+    assert judged(communication.kind, seen) == []
+    (found,) = judged(input_wait.kind, seen)
+    assert ", on rank 0 (" in found.fact
+    assert values(found)["rank"] == 0
+    first, other = ranks_of(seen)
+    assert (first.rank, other.rank) == (0, 1)
+    assert first.input_s is not None
+    assert other.input_s is not None
+    assert first.input_s > 0.02 > 2 * other.input_s
 
 
 def test_a_line_that_sends_each_gradient_by_itself_is_found() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from torchlint.cli.command import Choice, Command, Count
+from torchlint.cli.launching import launch_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,14 +45,6 @@ def run_options(command: Function) -> Function:
             help="The device to measure; auto takes the one that the script uses.",
         ),
         click.option(
-            "--nproc-per-node",
-            "nproc",
-            type=Count(1),
-            default=1,
-            metavar="N",
-            help="Start the script through torchrun with N processes.",
-        ),
-        click.option(
             "--seed", type=int, default=0, show_default=True, help="Seeds runs and their order."
         ),
         click.option(
@@ -62,4 +55,4 @@ def run_options(command: Function) -> Function:
     )
     for option in reversed(options):
         command = option(command)
-    return command
+    return launch_options(command)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from torchlint.cli.launching import AGREED, processes_on_a_node, spread_from
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
 from torchlint.cli.targets import plan_from
@@ -111,7 +112,8 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
         numbers_from=options["numbers_from"],
         threads=options["threads"],
         device=options["device"],
-        nproc=options["nproc"],
+        nproc=processes_on_a_node(options),
+        spread=spread_from(options),
         seed=options["seed"],
         keep_env=options["keep_env"],
         stdin=_standard_input(),
@@ -123,9 +125,11 @@ def request_for(program: Program, options: Mapping[str, Any]) -> Request:
     """How to run the program where nothing is compared."""
     from torchlint.verify.request import Request
 
-    names = ("steps", "warmup", "threads", "device", "nproc", "seed", "keep_env")
+    names = ("steps", "warmup", "threads", "device", "seed", "keep_env")
     return Request(
         program=program,
+        nproc=processes_on_a_node(options),
+        spread=spread_from(options),
         budget_s=options["budget"],
         stdin=_standard_input(),
         **{name: options[name] for name in names},
@@ -181,22 +185,34 @@ def run(request: Request, changes: Changes, *, yes: bool) -> Result:
     from torchlint.report.verify.progress import Progress
     from torchlint.verify.session import verify
 
-    words = shlex.join(changes.program.words)
-    sentence = (
-        f"verify executes `{words}` many times, for a few seconds each, without and with the "
-        "changes."
-    )
     if changes.fixes is not None and not changes.ids:
+        words = shlex.join(changes.program.words)
         sentence = (
             f"There is no fix to verify; verify executes `{words}` once, for a few seconds, to see "
             "where its step goes."
         )
-    consent(sentence, yes=yes)
+        consent(sentence, yes=yes)
+    else:
+        agree(changes.program, "", yes=yes)
     progress = Progress(sys.stderr)
     try:
         return verify(request, changes, progress)
     finally:
         progress.done()
+
+
+def agree(program: Program, where: str, *, yes: bool) -> None:
+    """Ask before a program is run many times.
+
+    Args:
+        where: ` in a Slurm job`; empty: here.
+
+    Raises:
+        click.exceptions.Exit: the user does not want it.
+    """
+    words = shlex.join(program.words)
+    said = f"verify executes `{words}` many times{where}, for a few seconds each"
+    consent(f"{said}, without and with the changes.", yes=yes)
 
 
 def consent(sentence: str, *, yes: bool) -> None:
@@ -205,6 +221,8 @@ def consent(sentence: str, *, yes: bool) -> None:
     Raises:
         click.exceptions.Exit: the user does not want it.
     """
+    if AGREED in os.environ:
+        return
     print_lines([visible(sentence)], err=True)
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if asks and not yes and not click.confirm("Run it?", default=True, err=True):

@@ -99,7 +99,8 @@ def _elsewhere(before: Written, now: Profile) -> Iterable[str]:
     """What else has changed that the time of a step depends on."""
     if not before.machine or now.environment is None:
         return
-    here = machine_of(Message("environment", asdict(now.environment)))
+    environment = {**asdict(now.environment), "nodes": list(now.environment.nodes)}
+    here = machine_of(Message("environment", environment))
     for name, was in before.machine.items():
         if was != here[name]:
             yield f"{name} {was or 'unknown'}, now {here[name] or 'unknown'}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from torchlint.runtime.messages import Message
     from torchlint.runtime.survey import Survey
@@ -27,6 +27,7 @@ class Timing:
         warmup: steps before them.
         cpu_s: processor seconds of the stepping process, per step.
         host_s: seconds that the host needs for a step, which on a GPU it only queues.
+        ranks: seconds of a step of each rank, from 0 on; empty if there is one.
     """
 
     step_s: float
@@ -35,6 +36,7 @@ class Timing:
     warmup: int
     cpu_s: float
     host_s: float
+    ranks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,30 @@ class Window:
         found: what `end()` of the instrument returned; every reader raises MalformedError where
             something is missing.
         others: the windows of the other ranks that sent one, if this rank's took longest.
+        rank: its number.
+        node: name of its machine, if there are several.
     """
 
     steps: int
     seconds: float
     found: Message
     others: tuple[Window, ...] = ()
+    rank: int = 0
+    node: str = ""
+
+    @property
+    def ranks(self) -> tuple[Window, ...]:
+        """Those of all ranks, by their numbers."""
+        return tuple(sorted((self, *self.others), key=lambda each: each.rank))
+
+    def slowest(self, key: Callable[[Window], float]) -> Window:
+        """That of the rank on which this is most; of the lowest such rank."""
+        return max(self.ranks, key=key)
+
+    @property
+    def who(self) -> str:
+        """`rank 3`, `rank 3 on node2`."""
+        return f"rank {self.rank} on {self.node}" if self.node else f"rank {self.rank}"
 
     @property
     def step_s(self) -> float:
@@ -71,8 +91,10 @@ class Evidence:
             missing.
         saved: by name of the instrument that changes what a step does, the share of a step that
             this saves at most, timed in turns with the program as it is.
-        processors: that this process may use.
+        processors: that this process may use; of several machines, those of the one that has
+            the fewest.
         ranks: processes that take steps.
+        nodes: machines that they share.
     """
 
     survey: Survey
@@ -81,6 +103,7 @@ class Evidence:
     saved: Mapping[str, float] = field(default_factory=dict)
     processors: int = 1
     ranks: int = 1
+    nodes: int = 1
 
     @property
     def on_gpu(self) -> bool:

@@ -102,7 +102,7 @@ def shown(place: tuple[str, int]) -> str:
 
 def processors_of_a_rank(evidence: Evidence) -> int:
     """How many each process that trains has for itself and its workers."""
-    return max(1, evidence.processors // max(1, evidence.ranks))
+    return max(1, evidence.processors * evidence.nodes // max(1, evidence.ranks))
 
 
 def _loader(each: Message) -> Loader:
@@ -125,7 +125,16 @@ def _loader(each: Message) -> Loader:
     )
 
 
-def waited_share(loader: Loader, evidence: Evidence) -> float:
-    """What a step is shorter at most if this loader's batches cost nothing, as a share of it."""
-    blocked = evidence.at_most(loader.blocked_s, evidence.windows["input"])
+def waited_s(window: Window) -> float:
+    """Seconds of a step that one rank waits for batches."""
+    return sum(each.blocked_s for each in loaders_of(window)) / window.steps
+
+
+def waited_share(loader: Loader, evidence: Evidence, window: Window) -> float:
+    """What a step is shorter at most if this loader's batches cost nothing, as a share of it.
+
+    Args:
+        window: of the rank that it was seen on.
+    """
+    blocked = evidence.at_most(loader.blocked_s, window)
     return min(evidence.saved["replay"], _TRUST * blocked)

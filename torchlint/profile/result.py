@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from torchlint.profile.evidence import Timing
     from torchlint.profile.layers import Row
+    from torchlint.profile.ranks import Rank
     from torchlint.profile.sweep import Sweep
     from torchlint.profile.timeline import Span
     from torchlint.runtime.sandbox.side_effects import SideEffect
@@ -175,6 +176,7 @@ class Profile:
         suppressed: findings that a comment in the source silences.
         compared: with an earlier profile, if one was given.
         budget: the same for a budget.
+        ranks: what each of several ranks did, by their numbers.
     """
 
     argv: tuple[str, ...]
@@ -208,3 +210,4 @@ class Profile:
     suppressed: int = 0
     compared: Compared | None = None
     budget: Budgeted | None = None
+    ranks: tuple[Rank, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -23,6 +24,7 @@ from torchlint.profile.judging import (
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
 from torchlint.profile.plan import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
+from torchlint.profile.ranks import ranks_of
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, sweep
 from torchlint.profile.timeline import spans_of, typical
@@ -32,12 +34,11 @@ from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.messages import MalformedError
 from torchlint.runtime.probe.settings import WINDOW, Place
-from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.first_look import Looker
-from torchlint.verify.jobs import Jobs
+from torchlint.verify.jobs import Jobs, gathered, sandbox_for
 from torchlint.verify.machine import environment
 from torchlint.verify.plan import ORIGINAL, Variant, declare, room_for_runs
 from torchlint.workers.pool import processors
@@ -90,8 +91,8 @@ def profile(
     """
     begun = time.monotonic()
     deadline = None if request.budget_s is None else begun + request.budget_s
-    with Workspace(deadline=deadline) as workspace:
-        session = _Session(request, only, static, watcher, workspace, wished)
+    with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
+        session = _Session(request, only, static, watcher, workspace, wished, stack)
         try:
             session.run()
         except VerifyError as error:
@@ -134,6 +135,7 @@ class _Session:
         watcher: Watcher,
         workspace: Workspace,
         wished: Wish | None,
+        stack: ExitStack,
     ) -> None:
         self._request = request
         self._wished = wished
@@ -143,11 +145,14 @@ class _Session:
         self._workspace = workspace
         self._file = request.program.file
         self._changes = Changes(request.program)
-        self._sandbox = overlayfs.available(request.program.root, workspace.root)
+        self._stack = stack
+        self._sandbox = sandbox_for(request, workspace)
         self._jobs = Jobs(request, self._changes, workspace, self._sandbox)
         self._found = _Found()
 
     def run(self) -> None:
+        nodes = gathered(self._request, self._workspace, self._stack, self._watcher)
+        self._jobs = Jobs(self._request, self._changes, self._workspace, self._sandbox, nodes=nodes)
         self._watcher.stage("Looking at the program")
         looker = Looker(self._request, self._changes, self._jobs, self._workspace)
         look = looker.look_at_original(_places(self._static))
@@ -273,10 +278,10 @@ class _Session:
                 return
             self._found.saved[instrument] = share
 
-    @staticmethod
-    def _two_fit(seen: Survey) -> bool:
+    def _two_fit(self, seen: Survey) -> bool:
         """Whether the memory holds the program twice."""
-        return room_for_runs(seen, psutil.virtual_memory().available / 2**20) > 1
+        free_mb = psutil.virtual_memory().available / 2**20
+        return room_for_runs(seen, free_mb, self._request.nodes) > 1
 
     def _patience_s(self, seconds: float) -> float:
         """How long a run may be silent that should take so many seconds."""
@@ -322,8 +327,9 @@ class _Session:
             found.timing,
             dict(found.windows),
             dict(found.saved),
-            processors(),
+            processors() if self._jobs.nodes is None else self._jobs.nodes.processors,
             found.seen.processes,
+            self._request.nodes,
         )
         lanes = lanes_of(evidence)
         trace = self._readable("time line", _trace, evidence)
@@ -342,6 +348,7 @@ class _Session:
             sweep=found.sweep,
             facts=self._readable("facts", facts_of, evidence),
             layers=self._readable("layers", table, evidence),
+            ranks=self._readable("ranks", ranks_of, evidence),
             not_measured=(
                 *self._readable("kernels", unseen, evidence),
                 *found.missing,

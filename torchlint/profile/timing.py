@@ -173,4 +173,15 @@ def timing_of(blocks: Mapping[str, Sequence[Block]], warmup: int) -> Timing:
         warmup=warmup,
         cpu_s=statistics.median(block.cpu / block.steps for block in every),
         host_s=statistics.median(block.wall / block.steps for block in every),
+        ranks=_by_rank(every),
     )
+
+
+def _by_rank(blocks: Sequence[Block]) -> tuple[float, ...]:
+    """The median of what a step takes each rank, by their numbers."""
+    found: dict[int, list[float]] = {}
+    for block in blocks:
+        for rank, seconds in block.ranks:
+            found.setdefault(rank, []).append(seconds)
+    whole = sorted(found) == list(range(len(found)))
+    return tuple(statistics.median(found[rank]) for rank in sorted(found)) if whole else ()

@@ -41,7 +41,7 @@ def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Wind
             except Failed as failed:
                 if failed.status != FINISHED or not heard:
                     raise
-            return _slowest(list(heard.values()), job.settings.instruments)
+            return _slowest(heard, job.settings.instruments)
         except MalformedError as error:
             raise run.malformed(error) from error
 
@@ -65,16 +65,16 @@ def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
         deadline = deadline or time.monotonic() + _GRACE_S
 
 
-def _slowest(messages: list[Message], instruments: tuple[str, ...]) -> dict[str, Window]:
-    by_time = sorted(messages, key=lambda each: each.number("seconds"), reverse=True)
-    slowest, *others = [_windows(each, instruments) for each in by_time]
+def _slowest(heard: dict[Peer, Message], instruments: tuple[str, ...]) -> dict[str, Window]:
+    by_time = sorted(heard.items(), key=lambda each: each[1].number("seconds"), reverse=True)
+    slowest, *others = [_windows(*each, instruments) for each in by_time]
     return {
         name: replace(window, others=tuple(each[name] for each in others if name in each))
         for name, window in slowest.items()
     }
 
 
-def _windows(message: Message, instruments: tuple[str, ...]) -> dict[str, Window]:
+def _windows(peer: Peer, message: Message, instruments: tuple[str, ...]) -> dict[str, Window]:
     """Of one rank."""
     steps, seconds, found = (
         message.integer("steps"),
@@ -84,4 +84,8 @@ def _windows(message: Message, instruments: tuple[str, ...]) -> dict[str, Window
     if found is None or steps < 1 or seconds <= 0:
         raise MalformedError(f"a window of {steps} steps in {seconds} s")
     parts = {name: found.part(name) for name in instruments}
-    return {name: Window(steps, seconds, part) for name, part in parts.items() if part is not None}
+    return {
+        name: Window(steps, seconds, part, rank=peer.rank, node=peer.node)
+        for name, part in parts.items()
+        if part is not None
+    }

@@ -133,6 +133,7 @@ def machine_of(environment: Message | None) -> dict[str, str]:
         "processor": environment.text("processor", ""),
         "processors": str(environment.integer("processors")),
         "processes": str(environment.integer("processes", 1)),
+        "nodes": str(len(environment.texts("nodes")) or 1),
     }
     return {name: _short(value, name) for name, value in found.items()}
 

@@ -1,11 +1,13 @@
 """The parent's end of the socket that the processes of one run talk through.
 
 Lines of JSON, in both directions. A run has one connection for each of its processes that takes
-steps: the script itself, torchrun's ranks, or children that the script started.
+steps: the script itself, torchrun's ranks, or children that the script started. Where they run on
+several machines, the socket is TCP's, and whoever does not know its token is not heard.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import selectors
 import socket
@@ -23,6 +25,10 @@ GONE: Final = "gone"
 
 _CHUNK: Final = 1 << 18
 _LONGEST_LINE: Final = 1 << 28
+_LONGEST_GREETING: Final = 1 << 12
+"""Over TCP, anybody can send one."""
+_IDLE_S, _EVERY_S, _TIMES = 30, 10, 3
+"""When a machine that says nothing is asked whether it is there, how often and how many times."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,6 +41,7 @@ class Peer:
     pid: int = 0
     rank: int = 0
     world: int = 1
+    node: str = ""
     gone: bool = False
     started: bool = False
     ended: bool = False
@@ -47,24 +54,36 @@ class Peer:
         self.pid = hello.integer("pid")
         self.rank = hello.integer("rank", 0)
         self.world = hello.integer("world", 1)
+        self.node = hello.text("node", "")
 
 
 class Channel:
-    """Listens at a path and reads every process that connects. No call waits past its limit."""
+    """Listens, and reads every process that connects. No call waits past its limit.
 
-    def __init__(self, path: str) -> None:
+    Args:
+        path: of a new Unix socket; empty: listen to all networks, at a port that is free.
+        token: what a process has to know to be heard over a network.
+    """
+
+    def __init__(self, path: str, token: str = "") -> None:
         self.peers: list[Peer] = []
+        self._token = token
         self._arrived: deque[tuple[Peer, Message]] = deque()
         self._selector = selectors.DefaultSelector()
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener = _listen(path)
         try:
-            self._listener.bind(path)
-            self._listener.listen(128)
             self._listener.setblocking(False)
             self._selector.register(self._listener, selectors.EVENT_READ)
         except BaseException:
             self.close()
             raise
+
+    @property
+    def port(self) -> int:
+        """Of the network that it listens to."""
+        port = self._listener.getsockname()[1]
+        assert isinstance(port, int)
+        return port
 
     def __enter__(self) -> Channel:
         return self
@@ -100,7 +119,7 @@ class Channel:
                 return None
         return self._arrived.popleft()
 
-    def send(self, peer: Peer, word: str, **values: int) -> None:
+    def send(self, peer: Peer, word: str, **values: object) -> None:
         """Send one process a message. One that has gone is skipped: GONE reports it."""
         line = json.dumps({"type": word, **values}).encode() + b"\n"
         with suppress(OSError):
@@ -120,6 +139,8 @@ class Channel:
         with suppress(BlockingIOError, ConnectionAbortedError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
+            if self._token:
+                _keep_asking(connection)
             peer = Peer(connection)
             self.peers.append(peer)
             self._selector.register(connection, selectors.EVENT_READ, peer)
@@ -132,14 +153,15 @@ class Channel:
         except OSError:
             chunk = b""
         if not chunk:
-            self._selector.unregister(peer.connection)
-            peer.connection.close()
-            peer.gone = True
+            self._drop(peer)
             if peer.greeting is not None:
                 self._arrived.append((peer, Message(GONE, {})))
             return
         searched = len(peer.buffer)
         peer.buffer += chunk
+        if self._token and peer.greeting is None and self._is_a_stranger(peer.buffer):
+            self._drop(peer)
+            return
         while (end := peer.buffer.find(b"\n", searched)) >= 0:
             line = bytes(peer.buffer[:end])
             del peer.buffer[: end + 1]
@@ -147,6 +169,25 @@ class Channel:
             self._take(peer, decode(line))
         if len(peer.buffer) > _LONGEST_LINE:
             raise MalformedError("a line without an end")
+
+    def _drop(self, peer: Peer) -> None:
+        self._selector.unregister(peer.connection)
+        peer.connection.close()
+        peer.gone = True
+
+    def _is_a_stranger(self, begun: bytearray) -> bool:
+        """Whether what came first cannot be the greeting of a process that knows the token."""
+        line, end, _ = bytes(begun).partition(b"\n")
+        if not end:
+            return len(line) > _LONGEST_GREETING
+        try:
+            message = decode(line)
+            token = message.text("token", "")
+        except MalformedError:
+            return True
+        return message.type != HELLO or not hmac.compare_digest(
+            token.encode(), self._token.encode()
+        )
 
     def _take(self, peer: Peer, message: Message) -> None:
         if peer.greeting is None:
@@ -156,3 +197,31 @@ class Channel:
             if not peer.main:
                 self.start(peer)
         self._arrived.append((peer, message))
+
+
+def _listen(path: str) -> socket.socket:
+    if path:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.bind(path)
+            listener.listen(128)
+        except BaseException:
+            listener.close()
+            raise
+        return listener
+    both = socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if both else socket.AF_INET
+    return socket.create_server(("", 0), family=family, backlog=128, dualstack_ipv6=both)
+
+
+def _keep_asking(connection: socket.socket) -> None:
+    """A machine that loses its power hangs nothing up."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", _IDLE_S),
+        ("TCP_KEEPINTVL", _EVERY_S),
+        ("TCP_KEEPCNT", _TIMES),
+    ):
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

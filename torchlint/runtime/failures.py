@@ -69,15 +69,15 @@ class OutOfTime(Exception):  # noqa: N818 - the user's limit, no failure of a ru
     """The time that the user allows for all runs together is over."""
 
 
-def from_exit(code: int, name: str, stderr: str) -> Failed:
-    """The process ended without saying so; `code` as in `Popen.returncode`."""
+def from_exit(code: int, name: str, stderr: str, who: str = "The process") -> Failed:
+    """A process ended without saying so; `code` as in `Popen.returncode`."""
     kind = f"exit code {code}" if code >= 0 else _signal_name(-code)
     if code == 0:
         message = "The script ended through os._exit."
     elif code > 0:
-        message = f"The process died with {kind}."
+        message = f"{who} died with {kind}."
     else:
-        message = f"The process was ended by {kind}."
+        message = f"{who} was ended by {kind}."
     return Failed(
         CRASHED if code else FINISHED,
         message,

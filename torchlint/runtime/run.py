@@ -22,10 +22,12 @@ from torchlint.runtime.failures import (
     tail_of,
 )
 from torchlint.runtime.launchers.python import Python
+from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.messages import MalformedError, Message
 from torchlint.runtime.probe.settings import Settings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
+from torchlint.runtime.processes.started import Here
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from torchlint.runtime.launchers.launcher import Launcher
+    from torchlint.runtime.nodes.nodes import Nodes
+    from torchlint.runtime.processes.started import Started
     from torchlint.runtime.workspace import Workspace
 
 ENDED: Final = "ended"
@@ -44,6 +48,8 @@ _TICK_S: Final = 0.1
 """How soon the death of a process is seen that keeps its connection open in a fork."""
 _LAST_BREATH_S: Final = 5.0
 """From the end of a connection to the end of its process."""
+_OTHER_ERROR_S: Final = 0.5
+"""From the death of a rank to the error of another that had a connection to it, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,8 @@ class Job:
     Args:
         settings: `socket` and `scratch` are filled in when it is started.
         launcher: what starts its processes.
+        nodes: the machines that it is spread over; None: this one alone. Their launcher is
+            torchrun.
         environment: on top of this process's own.
         cwd: where it starts; empty: here.
         stdin: a file that it reads as its standard input; empty: it has none.
@@ -65,6 +73,7 @@ class Job:
     cwd: str = ""
     stdin: str = ""
     own_network: bool = False
+    nodes: Nodes | None = None
 
 
 class Run:
@@ -77,25 +86,16 @@ class Run:
     def __init__(self, job: Job, workspace: Workspace) -> None:
         self.name = job.settings.name
         self.folder = workspace.folder(self.name)
-        self._temporary = workspace.temporary()
         self.launcher = job.launcher
         self._device = job.settings.device
         self._workspace = workspace
         self._stderr = os.path.join(self.folder, "stderr")
         self._started = False
-        self._lost_at: float | None = None
-        settings = replace(job.settings, socket=workspace.socket(), scratch=self.folder)
-        mark = os.path.join(self.folder, "settings.json")
-        write(settings, mark)
-        self._channel = Channel(settings.socket)
-        try:
-            self._tree = workspace.start(lambda: self._begin(job, settings, mark), mark)
-        except OSError as error:
-            self._channel.close()
-            raise self._failed(ERROR, f"The run could not be started: {error}.") from error
-        except BaseException:
-            self._channel.close()
-            raise
+        self._lost: tuple[float, Peer] | None = None
+        self._error: tuple[float, Failed] | None = None
+        self._temporary = ""
+        start = self._start_here if job.nodes is None else self._start_on_nodes
+        self._channel, self._tree = start(job)
 
     def __enter__(self) -> Run:
         return self
@@ -152,7 +152,13 @@ class Run:
                 return found
             if over or self._is_lost():
                 raise self._crashed()
-            if left <= 0:
+            if (
+                self._error is not None
+                and self._lost is None
+                and _age(self._error) > _OTHER_ERROR_S
+            ):
+                raise self._error[1]
+            if left <= 0 and self._error is None:
                 return None
 
     def timed_out(self, timeout_s: float, doing: str) -> Failed:
@@ -191,11 +197,12 @@ class Run:
     def end(self) -> None:
         """End all of its processes at once: no `finally:`, no `atexit`, nothing is flushed."""
         try:
-            self._workspace.end(self._tree)
+            self._tree.end()
         finally:
             self._channel.close()
-            remove(self._temporary)
-            sweep(self.folder)
+            if self._temporary:
+                remove(self._temporary)
+                sweep(self.folder)
 
     def _hear(self, wait_s: float) -> tuple[Peer, Message] | None:
         try:
@@ -214,26 +221,80 @@ class Run:
             peer.ended = True
             failed = from_ended(message, self.name, self._stderr)
             mains = [each for each in self.peers if each.main]
-            if failed.status == ERROR or (peer.main and all(each.ended for each in mains)):
+            if failed.status == ERROR and len(mains) > 1:
+                # It may only be an error because another rank has died.
+                self._error = self._error or (time.monotonic(), failed)
+            elif failed.status == ERROR or (peer.main and all(each.ended for each in mains)):
                 raise failed
-        elif message.type == GONE and peer.main and not peer.ended:
-            self._lost_at = time.monotonic()
+        elif message.type == GONE and peer.main and not peer.ended and self._lost is None:
+            self._lost = time.monotonic(), peer
 
     def _is_lost(self) -> bool:
         """A main process has hung up and yet does not end."""
-        return self._lost_at is not None and time.monotonic() - self._lost_at > _LAST_BREATH_S
+        return self._lost is not None and _age(self._lost) > _LAST_BREATH_S
 
     def _crashed(self) -> Failed:
-        code = self._tree.exit_code
-        if code is None:
+        trouble = self._tree.trouble(self.name)
+        if trouble is not None:
+            return trouble
+        if self._error is not None and self._lost is None:
+            return self._error[1]
+        ended = self._tree.exit_on(self._lost[1].node if self._lost else "")
+        if ended is None:
             return self._failed(CRASHED, "The script broke the connection to torchlint.")
+        code, tail = ended
+        if tail is not None:  # on another machine
+            with open(self._stderr, "w", encoding="utf-8") as stream:
+                stream.write(tail)
         code = self.launcher.exit_code(code, tail_of(self._stderr))
-        return from_exit(code, self.name, self._stderr)
+        return from_exit(code, self.name, self._stderr, self._who())
+
+    def _who(self) -> str:
+        """The process that was lost, for a sentence."""
+        if self._lost is None or self.launcher.processes == 1:
+            return "The process"
+        peer = self._lost[1]
+        return f"Rank {peer.rank} on {peer.node}" if peer.node else f"Rank {peer.rank}"
 
     def _failed(self, status: str, message: str, kind: str = "") -> Failed:
         return Failed(
             status, message, name=self.name, kind=kind or status, tail=tail_of(self._stderr)
         )
+
+    def _start_on_nodes(self, job: Job) -> tuple[Channel, Started]:
+        assert job.nodes is not None
+        assert isinstance(job.launcher, Torchrun)
+        channel, token = job.nodes.channel()
+        settings = replace(job.settings, token=token, scratch=self.folder)
+        try:
+            return channel, job.nodes.start(
+                job.launcher,
+                settings,
+                port=channel.port,
+                environment=job.environment,
+                cwd=job.cwd,
+                stdin=job.stdin,
+            )
+        except BaseException:
+            channel.close()
+            raise
+
+    def _start_here(self, job: Job) -> tuple[Channel, Started]:
+        self._temporary = self._workspace.temporary()
+        address = self._workspace.socket()
+        settings = replace(job.settings, socket=address, scratch=self.folder)
+        mark = os.path.join(self.folder, "settings.json")
+        write(settings, mark)
+        channel = Channel(address)
+        try:
+            tree = self._workspace.start(lambda: self._begin(job, settings, mark), mark)
+            return channel, Here(tree, self._workspace)
+        except OSError as error:
+            channel.close()
+            raise self._failed(ERROR, f"The run could not be started: {error}.") from error
+        except BaseException:
+            channel.close()
+            raise
 
     def _begin(self, job: Job, settings: Settings, mark: str) -> subprocess.Popen[bytes]:
         command = job.launcher.command([PROBE, mark])
@@ -253,3 +314,7 @@ class Run:
                 env=variables(settings, mark, self._temporary, job.environment),
                 start_new_session=True,
             )
+
+
+def _age(noted: tuple[float, object]) -> float:
+    return time.monotonic() - noted[0]

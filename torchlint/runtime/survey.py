@@ -58,6 +58,7 @@ class Survey:
         processes: how many take steps.
         start_s: seconds from the start of the processes to the first step.
         network: what its processes had to do with it at the end.
+        ahead: batches that a loader's workers prepare while the script stands still.
     """
 
     anchor: Anchor | None
@@ -81,6 +82,7 @@ class Survey:
     processes: int
     start_s: float
     network: Network = _NO_NETWORK
+    ahead: int = 0
 
 
 def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
@@ -181,6 +183,7 @@ def _merged(heard: Mapping[Peer, Message], folder: str, spent_s: float) -> Surve
         gpu_mb=max(_known(stepping, "gpu_mb"), default=None),
         gpu_free_mb=min(_known(stepping, "gpu_free_mb"), default=None),
         processes=len(stepping) if anchor else 1,
+        ahead=max(each.integer("ahead", 0) for each in stepping),
         start_s=max(0.0, spent_s - sum(first.numbers("times"))),
     )
 

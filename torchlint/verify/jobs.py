@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.settings import Settings
 from torchlint.runtime.run import Job
+from torchlint.runtime.sandbox import overlayfs
+from torchlint.verify.errors import VerifyError
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from torchlint.runtime.nodes.nodes import Nodes
     from torchlint.runtime.workspace import Workspace
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.plan import Variant
     from torchlint.verify.request import Request
 
 
+class Watcher(Protocol):
+    """Is told what goes on."""
+
+    def stage(self, name: str) -> None: ...
+
+
 class Jobs:
     """Makes jobs; the changed sources are written once for each variant.
 
     `sandbox` is `overlayfs` or `redirect`; with `own_network` each run has a loopback of its own.
+    `nodes` are the machines that runs are spread over, if there are several.
     """
 
     def __init__(
@@ -34,8 +46,10 @@ class Jobs:
         sandbox: str,
         *,
         own_network: bool = False,
+        nodes: Nodes | None = None,
     ) -> None:
-        self.threads = _threads(request)
+        self.threads = _threads(request, nodes)
+        self.nodes = nodes
         self.environment = _environment(request)
         self._request = request
         self._changes = changes
@@ -61,14 +75,15 @@ class Jobs:
             threads=self.threads,
             device=self._request.device,
         )
-        nproc = self._request.nproc
+        nproc, nodes = self._request.nproc, self._request.nodes
         return Job(
             settings=replace(base, **settings),  # type: ignore[arg-type]
-            launcher=Torchrun(nproc) if nproc > 1 else Python(),
+            launcher=Torchrun(nproc, nodes) if nproc * nodes > 1 else Python(),
             environment=self.environment,
             cwd=os.getcwd(),
             stdin=self._input(),
             own_network=self._own_network,
+            nodes=self.nodes,
         )
 
     def _input(self) -> str:
@@ -93,11 +108,41 @@ class Jobs:
         return known
 
 
-def _threads(request: Request) -> int | None:
-    """Fewer threads than processors: a thread that waits for a processor costs the whole step."""
+def sandbox_for(request: Request, workspace: Workspace) -> str:
+    """How the project's files are kept as they are. What one machine writes, the others have to see
+    in the folder that they share, and not below an overlay of their own."""
+    if request.spread is not None:
+        return overlayfs.REDIRECT
+    return overlayfs.available(request.program.root, workspace.root)
+
+
+def gathered(
+    request: Request, workspace: Workspace, stack: ExitStack, watcher: Watcher
+) -> Nodes | None:
+    """The machines that runs are spread over, until the stack is closed; None: this one alone.
+
+    Raises:
+        VerifyError: they do not come together.
+    """
+    if request.spread is None:
+        return None
+    from torchlint.runtime.nodes.meeting import NodeError
+    from torchlint.runtime.nodes.nodes import Nodes
+
+    watcher.stage(f"Waiting for the agents of {request.nodes} nodes")
+    try:
+        return stack.enter_context(Nodes(request.spread, workspace))
+    except NodeError as error:
+        raise VerifyError(error.message) from None
+
+
+def _threads(request: Request, nodes: Nodes | None) -> int | None:
+    """Fewer threads than processors: a thread that waits for a processor costs the whole step.
+    With several machines, those of the one that has the fewest count."""
     if request.threads is not None or request.keep_env:
         return request.threads
-    return max(1, processors() // (2 * request.nproc))
+    usable = processors() if nodes is None else nodes.processors
+    return max(1, usable // (2 * request.nproc))
 
 
 def _environment(request: Request) -> dict[str, str]:

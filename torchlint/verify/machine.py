@@ -53,11 +53,12 @@ def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:
         python=here.python,
         device=seen.device if seen is not None else "unknown",
         threads=jobs.threads,
-        processors=here.processors,
+        processors=here.processors if jobs.nodes is None else jobs.nodes.processors,
         processor=here.processor,
         load=tuple(round(value, 2) for value in os.getloadavg()),
         sandbox=sandbox,
         processes=seen.processes if seen is not None else 1,
         settings=dict(jobs.environment),
         gpu=gpu,
+        nodes=() if jobs.nodes is None else jobs.nodes.names,
     )

@@ -87,6 +87,9 @@ def variant_with(fixes: Sequence[str], chosen: Sequence[str]) -> str:
 def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> DeclaredPlan:
     """The plan for a program whose steps have been surveyed.
 
+    On several machines a loader's workers are not stopped between turns, so at the start of a turn
+    some batches lie ready. Steps that only take one of them do not count.
+
     Raises:
         VerifyError: the program takes too few steps to compare anything.
     """
@@ -95,14 +98,15 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
     if warmup is None:
         affordable = max(1, int(_WARMUP_S / step_s))
         warmup = max(min(_WARMUP, affordable), min(seen.warm, 10 * _WARMUP))
-    steps = max(1, math.ceil(_BLOCK_S / step_s))
-    blocks = int(_TURNS_S / ((steps + _SETTLE) * step_s))
+    steps, settle = max(1, math.ceil(_BLOCK_S / step_s)), _SETTLE
+    settle += seen.ahead if request.spread is not None else 0
+    blocks = int(_TURNS_S / ((steps + settle) * step_s))
     blocks = max(FEWEST_BLOCKS, min(_MOST_BLOCKS, blocks))
     if request.steps is not None:
         blocks = min(blocks, request.steps)
         steps = max(1, request.steps // blocks)
     if seen.finished:
-        warmup, blocks, steps = _shrunk(warmup, blocks, steps, seen.steps)
+        warmup, blocks, steps = _shrunk(warmup, blocks, steps, settle, seen.steps)
     numeric = request.numbers_steps or max(3, min(_NUMERIC_STEPS, int(_NUMERIC_S / step_s)))
     available = seen.steps - request.numbers_from
     return DeclaredPlan(
@@ -112,7 +116,7 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
         blocks=blocks,
         steps=steps,
         warmup=warmup,
-        settle=_SETTLE,
+        settle=settle,
         seed=request.seed,
         step=seen.words,
         variants=tuple(variant.name for variant in variants),
@@ -122,7 +126,9 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
     )
 
 
-def _shrunk(warmup: int, blocks: int, steps: int, available: int) -> tuple[int, int, int]:
+def _shrunk(
+    warmup: int, blocks: int, steps: int, settle: int, available: int
+) -> tuple[int, int, int]:
     """Warm-up, blocks and steps of a block that fit into a script that ends by itself.
 
     The first boundary starts the warm-up, and a GPU's block takes a step more than it measures.
@@ -130,10 +136,10 @@ def _shrunk(warmup: int, blocks: int, steps: int, available: int) -> tuple[int, 
     usable = available - 1
     warmup = min(warmup, usable // 4)
     left = usable - warmup
-    if left < _SETTLE + 2:
+    if left < settle + 2:
         raise too_short(available)
-    blocks = max(1, min(blocks, left // (_SETTLE + 2)))
-    return warmup, blocks, max(1, min(steps, left // blocks - _SETTLE - 1))
+    blocks = max(1, min(blocks, left // (settle + 2)))
+    return warmup, blocks, max(1, min(steps, left // blocks - settle - 1))
 
 
 def rotations(variants: Sequence[Variant], *, room: int) -> tuple[tuple[str, ...], ...]:
@@ -153,15 +159,17 @@ def rotations(variants: Sequence[Variant], *, room: int) -> tuple[tuple[str, ...
     return (tuple(base), *((ORIGINAL, CHANGED, *each) for each in shares))
 
 
-def room_for_runs(seen: Survey, free_mb: float) -> int:
+def room_for_runs(seen: Survey, free_mb: float, nodes: int = 1) -> int:
     """How many runs fit into the scarcer of main and GPU memory.
 
     Args:
         seen: says what one run took.
         free_mb: MiB of main memory that are free.
+        nodes: machines like this one that share its processes.
     """
-    room = _SHARE_OF_MEMORY * free_mb / max(seen.processes * seen.memory_mb, 1.0)
+    processes = math.ceil(seen.processes / nodes)
+    room = _SHARE_OF_MEMORY * free_mb / max(processes * seen.memory_mb, 1.0)
     if seen.gpu_mb is not None and seen.gpu_free_mb is not None:
-        needed = seen.processes * (seen.gpu_mb + _CUDA_CONTEXT_MB)
+        needed = processes * (seen.gpu_mb + _CUDA_CONTEXT_MB)
         room = min(room, _SHARE_OF_MEMORY * seen.gpu_free_mb / needed)
     return int(room)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from torchlint.runtime.nodes.nodes import Spread
     from torchlint.runtime.program import Program
 
 
@@ -53,7 +54,8 @@ class Request:
         numbers_from: the first of them, counted from 0.
         threads: torch's threads in each process; None chooses, unless `keep_env`.
         device: `auto`, `cpu` or `cuda`.
-        nproc: processes of each run, started by torchrun if more than one.
+        nproc: processes of each run on each machine, started by torchrun if more than one.
+        spread: how runs are spread over several machines; None: this one has them all.
         seed: seeds the runs and the order in which they take turns.
         keep_env: leave the allocator's settings and the threads as they are.
         stdin: what each run reads from its standard input; None: it has none.
@@ -70,8 +72,19 @@ class Request:
     threads: int | None = None
     device: str = "auto"
     nproc: int = 1
+    spread: Spread | None = None
     seed: int = 0
     keep_env: bool = False
     stdin: bytes | None = None
     timeout_s: float = 120.0
     design: Design = field(default_factory=Design)
+
+    @property
+    def nodes(self) -> int:
+        """Machines that a run is spread over."""
+        return 1 if self.spread is None else self.spread.nodes
+
+    @property
+    def folder(self) -> str | None:
+        """Where the runs' folders lie; None: among temporary files."""
+        return None if self.spread is None else self.spread.shared

@@ -200,7 +200,11 @@ class DeclaredPlan:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The machine and the settings of the runs; `settings` are the variables that verify set."""
+    """The machine and the settings of the runs; `settings` are the variables that verify set.
+
+    `nodes` are the names of the machines where there are several; `processors` are then those of
+    the one that has the fewest.
+    """
 
     torch: str
     python: str
@@ -213,6 +217,7 @@ class Environment:
     processes: int = 1
     settings: dict[str, str] = field(default_factory=dict)
     gpu: dict[str, str] | None = None
+    nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
 from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
-from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.budget import layout, room_words
 from torchlint.verify.compared.measured_fixes import Fixes
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.finished import digests
 from torchlint.verify.first_look import Looker
-from torchlint.verify.jobs import Jobs
+from torchlint.verify.jobs import Jobs, gathered, sandbox_for
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
 from torchlint.verify.machine import environment
 from torchlint.verify.measure.rounds import Rounds
@@ -70,8 +70,8 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
     """
     begun = time.monotonic()
     deadline = None if request.budget_s is None else begun + request.budget_s
-    with Workspace(deadline=deadline) as workspace:
-        session = _Session(request, changes, watcher, workspace, begun)
+    with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
+        session = _Session(request, changes, watcher, workspace, begun, stack)
         try:
             session.run()
         except VerifyError as error:
@@ -112,18 +112,22 @@ class _Session:
         watcher: Watcher,
         workspace: Workspace,
         begun: float,
+        stack: ExitStack,
     ) -> None:
         self._request = request
         self._changes = changes
         self._watcher = watcher
         self._workspace = workspace
         self._begun = begun
-        self._sandbox = overlayfs.available(changes.program.root, workspace.root)
+        self._stack = stack
+        self._sandbox = sandbox_for(request, workspace)
         self._jobs = Jobs(request, changes, workspace, self._sandbox)
         self._notes: list[str] = list(changes.fixes.left_out) if changes.fixes else []
         self._found = _Found()
 
     def run(self) -> None:
+        nodes = gathered(self._request, self._workspace, self._stack, self._watcher)
+        self._jobs = Jobs(self._request, self._changes, self._workspace, self._sandbox, nodes=nodes)
         self._watcher.stage("Looking at the program", of=None)
         looker = Looker(self._request, self._changes, self._jobs, self._workspace)
         if self._changes.fixes is not None and not self._changes.ids:
@@ -147,7 +151,12 @@ class _Session:
             )
         changes = self._changes.of(measured)
         self._jobs = Jobs(
-            self._request, changes, self._workspace, self._sandbox, own_network=look.own_network
+            self._request,
+            changes,
+            self._workspace,
+            self._sandbox,
+            own_network=look.own_network,
+            nodes=nodes,
         )
         if look.own_network:
             self._notes.append(
@@ -287,14 +296,14 @@ class _Session:
 
     def _layout(self, look: FirstLook, changes: Changes) -> Layout:
         spent_s = time.monotonic() - self._begun
-        return layout(
-            self._request, look.original, changes, spent_s=spent_s, processors=processors()
-        )
+        seen = replace(look.original, ahead=max(look.original.ahead, look.changed.ahead))
+        return layout(self._request, seen, changes, spent_s=spent_s, processors=processors())
 
     def _rounds(self, planned: Layout, look: FirstLook) -> Rounds:
         seen = look.original
         on_gpu = seen.device == "cuda"
-        room = room_for_runs(seen, psutil.virtual_memory().available / 2**20)
+        free_mb = psutil.virtual_memory().available / 2**20
+        room = room_for_runs(seen, free_mb, self._request.nodes)
         groups = rotations(planned.variants, room=room)
         return Rounds(
             self._jobs,

@@ -17,12 +17,31 @@ if TYPE_CHECKING:
 PLACE = ["/train.py", 9]
 
 
+LOADER = {
+    "place": None,
+    "made": None,
+    "dataset": "Slow",
+    "samples": None,
+    "collate": None,
+    "workers": 0,
+    "persistent": False,
+    "length": None,
+    "batches": 100,
+    "wait_s": 0.3,
+    "firsts": 0,
+    "first_s": 0.0,
+    "samples_s": 0.3,
+    "collate_s": 0.0,
+}
+
+
 def rank(number: int, **more: Any) -> dict[str, Any]:
     """Of a window of 100 steps of 10 ms."""
     return {
         "rank": number,
         "gloo": True,
         "cpu_seconds": 0.8,
+        "held_seconds": None,
         "blocked": [0.001] * 100,
         "exchanges": [],
         "collectives": [],
@@ -43,8 +62,10 @@ def collective(seconds: float, **more: Any) -> dict[str, Any]:
 def ranks(evidence: MakeEvidence, *found: dict[str, Any]) -> Evidence:
     seen = evidence({"communication": found[0]})
     window = seen.windows["communication"]
-    others = tuple(replace(window, found=Message("communication", each)) for each in found[1:])
-    return replace(seen, windows={"communication": replace(window, others=others)})
+    first, *others = (
+        replace(window, found=Message("communication", each), rank=each["rank"]) for each in found
+    )
+    return replace(seen, windows={"communication": replace(first, others=tuple(others))})
 
 
 def judged(seen: Evidence) -> Any:
@@ -106,7 +127,7 @@ def test_the_others_wait_for_a_rank_that_computes_longer(evidence: MakeEvidence)
     assert found.values["rank"] == 1
     assert found.fact == (
         "rank 1 is the last in 100 of 100 steps: the others wait for it 3 ms a step, "
-        "and it computes 3 ms longer"
+        "and its own work takes 3 ms longer"
     )
 
 
@@ -121,6 +142,41 @@ def test_of_several_ranks_the_next_one_bounds_what_can_be_saved(evidence: MakeEv
 def test_a_rank_that_is_held_up_by_the_machine_is_none(evidence: MakeEvidence) -> None:
     late, early = slow(1, [0.001] * 100, 6.0), slow(0, [0.004] * 100, 6.0)
     assert judged(ranks(evidence, late, early)) == []
+
+
+def test_a_rank_that_waits_for_something_of_its_own_is_slow_without_a_processor(
+    evidence: MakeEvidence,
+) -> None:
+    late = rank(1, blocked=[0.001] * 100, held_seconds=0.0)
+    early = rank(0, blocked=[0.004] * 100, held_seconds=0.0)
+    (found,) = judged(ranks(evidence, late, early))
+    assert found.values["work_s"] == pytest.approx([0.006, 0.009])
+
+
+def test_a_rank_that_lacks_a_processor_is_slow_only_for_the_rest(evidence: MakeEvidence) -> None:
+    early = rank(0, blocked=[0.004] * 100, held_seconds=0.0)
+    lacks = rank(1, blocked=[0.001] * 100, held_seconds=0.3)
+    assert judged(ranks(evidence, lacks, early)) == []
+    both = rank(1, blocked=[0.001] * 100, held_seconds=0.2)
+    (found,) = judged(ranks(evidence, both, early))
+    assert found.fact.endswith("and its own work takes 1 ms longer")
+
+
+def test_a_rank_with_a_slow_loader_is_not_called_slow_as_well(evidence: MakeEvidence) -> None:
+    late = rank(1, blocked=[0.001] * 100, held_seconds=0.0)
+    early = rank(0, blocked=[0.004] * 100, held_seconds=0.0)
+    seen = ranks(evidence, late, early)
+    window = seen.windows["communication"]
+    loads = replace(window, found=Message("input", {"loaders": [LOADER]}), others=())
+    assert judged(replace(seen, windows={**seen.windows, "input": loads})) == []
+
+
+def test_on_several_machines_the_slow_rank_is_named_with_its_own(evidence: MakeEvidence) -> None:
+    late, early = slow(1, [0.001] * 100, 9.0), slow(0, [0.004] * 100, 6.0)
+    seen = ranks(evidence, late, early)
+    named = replace(seen.windows["communication"], node="node2")
+    (found,) = judged(replace(seen, windows={"communication": named}))
+    assert found.fact.startswith("rank 1 on node2 is the last")
 
 
 def test_ranks_that_are_late_in_turns_are_none(evidence: MakeEvidence) -> None:
@@ -148,11 +204,11 @@ def test_what_blocks_a_step_is_told(evidence: MakeEvidence) -> None:
 def test_what_was_not_seen_is_not_told_as_nothing(evidence: MakeEvidence) -> None:
     (text,) = told(ranks(evidence, rank(0), rank(1)))
     assert text.startswith("no message was seen")
-    for other in (rank(0, rank=None, gloo=False), rank(0, gloo=False)):
-        assert judged(ranks(evidence, other, other)) == []
-        assert told(ranks(evidence, other, other)) == [
-            "no process group with gloo, so nothing was measured"
-        ]
+    other = rank(0, gloo=False)
+    assert judged(ranks(evidence, other, other)) == []
+    assert told(ranks(evidence, other, other)) == [
+        "no process group with gloo, so nothing was measured"
+    ]
 
 
 @pytest.mark.parametrize(

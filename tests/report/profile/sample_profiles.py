@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.report.verify.sample_results import environment
 from torchlint.profile.evidence import Timing
 from torchlint.profile.layers import Row
+from torchlint.profile.ranks import Rank
 from torchlint.profile.result import (
     Broken,
     Budgeted,
@@ -161,7 +162,11 @@ def full() -> Profile:
     change = Change("TR101", "cells/data.py", 31, before=0.2, now=0.3)
     return replace(
         rich(),
-        environment=environment(device="cuda", gpu={"name": "A GPU"}, processes=2),
+        environment=environment(
+            device="cuda", gpu={"name": "A GPU"}, processes=2, nodes=("a", "b")
+        ),
+        timing=timing(ranks=(0.04, 0.041)),
+        ranks=(Rank(1, "b", 0.041, 0.004, 0.003, 0.034, 2.0),),
         summary="Stopped; this is what was known until then.",
         exit=130,
         findings=(both,),

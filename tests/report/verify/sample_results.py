@@ -204,7 +204,9 @@ def full() -> Result:
     both = Comparison(Verdict.UNRESOLVED, measured, numbers, "too few pairs")
     return result(
         argv=("-m", "pkg.train", "--epochs", "1"),
-        environment=environment(device="cuda", gpu={"name": "A GPU"}, processes=2),
+        environment=environment(
+            device="cuda", gpu={"name": "A GPU"}, processes=2, nodes=("a", "b")
+        ),
         aa=Noise(measured, 0.012, fit=True, why="quiet", numerics=numbers),
         total=both,
         fixes=(fix(1, alone=both, after=2.0, hidden_by="data loading"),),

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 PRELUDE = """
 import os, sys, threading
 from torchlint.runtime.probe.link import Link
-link = Link(sys.argv[1], "main", "cpu")
+from torchlint.runtime.probe.settings import Settings
+link = Link(Settings(main="", project="", socket=sys.argv[1], device="cpu"))
 """
 
 
@@ -97,6 +98,8 @@ def test_the_first_word_says_who_speaks(side: Side) -> None:
     hello = side.accept().read()
     assert hello == {
         "type": "hello",
+        "token": "",
+        "node": "",
         "pid": child.pid,
         "rank": 1,
         "world": 2,

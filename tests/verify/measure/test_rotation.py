@@ -245,7 +245,7 @@ os.wait()
 def test_the_slowest_rank_counts(scene: Scene) -> None:
     jobs = {"a": scene.job(RANK, "a", nproc=2)}
     assert turn_round(scene, jobs, blocks=2).blocks == {
-        "a": (Block(5, 2.0, 0.25, None, 9.0, True, True),) * 2
+        "a": (Block(5, 2.0, 0.25, None, 9.0, True, True, ranks=((0, 0.2), (1, 0.4))),) * 2
     }
 
 

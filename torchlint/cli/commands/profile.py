@@ -11,6 +11,7 @@ import click
 from torchlint.cli.command import Count
 from torchlint.cli.duration import seconds
 from torchlint.cli.held_against import held_against, held_against_options
+from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.profile_reports import profile_report_options, report, require_writable
 from torchlint.cli.script_options import ScriptCommand, run_options
@@ -113,11 +114,17 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     """
     require_writable(given)
     held = held_against(given)
+    help_another_node(given)
     program = program_from(words, module)
+
+    def agree(where: str = "") -> None:
+        said = f"profile executes `{shlex.join(program.words)}` several times{where}"
+        consent(f"{said}, for a few seconds each.", yes=given["yes"])
+
+    run_in_a_job(given, agree)
     request = request_for(program, given)
     static = static_findings(program, options)
-    words_ = shlex.join(program.words)
-    consent(f"profile executes `{words_}` several times, for a few seconds each.", yes=given["yes"])
+    agree()
     from torchlint.profile.session import profile
     from torchlint.report.profile.progress import Progress
 

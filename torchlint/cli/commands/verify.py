@@ -8,10 +8,12 @@ import click
 
 from torchlint.cli.command import Count
 from torchlint.cli.duration import duration_options
+from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, output_format, rule_options
 from torchlint.cli.printing import must_be_writable, print_lines, write_report
 from torchlint.cli.script_options import ScriptCommand, run_options
 from torchlint.cli.verification import (
+    agree,
     changes_from,
     print_result,
     program_from,
@@ -98,7 +100,9 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     for place in (given["json_file"], given["html_file"]):
         if place is not None:
             must_be_writable(place)
+    help_another_node(given)
     program = program_from(words, module)
+    run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
     request = request_from(program, given)
     changes = changes_from(program, options, given)
     result = run(request, changes, yes=given["yes"])

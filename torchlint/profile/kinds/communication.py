@@ -3,8 +3,8 @@
 ## What it does
 Reports, where several ranks train on processors with gloo: gradients that are exchanged in each
 backward pass although the optimizer steps only after several; lines that wait for messages between
-ranks; and a rank that computes more than the others, so that they wait for it. It also tells how
-long a step is blocked by messages.
+ranks; and a rank whose own work takes longer than that of the others, so that they wait for it. It
+also tells how long a step is blocked by messages.
 
 ## Why it is slow
 Every exchange takes time, and ends only when the last rank has come. `DistributedDataParallel`
@@ -17,15 +17,18 @@ the end of the last, and which part of that passed while the backward pass still
 waits in Python are timed at their line. An exchange counts as superfluous if no optimizer has
 stepped between it and the next one, and the gradients were not zero in between.
 
-A rank is the slow one if it waits least in eight of ten steps or more, and if it also takes more
-processor time than the others: a rank that is only held up by the machine does not.
+A rank is the slow one if it waits least in eight of ten steps or more, and if its own work also
+takes longer. Own work is a step without what the rank waited for messages, for batches, and for a
+processor, as Linux counts it: a rank that only shares its processors with others is none. Where the
+system does not count that, processor time stands for own work. A rank whose loader is slow is
+reported as such (TR101).
 
 ## What the ceiling means
 - Superfluous exchanges: the time of them on the rank on which they take least, also where the
   backward pass computed meanwhile, since on a CPU both use the same processors.
 - Lines: the wait on the rank that waits least there. Without the line the others would wait
   elsewhere.
-- A slow rank: what a step would be shorter if it computed no more than the next slowest rank, or if
+- A slow rank: what a step would be shorter if it worked no longer than the next slowest rank, or if
   the work were shared evenly, whichever gives more.
 
 ## When it is silent
@@ -51,7 +54,7 @@ import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.profile.loaders import objects, place_or_none, waited_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +66,11 @@ if TYPE_CHECKING:
 
 _MOSTLY: Final = 0.8
 """Of the steps: in which the slow rank is the last."""
-_COMPUTES: Final = 0.5
-"""Of what a slow rank holds up the others: what it needs in processor time more than they do."""
+_WORKS: Final = 0.5
+"""Of what a slow rank holds up the others, but for the processor that it lacked itself: what its
+own work takes longer than theirs."""
+_LONGER: Final = 0.1
+"""Of its own work; less is chance."""
 _FEWEST: Final = 10
 """Steps: in fewer of them, chance makes a slow rank."""
 
@@ -83,7 +89,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         return
     yield from _exchanged_again(evidence, ranks)
     yield from _waits(evidence, ranks)
-    yield from _slow_rank(ranks)
+    yield from _slow_rank(ranks, evidence)
 
 
 @kind.tells
@@ -113,11 +119,7 @@ def tell(evidence: Evidence) -> Iterator[Told]:
 def _ranks(evidence: Evidence) -> tuple[Window, ...]:
     """The windows of one process group, by rank; empty if there is none or it is not gloo's."""
     window = evidence.windows["communication"]
-    ranks = {
-        each.found.integer("rank"): each
-        for each in (window, *window.others)
-        if each.found.flag("gloo")
-    }
+    ranks = {each.rank: each for each in window.ranks if each.found.flag("gloo")}
     return tuple(ranks[number] for number in sorted(ranks))
 
 
@@ -163,7 +165,7 @@ def _waits(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[Observed]:
 # a rank that others wait for -----------------------------------------------------------------
 
 
-def _slow_rank(ranks: tuple[Window, ...]) -> Iterator[Observed]:
+def _slow_rank(ranks: tuple[Window, ...], evidence: Evidence) -> Iterator[Observed]:
     steps = _blocked(ranks)
     if len(ranks) < 2 or len(steps) < _FEWEST or any(_is_pipeline(each) for each in ranks):
         return
@@ -172,25 +174,67 @@ def _slow_rank(ranks: tuple[Window, ...]) -> Iterator[Observed]:
     last = sum(step[slow] == min(step) for step in steps)
     lead = [each - waited[slow] for each in waited]
     others = [each for rank, each in enumerate(lead) if rank != slow]
-    work = [each.found.number("cpu_seconds") / each.steps for each in ranks]
-    more = work[slow] - statistics.fmean(each for rank, each in enumerate(work) if rank != slow)
+    work = own_work(ranks, waited, evidence.windows.get("input"))
+    more = _more(work, slow)
+    unexplained = statistics.fmean(others) - _more([_held_s(each) or 0.0 for each in ranks], slow)
     if (
         not min(others)
         or last < _MOSTLY * len(steps)
-        or more < _COMPUTES * statistics.fmean(others)
+        or more < max(_WORKS * unexplained, _LONGER * work[slow])
     ):
         return
-    rank = ranks[slow].found.integer("rank")
     share = max(min(others), statistics.fmean(lead)) / ranks[slow].step_s
     yield Observed(
         None,
-        f"rank {rank} is the last in {last} of {len(steps)} steps: the others wait for it "
-        f"{_ms(statistics.fmean(others))} a step, and it computes {_ms(more)} longer",
+        f"{ranks[slow].who} is the last in {last} of {len(steps)} steps: the others wait for it "
+        f"{_ms(statistics.fmean(others))} a step, and its own work takes {_ms(more)} longer",
         "share the work evenly between the ranks",
         share,
         (),
-        {"rank": rank, "steps": last, "waited_s": waited, "cpu_s": work},
+        {
+            "rank": ranks[slow].rank,
+            "node": ranks[slow].node,
+            "steps": last,
+            "waited_s": waited,
+            "work_s": work,
+        },
     )
+
+
+def own_work(ranks: tuple[Window, ...], blocked: list[float], read: Window | None) -> list[float]:
+    """Seconds of a step that each rank works itself.
+
+    Args:
+        blocked: seconds of a step that each waited for messages.
+        read: what the instrument `input` saw in its run, if it saw something.
+    """
+    held = [_held_s(each) for each in ranks]
+    if None in held:
+        return [each.found.number("cpu_seconds") / each.steps for each in ranks]
+    loads = {each.rank: waited_s(each) for each in read.ranks} if read is not None else {}
+    return [
+        each.step_s - waited - (lost or 0.0) - loads.get(each.rank, 0.0)
+        for each, waited, lost in zip(ranks, blocked, held, strict=True)
+    ]
+
+
+def _held_s(rank: Window) -> float | None:
+    """Seconds of a step in which it had no processor, if the system says that."""
+    held = rank.found.number_or_none("held_seconds")
+    return None if held is None else held / rank.steps
+
+
+def _more(values: list[float], rank: int) -> float:
+    """How much more one rank has than the others on average."""
+    return values[rank] - statistics.fmean(values[:rank] + values[rank + 1 :])
+
+
+def blocked_by_rank(evidence: Evidence) -> dict[int, float]:
+    """Seconds of a step that each rank waits for messages; empty where that is not known."""
+    ranks = _ranks(evidence)
+    steps = _blocked(ranks) if ranks else []
+    means = [statistics.fmean(each) for each in zip(*steps, strict=True)]
+    return {each.rank: mean for each, mean in zip(ranks, means, strict=False)}
 
 
 def _is_pipeline(rank: Window) -> bool:

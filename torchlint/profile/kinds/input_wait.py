@@ -21,6 +21,9 @@ The step time if a batch were always there, by the upper end of the interval ove
 ceiling is never more than the wait that was seen at this line, plus a tenth. Workers need
 processors too, so on a CPU that is busy with the model less is gained.
 
+With several ranks, the wait is that of the rank that waits longest. It is named if the others wait
+half as long or less: what they wait for is that rank, in the exchange of gradients.
+
 ## When it is silent
 - If the wait is short, or if batches that cost nothing would not make the step shorter.
 - If a batch takes less than 0.3 ms without workers: it takes as long to receive one from a worker.
@@ -40,15 +43,22 @@ Keep workers from one epoch to the next with `persistent_workers=True`.
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import loaders_of, processors_of_a_rank, shown, waited_share
+from torchlint.profile.loaders import (
+    loaders_of,
+    processors_of_a_rank,
+    shown,
+    waited_s,
+    waited_share,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.profile.evidence import Evidence
+    from torchlint.profile.evidence import Evidence, Window
     from torchlint.profile.loaders import Loader
 
 _LEAST: Final = 0.01
@@ -56,6 +66,8 @@ _LEAST: Final = 0.01
 _RECEIVED_S: Final = 0.0003
 """What it takes at least to receive a batch that a worker has ready."""
 _MOST_SHARE: Final = 0.99
+_ALONE_TIMES: Final = 2.0
+"""As long as the other ranks waits one that is named."""
 
 kind = Kind(
     code="TR101",
@@ -67,14 +79,15 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each place that waits, and for each whose loader starts workers anew."""
-    for loader in loaders_of(evidence.windows["input"]):
-        yield from _waits(loader, evidence)
-        yield from _starts(loader, evidence)
+    # The others do not wait for their batches, but for this rank.
+    window = evidence.windows["input"].slowest(waited_s)
+    for loader in loaders_of(window):
+        yield from _waits(loader, evidence, window)
+        yield from _starts(loader, evidence, window)
 
 
-def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
-    window = evidence.windows["input"]
-    share = min(waited_share(loader, evidence), _MOST_SHARE)
+def _waits(loader: Loader, evidence: Evidence, window: Window) -> Iterator[Observed]:
+    share = min(waited_share(loader, evidence, window), _MOST_SHARE)
     workers_cannot = not loader.workers and loader.blocked_s <= _RECEIVED_S * loader.batches
     if share < _LEAST or workers_cannot:
         return
@@ -83,7 +96,8 @@ def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
     fact = f"{wait_ms:.1f} ms a step in `next(loader)`{_stage(loader, window.steps)}"
     yield Observed(
         loader.place,
-        f"{fact}; {_many(loader.workers, 'worker')}, {_many(cores, 'core')}",
+        f"{fact}{_alone(window, evidence)}; {_many(loader.workers, 'worker')}, "
+        f"{_many(cores, 'core')}",
         _action(loader, cores),
         share,
         ("TL109",) if _lies_in_memory(loader) else ("TL108",) if loader.workers else _ALONE,
@@ -94,6 +108,7 @@ def _waits(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
             "dataset": loader.dataset,
             "samples_ms": 1e3 * loader.samples_s / window.steps,
             "collate_ms": 1e3 * loader.collate_s / window.steps,
+            "rank": window.rank,
         },
         loader.made,
     )
@@ -136,9 +151,17 @@ def _action(loader: Loader, cores: int) -> str:
     return cheaper if loader.workers >= cores else f"add workers (`--sweep workers`), or {cheaper}"
 
 
-def _starts(loader: Loader, evidence: Evidence) -> Iterator[Observed]:
+def _alone(slowest: Window, evidence: Evidence) -> str:
+    """Which rank it is, if the others wait clearly less."""
+    ranks = evidence.windows["input"].ranks
+    others = [waited_s(each) for each in ranks if each is not slowest]
+    if not others or _ALONE_TIMES * statistics.median(others) > waited_s(slowest):
+        return ""
+    return f", on {slowest.who} ({1e3 * statistics.median(others):.1f} ms on the other ranks)"
+
+
+def _starts(loader: Loader, evidence: Evidence, window: Window) -> Iterator[Observed]:
     """What it costs that workers start anew, and that the first batch waits for them."""
-    window = evidence.windows["input"]
     if not loader.workers or loader.persistent or not loader.firsts:
         return
     each_s = loader.first_s / loader.firsts

@@ -75,19 +75,25 @@ def tell(evidence: Evidence) -> Iterator[Told]:
         return
     usable, threads = _usable(ranks), [each.found.integer("threads") for each in ranks]
     chosen = all(each.found.flag("chosen") for each in ranks)
-    text = f"{len(ranks)} ranks, {_spread(threads)} each, {_processors(usable)}"
+    on = f" on {evidence.nodes} nodes" if evidence.nodes > 1 else ""
+    text = f"{len(ranks)} ranks{on}, {_spread(threads)} each, {_processors(usable)}"
     told = f"{text} (torchlint has set the threads)" if chosen else text
     values = {"ranks": len(ranks), "threads": threads, "processors": usable, "chosen": chosen}
     yield Told("launch", told, values)
 
 
 def _ranks(evidence: Evidence) -> tuple[Window, ...]:
-    window = evidence.windows["launch"]
-    return (window, *window.others)
+    return evidence.windows["launch"].ranks
 
 
 def _usable(ranks: tuple[Window, ...]) -> float:
     """Processors that all ranks may use together."""
+    nodes = {each.node for each in ranks}
+    return sum(_usable_on([each for each in ranks if each.node == node]) for node in nodes)
+
+
+def _usable_on(ranks: list[Window]) -> float:
+    """The same on one machine."""
     every = {number for each in ranks for number in each.found.integers("processors")}
     quotas = [each.found.number_or_none("quota") for each in ranks]
     # A group for all of them, or one for each: the sum would not be less.

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import loaders_of, processors_of_a_rank, waited_share
+from torchlint.profile.loaders import loaders_of, processors_of_a_rank, waited_s, waited_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,9 +56,10 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each place whose loader has too many."""
     matters = max(CUT, evidence.timing.noise)
     cores = processors_of_a_rank(evidence)
-    for loader in loaders_of(evidence.windows["input"]):
+    window = evidence.windows["input"].slowest(waited_s)
+    for loader in loaders_of(window):
         few = loader.workers < max(cores + _MORE, _TOO_MANY * cores)
-        if few or waited_share(loader, evidence) < matters:
+        if few or waited_share(loader, evidence, window) < matters:
             continue
         noun = "processor" if cores == 1 else "processors"
         whose = "each rank" if evidence.ranks > 1 else "this process"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from torchlint.profile.ranks import summary
 from torchlint.report.profile import words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
 from torchlint.report.terminal.safe_text import visible, visible_path
@@ -165,6 +166,8 @@ class _Page:
         if result.timing is None:
             return []
         lines = [""]
+        if result.ranks:
+            lines += self._labelled("ranks", summary(result.ranks))
         for each in result.facts:
             lines += self._labelled(visible(each.label), each.text)
         if result.costs:

@@ -10,6 +10,7 @@ from torchlint.finding import Tier
 from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
+from torchlint.report.verify.words import processors
 from torchlint.runtime.sandbox.side_effects import HELPER
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def machine(result: Profile) -> str:
         return ""
     if here.gpu is not None:
         return plural(here.processes, "GPU")
-    return f"no GPU, {plural(here.processors, 'processor')}"
+    return f"no GPU, {processors(here)}"
 
 
 def on_gpu(result: Profile) -> bool:

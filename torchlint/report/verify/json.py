@@ -83,6 +83,7 @@ def _environment(environment: Environment) -> Json:
         "device": environment.device,
         "threads": environment.threads,
         "processors": environment.processors,
+        "nodes": list(environment.nodes),
         "processor": environment.processor,
         "processes": environment.processes,
         "load": _numbers(environment.load),

@@ -77,6 +77,13 @@ def on_cpu(result: Result) -> bool:
 # parts -------------------------------------------------------------------------------------
 
 
+def processors(environment: Environment) -> str:
+    """`2 processors`, `2 nodes with 8 processors each`."""
+    here = plural(environment.processors, "processor")
+    many = len(environment.nodes)
+    return f"{many} nodes with {here} each" if many > 1 else here
+
+
 def machine(environment: Environment) -> list[str]:
     """What the programs ran on, fact by fact."""
     gpu = (environment.gpu or {}).get("name")
@@ -87,7 +94,7 @@ def machine(environment: Environment) -> list[str]:
     )
     facts = [
         f"{environment.device} ({gpu})" if gpu else environment.device,
-        f"{threads} on {plural(environment.processors, 'processor')}",
+        f"{threads} on {processors(environment)}",
         f"torch {environment.torch}",
         f"Python {environment.python}",
     ]

@@ -1,4 +1,4 @@
-"""Several ranks on this machine, started by torchrun."""
+"""Several ranks, started by torchrun: on this machine, or by one torchrun on each of several."""
 
 from __future__ import annotations
 
@@ -21,15 +21,44 @@ _RANK_EXIT: Final = re.compile(r"exitcode\s*:\s*(-?\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Torchrun:
-    """`torchrun --standalone --nproc-per-node PROCESSES SCRIPT`."""
+    """`torchrun --standalone --nproc-per-node PROCESSES SCRIPT`, or the same on several nodes.
 
-    processes: int
+    Args:
+        on_a_node: processes on each machine.
+        nodes: machines.
+    """
+
+    on_a_node: int
+    nodes: int = 1
+
+    @property
+    def processes(self) -> int:
+        """All ranks together."""
+        return self.on_a_node * self.nodes
 
     def command(self, arguments: Sequence[str]) -> list[str]:
-        count = str(self.processes)
-        options = ["--standalone", "--nproc-per-node", count]
-        return [sys.executable, "-c", _TORCHRUN, *options, *arguments]
+        return self._torchrun(["--standalone"], arguments)
+
+    def command_on(self, node: int, host: str, port: int, arguments: Sequence[str]) -> list[str]:
+        """The command of one of several machines.
+
+        The rendezvous is the static one: that of c10d starts the ranks again if a machine is late
+        with a heartbeat.
+
+        Args:
+            node: counted from 0.
+            host: of node 0, as this machine reaches it.
+            port: that is free there.
+        """
+        where = ["--nnodes", str(self.nodes), "--node-rank", str(node)]
+        where += ["--master-addr", host, "--master-port", str(port)]
+        return self._torchrun(where, arguments)
 
     def exit_code(self, code: int, stderr: str) -> int:
         rank = _RANK_EXIT.search(stderr)
         return int(rank[1]) if rank else code
+
+    def _torchrun(self, where: Sequence[str], arguments: Sequence[str]) -> list[str]:
+        count = str(self.on_a_node)
+        options = [*where, "--nproc-per-node", count]
+        return [sys.executable, "-c", _TORCHRUN, *options, *arguments]

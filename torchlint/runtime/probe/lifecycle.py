@@ -11,7 +11,7 @@ from torchlint.runtime.probe.files.territory import OVERLAYFS
 from torchlint.runtime.probe.link import Link
 from torchlint.runtime.probe.script import main_module, served_sources, spawned_workers
 from torchlint.runtime.probe.settings import PLAIN, VARIABLE, read
-from torchlint.runtime.probe.world import shield
+from torchlint.runtime.probe.world import shield, slurm_ranks
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
@@ -42,7 +42,7 @@ def main(path: str, *, safe_path: bool) -> None:
     pid = os.getpid()
     os.environ[VARIABLE] = path
     settings = read(path)
-    link = Link(settings.socket, "main", settings.device)
+    link = Link(settings, "main")
     _install(settings)
     import torch  # noqa: F401 - before the clock starts, in every run
 
@@ -72,7 +72,7 @@ def enter_worker(names: dict[str, Any], path: str, kind: str, main: str) -> None
     os.environ.setdefault(VARIABLE, path)
     settings = read(path)
     if _install(settings):
-        link = Link(settings.socket, "child", settings.device)
+        link = Link(settings, "child")
         on_import.call("torch", lambda: _install_mode(settings, link))
     content = spawned_workers.run_main(kind, main)
     names.clear()
@@ -100,6 +100,8 @@ def _install(settings: Settings) -> bool:
     _installed.add(os.getpid())
     served_sources.install(settings)
     spawned_workers.send_to_workers(settings.scratch)
+    if settings.node:
+        slurm_ranks.correct(os.environ)
     if settings.device == "cpu":
         # Before torch looks; processes that the script starts inherit it.
         os.environ.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="")

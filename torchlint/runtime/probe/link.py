@@ -1,4 +1,5 @@
-"""The connection to the parent: a Unix socket, one JSON object per line in each direction."""
+"""The connection to the parent: a Unix socket, or TCP to another machine; one JSON object per line
+in each direction."""
 
 from __future__ import annotations
 
@@ -7,12 +8,26 @@ import os
 import platform
 import sys
 import threading
-from socket import AF_UNIX, SOCK_STREAM, socket  # bound before a script can replace them
+from socket import (  # bound before a script can replace them
+    AF_UNIX,
+    IPPROTO_TCP,
+    SO_KEEPALIVE,
+    SOCK_STREAM,
+    SOL_SOCKET,
+    TCP_NODELAY,
+    getaddrinfo,
+    socket,
+)
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from io import BufferedReader
+
+    from torchlint.runtime.probe.settings import Settings
+
+TCP = "tcp:"
+"""Begins the address of a parent on another machine."""
 
 ORPHANED = 70
 """Exit code of a process whose parent is gone."""
@@ -25,15 +40,13 @@ class Link:
     the script's frames would run its `finally:` blocks.
 
     Args:
-        path: the parent's socket.
+        settings: name the parent's socket, and the device: `cpu` hides an accelerator from `hello`.
         role: `main` for the process that the parent started, `child` for those the script starts.
-        device: `cpu` hides an accelerator from `hello`.
     """
 
-    def __init__(self, path: str, role: str = "main", device: str = "auto") -> None:
+    def __init__(self, settings: Settings, role: str = "main") -> None:
         self.role = role
-        self._path = path
-        self._device = device
+        self._settings = settings
         self._forget()
         os.register_at_fork(after_in_child=self._after_fork)
 
@@ -100,10 +113,7 @@ class Link:
             self.receive()
 
     def _connect(self) -> None:
-        wire = socket(AF_UNIX, SOCK_STREAM)
-        # A script may set another default (`socket.setdefaulttimeout`).
-        wire.settimeout(None)
-        wire.connect(self._path)
+        wire = connect(self._settings.socket)
         self._socket, self._reader = wire, wire.makefile("rb")
 
     def _introduction(self) -> dict[str, object]:
@@ -111,14 +121,41 @@ class Link:
         rank, world = _place()
         return {
             "type": "hello",
+            "token": self._settings.token,
+            "node": self._settings.node,
             "pid": os.getpid(),
             "rank": rank,
             "world": world,
             "role": self.role,
             "torch": str(getattr(torch, "__version__", "")),
             "python": platform.python_version(),
-            "device": _device(self._device),
+            "device": _device(self._settings.device),
         }
+
+
+def connect(address: str) -> socket:
+    """A connection to the parent, which waits without a limit.
+
+    Args:
+        address: the path of a Unix socket, or `tcp:HOST:PORT`.
+
+    Raises:
+        OSError: there is none.
+    """
+    if not address.startswith(TCP):
+        wire = socket(AF_UNIX, SOCK_STREAM)
+        # A script may set another default (`socket.setdefaulttimeout`).
+        wire.settimeout(None)
+        wire.connect(address)
+        return wire
+    host, _, port = address.removeprefix(TCP).rpartition(":")
+    family, kind, _, _, where = getaddrinfo(host, int(port), type=SOCK_STREAM)[0]
+    wire = socket(family, kind)
+    wire.settimeout(None)
+    wire.connect(where)
+    wire.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    wire.setsockopt(SOL_SOCKET, SO_KEEPALIVE, 1)
+    return wire
 
 
 def _place() -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 VARIABLE = "TORCHLINT_RUN"
 """Names the settings file. Processes that the script starts inherit it."""
@@ -47,8 +48,12 @@ class Settings:
         as_module: `main` is a module, run as with `python -m`.
         argv: the script's own arguments.
         sources: real path of a source file → path of the file that runs in its place.
-        socket: the parent's Unix socket; filled in at the start.
-        scratch: a folder of this run alone; filled in at the start.
+        socket: the parent's address, filled in at the start: the path of a Unix socket, or
+            `tcp:HOST:PORT` where the run is spread over several machines.
+        token: over TCP, tells the parent that this is one of its processes.
+        node: name of the machine, where there are several.
+        scratch: a folder of this run alone; filled in at the start. Several machines share it.
+        local: a folder of this run on its own machine; empty: `scratch` is one.
         sandbox: `overlayfs` (the tree's writes already land elsewhere) or `redirect`.
         seed: seeds Python's, NumPy's and torch's generators before the script; None leaves them.
         threads: torch's intra-op threads; None leaves them.
@@ -75,7 +80,10 @@ class Settings:
     argv: tuple[str, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
     socket: str = ""
+    token: str = ""
+    node: str = ""
     scratch: str = ""
+    local: str = ""
     sandbox: str = "redirect"
     seed: int | None = 0
     threads: int | None = None
@@ -107,7 +115,11 @@ def read(path: str | None = None) -> Settings:
     """
     path = os.environ[VARIABLE] if path is None else path
     with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-        values = json.load(stream)
+        return from_values(json.load(stream))
+
+
+def from_values(values: dict[str, Any]) -> Settings:
+    """The settings that `asdict` made these values of."""
     values["argv"] = tuple(values["argv"])
     values["instruments"] = tuple(values["instruments"])
     anchor = values["anchor"]

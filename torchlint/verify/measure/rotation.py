@@ -31,7 +31,8 @@ class Block:
     Seconds are those of the whole block: `wall`, `cpu` of the process that took the steps, `gpu`
     between two events of its stream. `memory_mb` is the peak so far; `throttled` says whether the
     GPU's clock was held back, None if that is not known; `compiled` that `torch.compile` was at
-    work in between; `altered` that instruments changed what a step does.
+    work in between; `altered` that instruments changed what a step does. `ranks` has the seconds
+    per step of each rank, if this block is that of the slowest of several.
     """
 
     steps: int
@@ -42,6 +43,7 @@ class Block:
     throttled: bool | None
     compiled: bool = False
     altered: bool = False
+    ranks: tuple[tuple[int, float], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -167,7 +169,7 @@ class _Runner:
         """Measure a block."""
         self.blocks.append(_slowest(self.turn(settle, steps)))
 
-    def turn(self, settle: int, steps: int) -> list[Block]:
+    def turn(self, settle: int, steps: int) -> dict[Peer, Block]:
         """Let it take some steps; the blocks of all its processes."""
         self.run.thaw()
         for peer in self._steppers:
@@ -181,7 +183,7 @@ class _Runner:
             elif message.type == "block":
                 measured[peer] = self._block(message, least=min(steps, 1))
         self.run.freeze()
-        return list(measured.values())
+        return measured
 
     def _block(self, message: Message, *, least: int) -> Block:
         try:
@@ -219,12 +221,15 @@ class _Runner:
         raise self.run.timed_out(self._timeout_s, doing)
 
 
-def _slowest(blocks: list[Block]) -> Block:
+def _slowest(measured: Mapping[Peer, Block]) -> Block:
     """What a step costs all the processes together: they wait for one another."""
+    blocks = list(measured.values())
+    by_rank = sorted((peer.rank, block.seconds) for peer, block in measured.items())
     flags = [block.throttled for block in blocks if block.throttled is not None]
     return replace(
         max(blocks, key=lambda block: block.seconds),
         memory_mb=max(block.memory_mb for block in blocks),
         throttled=any(flags) if flags else None,
         compiled=any(block.compiled for block in blocks),
+        ranks=tuple(by_rank) if len(by_rank) > 1 else (),
     )

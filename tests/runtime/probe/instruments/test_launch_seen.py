@@ -51,7 +51,7 @@ def test_threads_are_called_chosen_only_if_they_are_those_of_the_run(tmp_path: P
         found = seen(replace(settings, threads=asked), FakeCuda())
         assert (found["threads"], found["chosen"]) == (here, chosen)
     assert found["processors"]
-    assert (found["rank"], found["gpus"], found["used_gpus"]) == (None, [], [])
+    assert (found["gpus"], found["used_gpus"]) == ([], [])
 
 
 def test_gpus_on_which_torch_holds_memory_are_used(tmp_path: Path) -> None:

@@ -31,15 +31,18 @@ class Territory:
     """Tells a path that must stay as it is from one that may be written.
 
     Args:
-        own: the folder of the workspace, with those of its runs. Their temporary files lie there
-            too; whatever else lies where the system keeps temporary files is the user's.
+        own: the folder of the workspace, with those of its runs, and that on the run's own machine.
+            Temporary files lie there too; whatever else lies where the system keeps temporary files
+            is the user's.
         project: the tree that is never to change.
         guarded: whether the project's files are to be kept here; otherwise the kernel does it.
         free: folders that anyone may write to, unless they lie in the project.
     """
 
-    def __init__(self, own: str, project: str, *, guarded: bool, free: Iterable[str]) -> None:
-        self._own = _slashed(own)
+    def __init__(
+        self, own: Iterable[str], project: str, *, guarded: bool, free: Iterable[str]
+    ) -> None:
+        self._own = tuple(map(_slashed, own))
         self._project = _slashed(project)
         self._guarded = guarded
         self._free = tuple(sorted({_slashed(path) for path in free}))
@@ -71,11 +74,14 @@ def of_run(settings: Settings) -> Territory:
     )
 
 
-def _own(settings: Settings) -> str:
-    """The folder of the socket, if that of the run lies in it: others of its runs lie there too."""
+def _own(settings: Settings) -> list[str]:
+    """The folder of the socket, if that of the run lies in it: others of its runs lie there too.
+    Where several machines share the folder of the run, those on its own machine as well."""
     scratch = os.path.realpath(settings.scratch)
+    if settings.local:
+        return [scratch, os.path.realpath(os.path.dirname(settings.local))]
     around = os.path.realpath(os.path.dirname(settings.socket) or scratch)
-    return around if scratch.startswith(_slashed(around)) else scratch
+    return [around if scratch.startswith(_slashed(around)) else scratch]
 
 
 def _slashed(path: str) -> str:

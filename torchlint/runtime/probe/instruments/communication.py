@@ -137,6 +137,7 @@ class Communication:
         self._inside = False
         self._thread = 0
         self._cpu_s = 0.0
+        self._held_s: float | None = None
 
     def begin(self) -> None:
         """Stand around what sends and waits, if there is a process group."""
@@ -159,6 +160,7 @@ class Communication:
             before = optim.register_optimizer_step_pre_hook(shielded(self._optimizes))
             self._undo.append(before.remove)
         self._cpu_s = time.process_time()
+        self._held_s = held_s()
 
     def step(self) -> None:
         """Waits from now on are those of the next step."""
@@ -167,13 +169,16 @@ class Communication:
     def end(self) -> dict[str, object]:
         """What was seen.
 
-        `rank` in the process group, null without one; `gloo`: it sends tensors on a CPU with gloo.
+        `gloo`: the process group sends tensors on a CPU with gloo.
         `blocked`: seconds of each step in which the stepping thread waited for messages; null where
-        not all is known. `cpu_seconds` are those of all threads of this process. `exchanges` are
-        those of gradients by DDP, by line of the backward pass; `collectives` what Python sends or
-        waits for, by line; `between_two` counts messages from one rank to one other.
+        not all is known. `cpu_seconds` are those of all threads of this process; `held_seconds`
+        those in which the stepping thread could have run and had no processor, null where the
+        system does not say. `exchanges` are those of gradients by DDP, by line of the backward
+        pass; `collectives` what Python sends or waits for, by line; `between_two` counts messages
+        from one rank to one other.
         """
-        cpu_s = time.process_time() - self._cpu_s
+        cpu_s, held = time.process_time() - self._cpu_s, held_s()
+        known = held is not None and self._held_s is not None
         for undo in reversed(self._undo):
             undo()
         for model in self._models:
@@ -182,9 +187,9 @@ class Communication:
                 private.time_each_exchange(module, 100)  # as it is made
         grouped = has_ranks()
         return {
-            "rank": distributed.get_rank() if grouped else None,
             "gloo": grouped and _uses_gloo(),
             "cpu_seconds": cpu_s,
+            "held_seconds": (held or 0.0) - (self._held_s or 0.0) if known else None,
             "blocked": self._blocked_in_each_step(),
             "exchanges": [*self._exchanges_by_line()],
             "collectives": [
@@ -313,6 +318,18 @@ class Communication:
 
     def _optimizes(self, *_: object) -> None:
         self._optimized += 1
+
+
+def held_s() -> float | None:
+    """Seconds for which this thread has waited for a processor, where the system is Linux.
+
+    https://docs.kernel.org/scheduler/sched-stats.html
+    """
+    try:
+        with open("/proc/thread-self/schedstat", encoding="ascii") as stream:
+            return int(stream.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _uses_gloo() -> bool:

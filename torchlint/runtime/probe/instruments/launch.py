@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import distributed
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.steps.clock import uses_gpu
 from torchlint.runtime.probe.steps.interpose import replace, shielded
 from torchlint.runtime.probe.steps.places import Places
-from torchlint.runtime.probe.steps.ranks import has_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +61,6 @@ class Launch:
         on_gpu, threads = uses_gpu(self._settings.device, self._cuda), torch.get_num_threads()
         gpus = dict(_gpus(self._cuda)) if on_gpu else {}
         return {
-            "rank": distributed.get_rank() if has_ranks() else None,
             "threads": threads,
             "chosen": threads == self._settings.threads,
             "processors": _processors(),

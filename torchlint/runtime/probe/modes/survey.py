@@ -13,7 +13,7 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.script import served_sources
-from torchlint.runtime.probe.steps import events, executed_lines, step_times
+from torchlint.runtime.probe.steps import events, executed_lines, loader_iterators, step_times
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
 from torchlint.runtime.probe.steps.clock import MEGABYTE, is_capturing, peak_memory_mb
 from torchlint.runtime.probe.steps.events import BACKWARD, FORWARD, GRAD, LOADER, OPTIMIZER
@@ -66,6 +66,7 @@ class Surveyor:
         self._shapes: set[object] = set()
         self._compiled = private.compiled_frames()
         self._skipped = 0
+        self._ahead = 0
         self._on_gpu: bool | None = None
 
     def begin_again(self) -> None:
@@ -117,7 +118,9 @@ class Surveyor:
     def _hear(self, kind: str, number: int, subject: Any, inputs: object) -> None:
         now = time.perf_counter()
         self._note_news(number, inputs if kind == FORWARD else None, now)
-        if self._on_gpu is None:
+        if kind == LOADER:
+            self._ahead = max(self._ahead, loader_iterators.ahead(subject))
+        elif self._on_gpu is None:
             self._on_gpu = on_gpu(subject)
         name = type(subject).__name__
         moment = Moment(now, self._lanes.seconds(), self._mark())
@@ -181,6 +184,7 @@ class Surveyor:
             "exercise_known": self._watch.complete and not private.compiled_frames(),
             "served": served_sources.served(),
             "compiled": bool(private.compiled_frames()),
+            "ahead": self._ahead,
             **self._device(),
         }
 

@@ -273,13 +273,13 @@ def watch_forward(heard: Heard, lanes: Lanes | None = None, only: int | None = N
 
 
 def watch_loader(heard: Heard, lanes: Lanes | None = None) -> Undo:
-    """Hear every batch that a torch `DataLoader` yields, with the number 0."""
+    """Hear every batch that a torch `DataLoader` yields, with the number 0 and the iterator."""
     iterator, inside = private.loader_iterator(), Inside()
     if iterator is None:
         return lambda: None
 
-    def handed_out(*_: object) -> None:
-        heard(0, None, None)
+    def handed_out(args: tuple[object, ...], _kwargs: object) -> None:
+        heard(0, args[0], None)
 
     return replace(
         iterator, "__next__", lambda plain: outermost(plain, handed_out, LOADER, lanes, inside)

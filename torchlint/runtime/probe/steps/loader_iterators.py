@@ -72,6 +72,12 @@ def describe(iterator: Any, places: Places) -> Loader:
     )
 
 
+def ahead(iterator: Any) -> int:
+    """Batches that its workers prepare while nobody asks for one."""
+    prefetch = _whole(getattr(iterator, "_prefetch_factor", None)) or 0
+    return int(getattr(iterator, "_num_workers", 0)) * prefetch
+
+
 def identity(iterator: Any) -> tuple[object, ...]:
     """Objects that all iterators of one loader share, and no others."""
     parts = (getattr(iterator, name, None) for name in ("_dataset", "_collate_fn"))

@@ -63,9 +63,13 @@ class Journal:
             system.close(descriptor)
 
 
-def install(journal: Journal, territory: Territory) -> None:
-    """Listen from now on, in this process and in those that it forks."""
-    listener = _Listener(journal, territory)
+def install(journal: Journal, territory: Territory, parent: str = "") -> None:
+    """Listen from now on, in this process and in those that it forks.
+
+    Args:
+        parent: its address, as in `Settings.socket`; to connect there is no effect of the script's.
+    """
+    listener = _Listener(journal, territory, parent)
     waiting_for: dict[str, Callable[..., None]] = {
         "open": listener.opened,
         "os.mkdir": listener.made,
@@ -112,9 +116,10 @@ def _by_a_package() -> bool:
 
 
 class _Listener:
-    def __init__(self, journal: Journal, territory: Territory) -> None:
+    def __init__(self, journal: Journal, territory: Territory, parent: str) -> None:
         self._journal = journal
         self._territory = territory
+        self._parent = parent
         self._hosts: dict[object, str] = {}
 
     # Files: only what has gone past the redirection, to where it does not belong.
@@ -189,7 +194,7 @@ class _Listener:
         if wire.family not in (socket.AF_INET, socket.AF_INET6) or wire.type & 7 != 1:
             return
         host, port = address[:2]
-        if not is_local(host):
+        if not is_local(host) and self._parent != f"tcp:{host}:{port}":
             name = self._hosts.get(port) or self._hosts.get(str(port)) or host
             self._journal.note("connect", f"{host if is_local(name) else name}:{port}", kept=True)
 

@@ -1,0 +1,222 @@
+"""What runs on each machine: starts and ends processes as the parent asks, and nothing else.
+
+If the parent goes, or this process is asked to end, all that it has started is ended and its
+folder removed, as at the end of every `Workspace`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+
+if __name__ == "__main__":
+    # Not this folder, which Python put first, but the one that this copy of torchlint lies in.
+    sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
+
+import json
+import select
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from torchlint.runtime.channel import HELLO
+from torchlint.runtime.environment import variables
+from torchlint.runtime.failures import tail_of
+from torchlint.runtime.launchers.torchrun import Torchrun
+from torchlint.runtime.messages import MalformedError, Message, decode
+from torchlint.runtime.nodes.meeting import Meeting, NodeError, find
+from torchlint.runtime.probe.link import TCP, connect
+from torchlint.runtime.probe.settings import from_values, write
+from torchlint.runtime.run import PROBE
+from torchlint.runtime.sandbox.shared_memory import sweep
+from torchlint.runtime.temporary_folders import remove
+from torchlint.runtime.workspace import Workspace
+from torchlint.workers.pool import processors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from torchlint.runtime.processes.tree import Tree
+
+_TICK_S: Final = 0.2
+_ANSWER_S: Final = 5.0
+"""For a machine to let us connect."""
+_LONGEST_LINE: Final = 1 << 26
+
+
+def name_of_this_machine() -> str:
+    """As Slurm calls it, or else as it calls itself."""
+    return os.environ.get("SLURMD_NODENAME") or socket.gethostname()
+
+
+def serve(path: str, node: int, *, wait_s: float, joined: Callable[[Meeting], None]) -> None:
+    """Join the parent that the file names, and do what it asks until it lets go.
+
+    Args:
+        path: of the file, in a folder that all machines share.
+        node: number of this machine, from 0.
+        wait_s: for the parent to appear.
+        joined: called when it has.
+
+    Raises:
+        NodeError: there is no parent.
+    """
+    meeting, wire = find(path, wait_s, _join)
+    if not 0 <= node < meeting.nodes:
+        wire.close()
+        raise NodeError(
+            f"Node 0 expects {meeting.nodes} nodes, so there is no node {node}; give the same "
+            "--nnodes everywhere, and numbers from 0 with --node-rank."
+        )
+    joined(meeting)
+    with wire, Workspace() as workspace:
+        _Agent(wire, workspace, meeting, node).work()
+
+
+def _join(meeting: Meeting) -> socket.socket | None:
+    for host in meeting.hosts:
+        with suppress(OSError):
+            probe = socket.create_connection((host, meeting.port), timeout=_ANSWER_S)
+            probe.close()
+            return connect(f"{TCP}{host}:{meeting.port}")
+    return None
+
+
+@dataclass(slots=True)
+class _Started:
+    """The processes of one run on this machine."""
+
+    tree: Tree
+    folder: str
+    temporary: str
+    said: bool = False
+
+
+class _Agent:
+    def __init__(
+        self, wire: socket.socket, workspace: Workspace, meeting: Meeting, node: int
+    ) -> None:
+        self._wire = wire
+        self._workspace = workspace
+        self._node = node
+        # As this machine reaches the first one.
+        self._host = str(wire.getpeername()[0])
+        self._token = meeting.token
+        self._runs: dict[int, _Started] = {}
+
+    def work(self) -> None:
+        """Until the parent hangs up."""
+        self._say(
+            HELLO,
+            token=self._token,
+            node=name_of_this_machine(),
+            rank=self._node,
+            pid=os.getpid(),
+            processors=processors(),
+        )
+        for message in self._messages():
+            if message.type == "start":
+                self._start(message)
+            elif message.type == "end":
+                self._end(message.integer("run"))
+            elif message.type == "leave":
+                return
+
+    def _messages(self) -> Iterator[Message]:
+        """What the parent says; in between, what has ended here is told."""
+        begun = b""
+        while True:
+            ready = select.select([self._wire], [], [], _TICK_S)[0]
+            self._tell()
+            if not ready:
+                continue
+            try:
+                chunk = self._wire.recv(1 << 16)
+            except OSError:
+                return
+            if not chunk or len(begun) > _LONGEST_LINE:
+                return
+            *lines, begun = (begun + chunk).split(b"\n")
+            yield from map(decode, lines)
+
+    def _tell(self) -> None:
+        for run, started in self._runs.items():
+            code = started.tree.exit_code
+            if code is not None and not started.said:
+                started.said = True
+                self._exited(run, code, tail_of(os.path.join(started.folder, "stderr")))
+
+    def _exited(self, run: int, code: int, tail: str = "", why: str = "") -> None:
+        self._say("exited", run=run, code=code, tail=tail, why=why)
+
+    def _start(self, message: Message) -> None:
+        run = message.integer("run")
+        try:
+            self._runs[run] = self._begin(message)
+        except (OSError, MalformedError) as error:
+            self._exited(run, 1, why=str(error))
+
+    def _begin(self, message: Message) -> _Started:
+        folder, temporary = self._workspace.folder("run"), self._workspace.temporary()
+        values, environment = message.values["settings"], message.values["environment"]
+        assert isinstance(values, dict)
+        assert isinstance(environment, dict)
+        address = f"{TCP}{self._host}:{message.integer('port')}"
+        settings = replace(from_values(values), socket=address, local=folder)
+        for path in (settings.project, settings.scratch):
+            if not os.path.isdir(path):
+                raise NotADirectoryError(f"there is no folder {path}")
+        mark = os.path.join(folder, "settings.json")
+        write(settings, mark)
+        launcher = Torchrun(message.integer("on_a_node"), message.integer("nodes"))
+        command = launcher.command_on(
+            self._node, self._host, message.integer("master_port"), [PROBE, mark]
+        )
+
+        def begin() -> subprocess.Popen[bytes]:
+            with (
+                open(message.text("stdin") or os.devnull, "rb") as stdin,
+                open(os.path.join(folder, "stdout"), "wb") as stdout,
+                open(os.path.join(folder, "stderr"), "wb") as stderr,
+            ):
+                return subprocess.Popen(  # noqa: S603 - running the user's program is asked for
+                    command,
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    cwd=message.text("cwd") or None,
+                    env=variables(settings, mark, temporary, environment),
+                    start_new_session=True,
+                )
+
+        return _Started(self._workspace.start(begin, mark), folder, temporary)
+
+    def _end(self, run: int) -> None:
+        started = self._runs.pop(run, None)
+        if started is not None:
+            self._workspace.end(started.tree)
+            remove(started.temporary)
+            sweep(started.folder)
+            remove(started.folder)
+        self._say("ended", run=run)
+
+    def _say(self, word: str, **values: Any) -> None:
+        with suppress(OSError):  # the parent is gone, which the next message tells
+            self._wire.sendall(json.dumps({"type": word, **values}).encode() + b"\n")
+
+
+def main(path: str) -> int:
+    """Serve as the node that Slurm says this is."""
+    try:
+        serve(path, int(os.environ.get("SLURM_NODEID", "0")), wait_s=60.0, joined=lambda _: None)
+    except NodeError as error:
+        sys.stderr.write(f"{name_of_this_machine()}: {error.message}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,71 @@
+"""The processes of one run, wherever they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import psutil
+
+    from torchlint.runtime.failures import Failed
+    from torchlint.runtime.processes.tree import Tree
+    from torchlint.runtime.workspace import Workspace
+
+
+class Started(Protocol):
+    """What a `Run` needs of the processes that it consists of."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of what started them; None while it runs."""
+
+    def exit_on(self, node: str) -> tuple[int, str | None] | None:
+        """The same on one of several machines, with the last lines that were written there; None
+        for them: the run's folder has them."""
+
+    def trouble(self, name: str) -> Failed | None:
+        """What went wrong with a machine and not with the script of this name, if something did."""
+
+    def look(self) -> set[psutil.Process]:
+        """Those that are alive and on this machine."""
+
+    def freeze(self) -> None:
+        """Stop them where they are, if they are all on this machine."""
+
+    def thaw(self) -> None:
+        """Let them go on."""
+
+    def end(self) -> None:
+        """End them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Those of a run on this machine alone."""
+
+    tree: Tree
+    workspace: Workspace
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.tree.exit_code
+
+    def exit_on(self, _node: str) -> tuple[int, str | None] | None:
+        code = self.tree.exit_code
+        return None if code is None else (code, None)
+
+    def trouble(self, _name: str) -> Failed | None:
+        return None
+
+    def look(self) -> set[psutil.Process]:
+        return self.tree.look()
+
+    def freeze(self) -> None:
+        self.tree.freeze()
+
+    def thaw(self) -> None:
+        self.tree.thaw()
+
+    def end(self) -> None:
+        self.workspace.end(self.tree)
