@@ -264,3 +264,33 @@ def test_what_is_missing_is_none_where_that_is_allowed() -> None:
 def test_parts_of_another_type_are_refused(reader: str, value: object) -> None:
     with pytest.raises(MalformedError, match="block: a is"):
         getattr(message(a=value), reader)("a")
+
+
+# over a network -----------------------------------------------------------------------------
+
+
+class Networked(Caller):
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+
+
+def test_over_a_network_only_who_knows_the_token_is_heard() -> None:
+    with Channel("", "secret") as channel:
+        callers = [Networked(channel.port) for _ in range(6)]
+        callers[0].say(HELLO)
+        callers[1].say({**HELLO, "token": "wrong"})
+        callers[2].say({"type": "ready", "token": "secret"})
+        callers[3].raw(b"GET / HTTP/1.1\r\n\r\n")
+        callers[4].raw(b"x" * 5000)
+        callers[5].say({**HELLO, "token": "secret", "node": "node2"})
+        callers[5].say({"type": "ready"})
+        found = []
+        while len(found) < 2:
+            peer, message = channel.receive(10)  # type: ignore[misc]
+            found.append((message.type, peer.node))
+        assert found == [("hello", "node2"), ("ready", "node2")]
+        assert heard(channel) == []
+        for stranger in callers[:5]:
+            assert stranger.socket.recv(1) == b""  # it was hung up on
+        for caller in callers:
+            caller.socket.close()

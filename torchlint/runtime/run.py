@@ -242,19 +242,14 @@ class Run:
         ended = self._tree.exit_on(self._lost[1].node if self._lost else "")
         if ended is None:
             return self._failed(CRASHED, "The script broke the connection to torchlint.")
-        code, tail = ended
-        if tail is not None:  # on another machine
+        if ended.tail is not None:
             with open(self._stderr, "w", encoding="utf-8") as stream:
-                stream.write(tail)
-        code = self.launcher.exit_code(code, tail_of(self._stderr))
-        return from_exit(code, self.name, self._stderr, self._who())
-
-    def _who(self) -> str:
-        """The process that was lost, for a sentence."""
-        if self._lost is None or self.launcher.processes == 1:
-            return "The process"
-        peer = self._lost[1]
-        return f"Rank {peer.rank} on {peer.node}" if peer.node else f"Rank {peer.rank}"
+                stream.write(ended.tail)
+        lost = self._lost[1].rank if self._lost is not None else None
+        code, rank = self.launcher.ended(ended.code, tail_of(self._stderr), lost)
+        on = f" on {ended.node}" if ended.node else ""
+        who = "The process" if rank is None else f"Rank {rank}{on}"
+        return from_exit(code, self.name, self._stderr, who)
 
     def _failed(self, status: str, message: str, kind: str = "") -> Failed:
         return Failed(

@@ -24,10 +24,11 @@ class Launcher(Protocol):
         """The command line that runs Python with these arguments in every process; it begins
         with an absolute path."""
 
-    def exit_code(self, code: int, stderr: str) -> int:
-        """How the script's process ended, as in `Popen.returncode`.
+    def ended(self, code: int, stderr: str, rank: int | None) -> tuple[int, int | None]:
+        """How a process of the script ended, as in `Popen.returncode`, and its rank, if known.
 
         Args:
             code: of the launcher itself.
             stderr: the last lines that it and the script have written there.
+            rank: of the process that is meant; None: the one that failed first.
         """

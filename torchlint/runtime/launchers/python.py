@@ -19,5 +19,5 @@ class Python:
     def command(self, arguments: Sequence[str]) -> list[str]:
         return [sys.executable, *arguments]
 
-    def exit_code(self, code: int, stderr: str) -> int:
-        return code
+    def ended(self, code: int, stderr: str, rank: int | None) -> tuple[int, int | None]:
+        return code, None

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -37,7 +38,7 @@ _OF_ONE_TASK: Final = (
 )
 """Variables of a step that a step inside it would take for its own options."""
 _TOOL: Final = re.compile(
-    r"^(?:salloc|srun|slurmstepd): (?:error: )?(?:\*\*\* )?(.*?)(?: \*\*\*)?$"
+    r"^(?:salloc|srun|slurmstepd(?:-\S+)?): (?:error: )?(?:\*\*\* )?(.*?)(?: \*\*\*)?$"
 )
 _NOISE: Final = re.compile(
     r"^(?:Exited with exit code|task \d|tasks? .*: (?:Exited|Terminated|Killed)|Job step aborted"
@@ -48,8 +49,15 @@ _NOISE: Final = re.compile(
 """What its tools say of each end, the good ones too."""
 _QUEUED: Final = re.compile(r"job (\d+) queued and waiting for resources")
 _GRANTED: Final = re.compile(r"(?:Granted job allocation|job) (\d+)")
-_CANCELLED: Final = re.compile(r"CANCELLED|revoked|Force Terminated|DUE TO")
-_TIME_LIMIT: Final = re.compile(r"TIME LIMIT|DUE TO TIME")
+_REVOKED: Final = re.compile(r"allocation \d+ has been revoked")
+_CANCELLED: Final = re.compile(r"CANCELLED|Force Terminated")
+_KILLED: Final = 128
+"""And the number of a signal: the exit code of what ends by one."""
+REFUSED, OUT_OF_TIME, STOPPED = 2, 7, 130
+"""Exit codes of the commands that run scripts."""
+_REASON_S: Final = 1.0
+"""Until Slurm knows why a new job has to wait."""
+_TIME_LIMIT: Final = re.compile(r"TIME LIMIT|exceeded its time limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +132,7 @@ def run_in_a_job(
         environment: for the command.
 
     Returns:
-        Its exit code, and one sentence if it was Slurm that ended it.
+        Its exit code, or one for what Slurm did, and then one sentence that says it.
     """
     # Disabled status: srun passes Ctrl-C on, instead of asking for a second one.
     first = ["--nodes=1", "--ntasks=1", "--relative=0", "--disable-status"]
@@ -143,7 +151,7 @@ def run_in_a_job(
             said = _forward(process, stderr)
     finally:
         interrupts.restore()
-    return process.returncode, _sentence(said, process.returncode, wait_s)
+    return _outcome(said, process.returncode, wait_s)
 
 
 def _forward(process: subprocess.Popen[str], stderr: TextIO) -> list[str]:
@@ -158,7 +166,7 @@ def _forward(process: subprocess.Popen[str], stderr: TextIO) -> list[str]:
                     said.append(tool[1])
                 queued = None if tool is None else _QUEUED.search(tool[1])
                 if queued:
-                    line = f"Job {queued[1]} waits in the queue.\n"
+                    line = f"Job {queued[1]} waits in the queue{_reason(queued[1])}.\n"
                 if tool is None or queued:
                     stderr.write(line)
                     stderr.flush()
@@ -171,23 +179,42 @@ def _forward(process: subprocess.Popen[str], stderr: TextIO) -> list[str]:
                     each.send_signal(signal.SIGINT)
 
 
-def _sentence(said: Sequence[str], code: int, wait_s: int | None) -> str:
+def _reason(job: str) -> str:
+    """Why a job waits, as Slurm says it, in brackets: `Resources`, `PartitionNodeLimit`."""
+    time.sleep(_REASON_S)
+    with suppress(OSError, subprocess.SubprocessError):
+        asked = subprocess.run(  # noqa: S603
+            ["squeue", "--noheader", "--jobs", job, "--format", "%r"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=10.0,
+            check=False,
+        )
+        reason = asked.stdout.strip()
+        return f" ({reason})" if reason and reason != "None" else ""
+    return ""
+
+
+def _outcome(said: Sequence[str], code: int, wait_s: int | None) -> tuple[int, str]:
     text = "\n".join(said)
     job = next((match[1] for line in said if (match := _GRANTED.search(line))), "")
-    started = "Granted" in text
-    if code and _TIME_LIMIT.search(text):
-        return f"Job {job} reached its time limit; ask for more time with --slurm=--time=MINUTES."
-    if code and wait_s is not None and not started and _QUEUED.search(text):
-        return (
-            f"Job {job} waited in the queue for {wait_s} s and did not start, so it was taken "
-            "back; allow more with --queue-time, or ask for fewer nodes."
-        )
-    if code and _CANCELLED.search(text):
-        return f"Job {job} was cancelled." if job else "The job was cancelled."
+    name, started = f"Job {job}" if job else "The job", "Granted" in text
     rest = [line for line in said if not _NOISE.search(line) and not _QUEUED.search(line)]
-    if code and rest and not started:
-        return f"Slurm did not give the nodes: {rest[-1].rstrip('.')}."
-    return ""
+    if not code:
+        return 0, ""
+    if _TIME_LIMIT.search(text):
+        more = "ask for more time, as with --slurm=--time=60"
+        return OUT_OF_TIME, f"{name} reached its time limit; {more}."
+    if not started and wait_s is not None and _QUEUED.search(text):
+        more = "allow more with --queue-time, or ask for fewer nodes"
+        return OUT_OF_TIME, f"{name} did not start within {wait_s} s and was taken back; {more}."
+    # Its own steps are cancelled at the end of every run.
+    if _REVOKED.search(text) or (code > _KILLED and _CANCELLED.search(text)):
+        return STOPPED, f"{name} was cancelled."
+    if rest and not started:
+        return REFUSED, f"Slurm did not give the nodes: {rest[-1].rstrip('.')}."
+    return code, ""
 
 
 def python() -> list[str]:

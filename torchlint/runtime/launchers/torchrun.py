@@ -15,8 +15,8 @@ _TORCHRUN: Final = (
     "import sys; sys.path[:] = filter(None, sys.path)\n"
     "from torch.distributed.run import main; main()"
 )
-_RANK_EXIT: Final = re.compile(r"exitcode\s*:\s*(-?\d+)")
-"""In what torchrun writes when a rank has failed; its own code is always 1."""
+_RANK_EXIT: Final = re.compile(r"^(?:\s*rank\s*:\s*(\d+).*\n)?\s*exitcode\s*:\s*(-?\d+)", re.M)
+"""In what torchrun writes when ranks have failed, each after its number; its own code is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,11 @@ class Torchrun:
         where += ["--master-addr", host, "--master-port", str(port)]
         return self._torchrun(where, arguments)
 
-    def exit_code(self, code: int, stderr: str) -> int:
-        rank = _RANK_EXIT.search(stderr)
-        return int(rank[1]) if rank else code
+    def ended(self, code: int, stderr: str, rank: int | None) -> tuple[int, int | None]:
+        found = _RANK_EXIT.finditer(stderr)
+        exits = [(int(each[2]), int(each[1]) if each[1] else None) for each in found]
+        # torchrun ends the others, and names the first that failed at the end.
+        return ([each for each in exits if each[1] == rank] or exits[-1:] or [(code, rank)])[0]
 
     def _torchrun(self, where: Sequence[str], arguments: Sequence[str]) -> list[str]:
         count = str(self.on_a_node)

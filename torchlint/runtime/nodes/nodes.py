@@ -25,6 +25,7 @@ from torchlint.runtime.nodes.meeting import (
     hosts_of_this_machine,
     new_token,
 )
+from torchlint.runtime.processes.started import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -297,12 +298,14 @@ class OnNodes:
             return failed[0] if failed else 1
         return 0 if len(exits) == len(self._nodes.names) else None
 
-    def exit_on(self, node: str) -> tuple[int, str | None] | None:
+    def exit_on(self, node: str) -> Exit | None:
         """Of one node, or of the first that failed if this one has not ended."""
-        exits = self._nodes.exits(self._run)
-        chosen = [found for number, found in exits.items() if self._nodes.names[number] == node]
-        chosen += [found for found in exits.values() if found.code]
-        return (chosen[0].code, chosen[0].tail) if chosen else None
+        named = [
+            Exit(found.code, self._nodes.names[number], found.tail)
+            for number, found in self._nodes.exits(self._run).items()
+        ]
+        wanted = [each for each in named if each.node == node]
+        return next(iter([*wanted, *(each for each in named if each.code)]), None)
 
     def trouble(self, name: str) -> Failed | None:
         """A node that is gone, or could not start the run.

@@ -13,6 +13,21 @@ if TYPE_CHECKING:
     from torchlint.runtime.workspace import Workspace
 
 
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a launcher ended.
+
+    Args:
+        code: as in `Popen.returncode`.
+        node: name of its machine; empty for this one.
+        tail: the last lines written to its standard error; None: the run's folder has them.
+    """
+
+    code: int
+    node: str = ""
+    tail: str | None = None
+
+
 class Started(Protocol):
     """What a `Run` needs of the processes that it consists of."""
 
@@ -20,9 +35,8 @@ class Started(Protocol):
     def exit_code(self) -> int | None:
         """Of what started them; None while it runs."""
 
-    def exit_on(self, node: str) -> tuple[int, str | None] | None:
-        """The same on one of several machines, with the last lines that were written there; None
-        for them: the run's folder has them."""
+    def exit_on(self, node: str) -> Exit | None:
+        """The same on one of several machines, or where it failed first; None while it runs."""
 
     def trouble(self, name: str) -> Failed | None:
         """What went wrong with a machine and not with the script of this name, if something did."""
@@ -51,9 +65,9 @@ class Here:
     def exit_code(self) -> int | None:
         return self.tree.exit_code
 
-    def exit_on(self, _node: str) -> tuple[int, str | None] | None:
+    def exit_on(self, _node: str) -> Exit | None:
         code = self.tree.exit_code
-        return None if code is None else (code, None)
+        return None if code is None else Exit(code)
 
     def trouble(self, _name: str) -> Failed | None:
         return None
