@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from torchlint.runtime.nodes.nodes import Spread
 from torchlint.runtime.program import Program
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import (
@@ -23,12 +24,28 @@ from torchlint.verify.request import Request
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 
 
-def seen(step_s=0.02, *, warm=3, finished=False, steps=30, words="SGD.step"):
-    return SimpleNamespace(step_s=step_s, warm=warm, finished=finished, steps=steps, words=words)
+def seen(step_s=0.02, *, warm=3, finished=False, steps=30, words="SGD.step", ahead=0):
+    return SimpleNamespace(
+        step_s=step_s, warm=warm, finished=finished, steps=steps, words=words, ahead=ahead
+    )
 
 
 def plan(survey, **asked):
     return declare(Request(PROGRAM, **asked), survey, variants_of(("a",), per_fix=True))
+
+
+def test_batches_that_lie_ready_do_not_count_where_nothing_is_stopped_between_turns():
+    spread = Spread("torchrun", 2, "/shared")
+    assert plan(seen(ahead=8)).settle == 1
+    assert plan(seen(ahead=8), spread=spread).settle == 9
+    short = plan(seen(ahead=8, finished=True, steps=26), spread=spread)
+    assert short.warmup + short.blocks * (short.settle + short.steps + 1) <= 26
+
+
+def test_a_machine_holds_its_own_share_of_the_ranks():
+    survey = SimpleNamespace(processes=8, memory_mb=1000.0, gpu_mb=None, gpu_free_mb=None)
+    assert room_for_runs(survey, 20_000.0) == 1
+    assert room_for_runs(survey, 20_000.0, nodes=4) == 7
 
 
 def test_a_single_fix_needs_no_variant_of_its_own():
