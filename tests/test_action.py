@@ -144,14 +144,15 @@ def test_no_findings_pass(workspace: Path) -> None:
     assert (code, runner.outputs["exit-code"]) == (0, "0")
 
 
-def test_only_what_a_branch_changed(workspace: Path) -> None:
+@pytest.mark.parametrize("option", ["diff_base", "since"])
+def test_only_what_a_branch_changed(workspace: Path, option: str) -> None:
     git(workspace, "checkout", "--quiet", "-b", "work")
     (workspace / "other.py").write_text(STEP)
-    code, runner = checked(workspace, diff_base="main")
+    code, runner = checked(workspace, **{option: "main"})
     assert code == 1
     assert runner.log.startswith(WARNING.replace("train.py", "other.py"))
     assert runner.log.count("::warning") == 1
-    assert checked(workspace, diff_base="main", paths="train.py")[0] == 0
+    assert checked(workspace, **{option: "main"}, paths="train.py")[0] == 0
 
 
 def test_trouble_is_2(workspace: Path) -> None:
@@ -164,7 +165,7 @@ def test_trouble_is_2(workspace: Path) -> None:
 def test_inputs_are_words_and_never_a_script(workspace: Path) -> None:
     (workspace / "a b.py").write_text(STEP)
     evil = "$(touch run) `touch run`; touch run"
-    for name in ("paths", "args", "diff_base", "output"):
+    for name in ("paths", "args", "diff_base", "since", "output"):
         assert checked(workspace, **{name: evil})[0] == 2
     code, runner = checked(workspace, paths="a b.py\n\ntrain.py\n", args="--select *")
     assert code == 2

@@ -185,7 +185,7 @@ def test_the_whole_project_shows_what_a_commit_makes_slow(checkout: Checkout) ->
     )
     checkout.stage("calls.py", f"from old_helper import count\n{call}")
     assert checkout.hook("torchlint-check", "calls.py")[0] == 0
-    options = {"pass_filenames": False, "args": ["--diff-base", "HEAD"]}
+    options = {"pass_filenames": False, "args": ["--since", "HEAD"]}
     config = yaml.safe_load((checkout.folder / CONFIG).read_text(encoding="utf-8"))
     config["repos"][0]["hooks"] = [{"id": "torchlint-check", **options}]
     checkout.stage("whole.yaml", yaml.safe_dump(config))

@@ -10,6 +10,7 @@ import pytest
 
 from torchlint.changes import git as changes_git
 from torchlint.changes.changed_lines import Changes
+from torchlint.changes.files_before import files_before
 from torchlint.changes.git import GitError, Repository
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def plant(folder: Path, mark: Path) -> None:
 [pager]
     rev-parse = {program}
     ls-tree = {program}
+    ls-files = {program}
     diff-index = {program}
     cat-file = {program}
 [diff]
@@ -92,6 +94,7 @@ def plant(folder: Path, mark: Path) -> None:
     rev-parse = !{program}
     merge-base = !{program}
     ls-tree = !{program}
+    ls-files = !{program}
     diff-index = !{program}
     cat-file = !{program}
 [credential]
@@ -130,6 +133,9 @@ def test_nothing_that_the_configuration_names_is_started(here: Path, tmp_path: P
     changes = Changes("base").lines({"fit.py": None, "new.py": None})
     assert changes["fit.py"].rows == {101, 102}
     assert changes["new.py"].rows == {1}
+    before = files_before(Changes("base"), ["fit.py", "new.py"])
+    assert before.gone == {str(here / "train.py"): b"one\ntwo\n" * 50}
+    assert before.renamed == {str(here / "train.py"): "fit.py"}
     assert not mark.exists()
     # The trap is armed: git itself walks into it.
     subprocess.run(["git", "status"], cwd=here, capture_output=True, check=False)

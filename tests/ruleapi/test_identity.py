@@ -68,6 +68,16 @@ def test_layout_changes_neither(identity: Callable[[str], tuple[str, str]], laid
     assert identity(laid_out) == identity(TRAIN)
 
 
+def test_quotes_do_not_change_the_fingerprint(module_of: Callable[[str], Module]) -> None:
+    rule = Rule(code="TL999", name="found", family="family", summary="Found.")
+    prints = set()
+    for text in ("read('a')\n", 'read("a")\n'):
+        module = module_of(text)
+        (call,) = module.nodes(cst.Call)
+        prints.add(rule.finding(module, call, "Found.").fingerprint)
+    assert len(prints) == 1
+
+
 def test_other_code_has_another_fingerprint(identity: Callable[[str], tuple[str, str]]) -> None:
     other = TRAIN.replace("optimizer.zero", "self.optimizer.zero")
     assert identity(other)[1] != identity(TRAIN)[1]

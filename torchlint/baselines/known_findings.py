@@ -83,6 +83,7 @@ def compare(
     judged: Callable[[Entry], bool],
     gone: Callable[[str], bool],
     today: date,
+    newer: Callable[[Finding], bool] = lambda _: False,
 ) -> Comparison:
     """Which findings are known, and which entries no longer hold.
 
@@ -93,8 +94,9 @@ def compare(
         judged: whether this run would have found the findings of an entry; else it is kept as
             it is.
         gone: whether there is no longer a file of this name.
+        newer: findings that are covered only by what equal ones leave over.
     """
-    waiting = _Waiting(findings)
+    waiting = _Waiting(findings, newer)
     holders: dict[int, Entry] = {}
     kept: dict[Key, Entry] = {}
     stale: list[Stale] = []
@@ -145,10 +147,16 @@ def grown(
 class _Waiting:
     """The findings that no entry holds yet, by number; equal ones in the order of the file."""
 
-    def __init__(self, findings: Sequence[tuple[Key, Finding]]) -> None:
+    def __init__(
+        self, findings: Sequence[tuple[Key, Finding]], newer: Callable[[Finding], bool]
+    ) -> None:
         self._at: dict[Key, list[int]] = {}
         self._like: dict[tuple[str, ...], list[Key]] = {}
-        for at in sorted(range(len(findings)), key=lambda at: _place(findings[at][1])):
+
+        def order(at: int) -> tuple[bool, tuple[int, int, int]]:
+            return newer(findings[at][1]), _place(findings[at][1])
+
+        for at in sorted(range(len(findings)), key=order):
             self._at.setdefault(findings[at][0], []).append(at)
         for key in sorted(self._at, reverse=True):
             self._like.setdefault(key[1:], []).append(key)

@@ -78,8 +78,8 @@ class Changes:
     """
 
     def __init__(self, revision: str, folder: str = ".") -> None:
-        self._repository = repository = Repository(folder)
-        self._base = repository.merge_base(repository.commit(revision), repository.commit("HEAD"))
+        self.repository = repository = Repository(folder)
+        self.base = repository.merge_base(repository.commit(revision), repository.commit("HEAD"))
 
     def lines(self, files: Mapping[str, bytes | None]) -> dict[str, ChangedLines]:
         """What changed in these files.
@@ -93,15 +93,15 @@ class Changes:
         Raises:
             GitError: a file is outside of the repository, or an object is missing.
         """
-        names = {path: self._name(path) for path in files}
-        tree = self._repository.tree(self._base)
-        own = {path: name for path, name in names.items() if not self._is_foreign(name)}
+        names = {path: self.name(path) for path in files}
+        tree = self.repository.tree(self.base)
+        own = {path: name for path, name in names.items() if not self.is_foreign(name)}
         if any(name not in tree for name in own.values()):
-            renames = self._repository.renames(self._base)
+            renames = self.repository.renames(self.base)
             own = {path: renames.get(name, name) for path, name in own.items()}
-        before = {path: _object(tree.get(name)) for path, name in own.items()}
+        before = {path: object_of(tree.get(name)) for path, name in own.items()}
         largest = max(map(most_bytes, files), default=0)
-        blobs = self._repository.blobs({each for each in before.values() if each}, largest)
+        blobs = self.repository.blobs({each for each in before.values() if each}, largest)
         nothing = ChangedLines()
         return {
             path: compared(blobs.get(before[path], b""), _content(path, data), path)
@@ -110,20 +110,21 @@ class Changes:
             for path, data in files.items()
         }
 
-    def _name(self, path: str) -> bytes:
+    def name(self, path: str) -> bytes:
         """The path from the top, as git has it.
 
         Raises:
             GitError: it is outside of the repository.
         """
-        top = self._repository.top.rstrip(os.sep) + os.sep
+        top = self.repository.top.rstrip(os.sep) + os.sep
         real = os.path.realpath(path)
         if not real.startswith(top):
             raise GitError(f"{path} does not belong to the repository here; run in its folder.")
         return os.fsencode(real[len(top) :].replace(os.sep, "/"))
 
-    def _is_foreign(self, name: bytes) -> bool:
-        top = os.fsencode(self._repository.top)
+    def is_foreign(self, name: bytes) -> bool:
+        """Whether a file belongs to a repository inside this one, such as a submodule."""
+        top = os.fsencode(self.repository.top)
         return any(os.path.lexists(os.path.join(top, above, b".git")) for above in _above(name))
 
 
@@ -220,7 +221,7 @@ def _indentation(line: bytes) -> int:
     return len(line.expandtabs(8)) - len(line.expandtabs(8).lstrip())
 
 
-def _object(entry: Entry | None) -> bytes:
+def object_of(entry: Entry | None) -> bytes:
     """The object of a file, or nothing: a link or a folder that became a file is new."""
     return entry.object if entry is not None and entry.mode in _FILES else b""
 

@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 
 LONGEST_S: Final = 60.0
 """A configuration that includes a named pipe would make git wait forever."""
+_MOST_BYTES: Final = 256 << 20
+"""What is read of a commit at most."""
 _SHOWN: Final = 200
 """Characters of git's own message in ours."""
 _CONFIG: Final = (
@@ -128,14 +130,24 @@ class Repository:
         fields = listed.split(b"\0")[:-1]
         return {fields[at + 2]: fields[at + 1] for at in range(0, len(fields), 3)}
 
+    def left_out(self) -> set[bytes]:
+        """The files that a sparse checkout leaves out of the working tree.
+
+        Raises:
+            GitError: the index cannot be read.
+        """
+        listed = self._asked("ls-files", "--cached", "-t", "-z")
+        return {line[2:] for line in listed.split(b"\0") if line.startswith(b"S ")}
+
     def blobs(self, objects: set[bytes], largest: int) -> dict[bytes, bytes]:
         """The content of these objects, without those of more than `largest` bytes.
 
         Raises:
-            GitError: an object is missing.
+            GitError: an object is missing, or there is more than memory should hold.
         """
         asked = b"".join(each + b"\n" for each in sorted(objects))
         wanted = b""
+        total = 0
         for line in self._asked("cat-file", "--batch-check", stdin=asked).splitlines():
             name, kind, *size = line.split()
             if kind == b"missing":
@@ -143,7 +155,13 @@ class Repository:
                     "The repository lacks files of the commit to compare with; clone it "
                     "without `--filter`."
                 )
-            wanted += name + b"\n" if int(size[0]) <= largest else b""
+            if int(size[0]) <= largest:
+                wanted += name + b"\n"
+                total += int(size[0])
+        if total > _MOST_BYTES:
+            raise GitError(
+                f"More than {_MOST_BYTES >> 20} MiB have changed since then; name a newer revision."
+            )
         out = self._asked("cat-file", "--batch", stdin=wanted)
         contents = {}
         at = 0

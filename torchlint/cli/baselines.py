@@ -80,8 +80,14 @@ class Baseline:
         except ConfigError as error:
             raise click.ClickException(f"{self.name}: {error.message}") from None
 
-    def compare(self, findings: Iterable[Finding], run: Run) -> Comparison:
-        """Compares the entries with these findings."""
+    def compare(
+        self,
+        findings: Iterable[Finding],
+        run: Run,
+        newer: Callable[[Finding], bool] = lambda _: False,
+    ) -> Comparison:
+        """Compares the entries with these findings; those that are `newer` than equal ones are
+        the last to be covered."""
         selections = {self._called(each.path): each.selection for each in run.targets}
         missing: dict[str, bool] = {}
 
@@ -97,6 +103,7 @@ class Baseline:
             judged=_judge(run, selections, gone),
             gone=gone,
             today=today(),
+            newer=newer,
         )
 
     def _called(self, path: str) -> str:
@@ -149,13 +156,19 @@ class Baselines:
         for each in self._loaded.values():
             each.load()
 
-    def hide(self, shown: Shown, run: Run) -> Shown:
-        """The findings that no baseline covers; afterwards `notes` has sentences about the rest."""
+    def hide(
+        self, shown: Shown, run: Run, newer: Callable[[Finding], bool] = lambda _: False
+    ) -> Shown:
+        """The findings that no baseline covers; afterwards `notes` has sentences about the rest.
+
+        Args:
+            newer: as for `Baseline.compare`.
+        """
         left = [each for each in shown.findings if each.path not in self._of]
         for path, baseline in self._loaded.items():
             mine = [each for each in shown.findings if self._of.get(each.path) == path]
             targets = [each for each in run.targets if self._of.get(each.path) == path]
-            comparison = baseline.compare(mine, run._replace(targets=targets))
+            comparison = baseline.compare(mine, run._replace(targets=targets), newer)
             left += comparison.left
             self.notes += report.notes(comparison, baseline.name, prune_words(self._given))
         return Shown(tuple(sorted(left, key=lambda each: each.sort_key)), shown.hidden_hints)

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from torchlint.memory.store import Store
 
 
-def check(plan: Plan, options: Options, store: Store) -> Checked:
+def check(plan: Plan, options: Options, store: Store, what: str = "files") -> Checked:
     """The findings to show and all that went wrong, in a notebook by cell and row.
+
+    Args:
+        what: how the progress names the files.
 
     Raises:
         click.ClickException: the cluster that the options name cannot be used.
     """
-    with Progress(sys.stderr) as progress, connected_pool(options) as pool:
+    with Progress(sys.stderr, what=what) as progress, connected_pool(options) as pool:
         result = check_plan(plan, options.wanted, pool=pool, progress=progress, store=store)
     shown = Shown(result.findings, result.hidden_hints)
     return Checked(shown, result.diagnostics, plan.targets, result.files)

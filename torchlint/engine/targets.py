@@ -101,6 +101,34 @@ def plan_text(data: bytes, filename: str | None, wishes: Wishes, names: Names = 
     return Plan((planner.target(text, data),), (), planner.baselines)
 
 
+def plan_gone(
+    texts: Mapping[str, bytes], wishes: Wishes, names: Names = rule_names
+) -> tuple[Target, ...]:
+    """The targets for files that are no longer there, under the settings of today, without those
+    that a search for files would skip.
+
+    Args:
+        texts: their contents, by absolute path.
+        names: as for `plan`.
+
+    Raises:
+        ConfigError: as for `plan`.
+    """
+    from torchlint.files.excluded import why_left_out
+
+    planner = _Planner(wishes, names)
+    targets = []
+    for absolute, data in texts.items():
+        try:
+            settings = planner.configs.for_folder(os.path.dirname(absolute))
+        except ConfigError:
+            continue  # reported where files are under it; without any, it says nothing
+        if planner.usable(settings) and why_left_out(absolute, settings, folder=False) is None:
+            file = Found(shown_path(absolute), absolute, settings)
+            targets.append(planner.target(file, data))
+    return tuple(targets)
+
+
 class _Planner:
     def __init__(self, wishes: Wishes, names: Names) -> None:
         self.diagnostics: list[Diagnostic] = []

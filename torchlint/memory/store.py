@@ -7,6 +7,7 @@ its content, and one per list of checked files, with the whole report.
 from __future__ import annotations
 
 import os
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -58,6 +59,13 @@ class Store:
         self._folder: tuple[str, Folder] = ("", {})
         self._new: dict[str, Folder] = {}
         self._pending = 0
+        self._of_what = b""
+
+    def beside(self, what: bytes) -> Store:
+        """The same store for other contents of the same files: it keeps their reports apart."""
+        other = copy(self)
+        other._of_what = what
+        return other
 
     @cached_property
     def _cache(self) -> Cache | None:
@@ -188,7 +196,7 @@ class Store:
         """A name for the list of files, a key for their content and settings, and a key for the
         settings alone."""
         name, key, settings = (blake2b(digest_size=16) for _ in range(3))
-        name.update(os.fsencode(os.getcwd()))
+        name.update(os.fsencode(os.getcwd()) + self._of_what)
         for known in files:
             target = known.target
             name.update(b"\0" + os.fsencode(target.path))

@@ -38,6 +38,18 @@ def unchanged(findings: int) -> str:
     return f"{plural(findings, 'finding')} on lines that did not change {are} not shown."
 
 
+def older(findings: int) -> str:
+    """A sentence about the findings that `--since` hides."""
+    are = "is" if findings == 1 else "are"
+    return f"{plural(findings, 'finding')} {are} older than this branch and not shown."
+
+
+def unknown_before(files: int, revision: str) -> str:
+    """A sentence about files that `--since` cannot compare."""
+    cannot = f"{plural(files, 'file')} cannot be checked as of {revision}"
+    return f"{cannot}, so all findings there count as new."
+
+
 def _fixable(findings: Sequence[Finding]) -> str:
     fixes = Counter(finding.fix.applicability for finding in findings if finding.fix is not None)
     safe, unsafe = fixes[Applicability.SAFE], fixes[Applicability.UNSAFE]

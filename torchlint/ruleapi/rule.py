@@ -337,13 +337,14 @@ def _scope(module: Module, node: cst.CSTNode) -> str:
 
 
 def _fingerprint(module: Module, node: cst.CSTNode) -> str:
-    """A hash of the code without what a formatter changes: comments, whitespace and commas before
-    a closing bracket. For a compound statement, only the header counts."""
+    """A hash of the code without what a formatter changes: comments, whitespace, commas before a
+    closing bracket, and which quotes. For a compound statement, only the header counts."""
     start, end = module.offsets(node)
     body = getattr(node, "body", None)
     if isinstance(body, cst.BaseSuite) and body.body:
         end = module.offsets(body.body[0])[0]
-    return _digest(_LAST_COMMA.sub("", _LAYOUT.sub("", module.text[start:end])))
+    essence = _LAST_COMMA.sub("", _LAYOUT.sub("", module.text[start:end]))
+    return _digest(essence.replace("'", '"'))
 
 
 def _digest(essence: str) -> str:

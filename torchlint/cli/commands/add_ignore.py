@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 ALL_OR_NOTHING: Final = (
-    "--add-ignore silences all that is found; drop --watch, --baseline and --diff-base."
+    "--add-ignore silences all that is found; drop --watch, --baseline, --diff-base and --since."
 )
 
 

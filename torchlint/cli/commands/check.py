@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -28,7 +28,8 @@ Examples:
   torchlint check src --select TL2           only waiting for the device
   torchlint check --show-fixes --watch       while you write; Ctrl-C ends it
   torchlint check --output-format github     annotations in a pull request
-  torchlint check --diff-base origin/main    only what this branch changed
+  torchlint check --since main               only what this branch made slow
+  torchlint check --diff-base origin/main    only findings on lines that this branch changed
   torchlint check --output-format sarif --output-file torchlint.sarif
                                              a file for code scanning
   torchlint check - --stdin-filename a.py    text from standard input
@@ -69,6 +70,12 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     "origin/main: in commits, in the working tree and in new files. The whole project is still "
     "checked.",
 )
+@click.option(
+    "--since",
+    metavar="REF",
+    help="Show only findings that the project did not have where this branch left REF, such as "
+    "main: also on lines that did not change, but not what only moved. Checks both states.",
+)
 @click.option("--statistics", is_flag=True, help="Count findings per rule instead of listing them.")
 @click.option("--show-fixes", is_flag=True, help="Show each fix as a small diff (text only).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
@@ -100,6 +107,7 @@ def command(
     options: Options,
     output_format: str,
     diff_base: str | None,
+    since: str | None,
     output_file: str | None,
     statistics: bool,
     show_fixes: bool,
@@ -119,13 +127,17 @@ def command(
     if add_ignore:
         from torchlint.cli.commands import add_ignore as adding
 
-        if watch or baseline is not None or diff_base is not None:
+        if watch or any(each is not None for each in (baseline, diff_base, since)):
             raise click.UsageError(adding.ALL_OR_NOTHING)
         adding.add_ignore(paths, options, reason, no_baseline=no_baseline)
     if reason is not None:
         raise click.UsageError("--reason needs --add-ignore.")
     if baseline is not None and no_baseline:
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
+    if since is not None and diff_base is not None:
+        raise click.UsageError("--since and --diff-base exclude each other; give one of them.")
+    if since is not None and "-" in paths:
+        raise click.UsageError("--since compares files; name files and folders instead of `-`.")
     if show_fixes and (output_format != "text" or statistics):
         raise click.UsageError("--show-fixes is for text; drop --output-format and --statistics.")
     if watch:
@@ -138,7 +150,7 @@ def command(
     add_ceilings = _adding_ceilings(profile_file, hints=options.hints)
     options.hints = options.hints or profile_file is not None  # which may confirm some
     known = baseline is not None or (bool(plan.baselines) and not no_baseline)
-    hide = _hiding(plan, options, store, baseline, diff_base, known=known)
+    hide = _hiding(plan, options, store, _Bases(known, baseline, diff_base, since))
     checked = check(plan, options, store)
     notes = hide(checked)
     add_ceilings(checked)
@@ -169,14 +181,17 @@ def _adding_ceilings(profile_file: str | None, *, hints: bool) -> Callable[[Chec
     return add
 
 
+class _Bases(NamedTuple):
+    """What a check is held against: a baseline, if any is `known`, and revisions."""
+
+    known: bool
+    baseline: str | None
+    diff_base: str | None
+    since: str | None
+
+
 def _hiding(
-    plan: Plan,
-    options: Options,
-    store: Store,
-    baseline: str | None,
-    diff_base: str | None,
-    *,
-    known: bool,
+    plan: Plan, options: Options, store: Store, bases: _Bases
 ) -> Callable[[Checked], list[str]]:
     """A function that takes known findings out of a check, and returns sentences about them.
 
@@ -186,23 +201,33 @@ def _hiding(
         click.ClickException: the baseline, or git, cannot be used; raised before the check, which
             may take a while.
     """
-    baselines = changes = None
-    if known:
+    baselines = changes = since = None
+    if bases.known:
         from torchlint.cli.baselines import Baselines, Run
 
-        baselines = Baselines(plan, baseline)
-    if diff_base is not None:
+        baselines = Baselines(plan, bases.baseline)
+    if bases.diff_base is not None:
         from torchlint.cli.diff_base import changes_since, narrow
 
-        changes = changes_since(diff_base)
+        changes = changes_since(bases.diff_base)
+    if bases.since is not None:
+        from torchlint.cli.since import Since
+
+        since = Since(bases.since, plan, options, store)
 
     def hide(checked: Checked) -> list[str]:
         notes: list[str] = []
+        if since is not None:
+            since.compare(checked)
         if baselines is not None:
             sound = not checked.diagnostics
             run = Run(plan.targets, options.wanted, store.rule_names(), sound)
-            checked.shown = baselines.hide(checked.shown, run)
+            newer = since.is_new if since is not None else lambda _: False
+            checked.shown = baselines.hide(checked.shown, run, newer)
             notes += baselines.notes
+        if since is not None:
+            checked.shown, others = since.narrow(checked.shown)
+            notes += others
         if changes is not None:
             checked.shown, others = narrow(checked.shown, plan.targets, changes)
             notes += others

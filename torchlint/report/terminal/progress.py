@@ -16,9 +16,20 @@ _PAUSE: Final = 0.1
 
 
 class Progress:
-    """Call it with (done, total); it prints on terminals only, and only after two seconds."""
+    """Call it with (done, total); it prints on terminals only, and only after two seconds.
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    Args:
+        what: the files, as `files`.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        what: str = "files",
+    ) -> None:
+        self._what = what
         self._stream = stream
         self._clock = clock
         self._next = clock() + _PATIENCE
@@ -35,7 +46,7 @@ class Progress:
         if self._hidden or self._clock() < self._next:
             return
         self._next = self._clock() + _PAUSE
-        line = f"Checking: {done} of {total} files"
+        line = f"Checking: {done} of {total} {self._what}"
         self._stream.write("\r" + line.ljust(self._drawn))
         self._stream.flush()
         self._drawn = len(line)
