@@ -82,7 +82,8 @@ class Finding(NamedTuple):
     `withheld` is the reason why there is no fix where the rule usually has one. Findings of one
     loop have the same `group`, so that a report can fold them together. `scope` is the class and
     function around the place, such as `Trainer.step`; `fingerprint` is a hash of the code there
-    without its formatting. Neither changes when lines move.
+    without its formatting. Neither changes when lines move. `until` is the last day, such as
+    `2027-01-31`, on which a comment silences it; a check reports it after that day.
     """
 
     code: str
@@ -98,6 +99,7 @@ class Finding(NamedTuple):
     group: str | None = None
     scope: str = ""
     fingerprint: str = ""
+    until: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, Position, str, str]:

@@ -3,8 +3,8 @@
 ## What it does
 Reports a `# torchlint:` comment that does not do what it seems to do: it names a rule that does
 not exist, its keyword is misspelt, or its bracket is not closed. It also reports a `disable` or
-`enable` behind code, inside brackets, or at another indentation than the code around it, and one
-without the other.
+`enable` behind code, inside brackets, or at another indentation than the code around it, one
+without the other, and an end that is not written as `until=2027-01-31`, in front of the reason.
 
 ## Why it is bad
 The finding that the comment is meant to silence is still reported, or a block silences more than
@@ -55,6 +55,10 @@ rule = Rule(
 
 _FAULTS: Final = {
     "bracket": "The bracket is not closed, so nothing is suppressed; write `{word}[TL201]`.",
+    "until": "The end of this comment cannot be read, so nothing is suppressed; write it as "
+    "`{word}[TL201] until=2027-01-31 -- reason`.",
+    "days": "This file has over 100 different days in `until=`, so nothing is suppressed here; use "
+    "fewer.",
     "place": "`{word}` does nothing here; put it on a line of its own between statements.",
     "indent": "`{word}` does nothing at this indentation; indent it like the code that follows.",
     "unopened": "No `disable` with the same rules and indentation is open here, so `enable` does "
@@ -78,7 +82,9 @@ def _faults(comment: Comment, suppressions: Suppressions) -> Iterator[str]:
             meant = f"did you mean `{close[0]}`?" if close else f"use {_WORDS}."
             yield f"`{comment.word[:30]}` is not a suppression keyword; {meant}"
         return
-    if comment.fault is not None:
+    if comment.fault == "until" and comment.word == "enable":
+        yield "An `enable` has no end; write `until=` in its `disable`."
+    elif comment.fault is not None:
         yield _FAULTS[comment.fault].format(word=comment.word)
     for name, hint in suppressions.unknown(comment):
         yield f"`{name.text[:100]}` is not a rule, so it suppresses nothing{hint}."

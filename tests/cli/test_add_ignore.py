@@ -73,7 +73,7 @@ def test_reasons_are_required_on_request(torchlint: Run, train: Path, how: str) 
         (("--add-ignore", "-"), "name some instead of `-`"),
         (("--add-ignore", "--reason", "two\nlines"), "one plain line"),
         (("--reason", "why"), "--reason needs --add-ignore"),
-        (("--add-ignore", "--watch"), "drop --watch, --baseline and --diff-base"),
+        (("--add-ignore", "--watch"), "drop --watch, --baseline, --diff-base and --since"),
         (("--add-ignore", "--baseline", "known.json"), "drop --watch, --baseline"),
         (("--add-ignore", "--diff-base", "HEAD"), "drop --watch, --baseline"),
     ],

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from torchlint.cli import baselines as baselining
-from torchlint.cli.commands import baseline
+from torchlint.cli import dates
 from torchlint.finding import Diagnostic, Finding, Position, Tier
 
 MakeFinding = Callable[..., Finding]
@@ -27,7 +27,7 @@ def project(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "src").mkdir()
     for name in ("src/a.py", "src/b.py", "c.py"):
         (here / name).write_text("import torch\n\n    loss.item()\n")
-    for module in (baseline, baselining):
+    for module in (dates, baselining):
         monkeypatch.setattr(module, "today", lambda: date(2026, 5, 1))
     return here
 
@@ -60,7 +60,7 @@ def test_the_first_write_takes_everything_and_says_what_to_do(
 ) -> None:
     linter.findings = [find(), find(row=5), find("c.py"), find("c.py", tier=Tier.HINT)]
     outcome = torchlint("baseline", "write", "--owner", "vision", "--reason", "old",
-                        "--expires", "2026-05-01")  # fmt: skip
+                        "--until", "2026-05-01")  # fmt: skip
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.text == (
         "Wrote torchlint-baseline.json: 3 findings in 2 files.\n"
@@ -131,7 +131,7 @@ def test_what_changes_nothing_writes_nothing(torchlint: Run, linter: Any, find: 
 def test_a_day_that_is_over_is_no_expiry(torchlint: Run, linter: Any, day: str) -> None:
     outcome = torchlint("baseline", "write", "--expires", day)
     assert (outcome.code, Path(FILE).exists()) == (2, False)
-    assert "--expires needs a day to come" in outcome.err
+    assert "--until needs a day to come" in outcome.err
 
 
 def test_write_does_not_replace_what_is_no_baseline(torchlint: Run, linter: Any) -> None:

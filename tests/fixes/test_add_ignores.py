@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from torchlint.config.settings import Selection
 from torchlint.engine.check import Report, check
 from torchlint.engine.tiers import Wanted
 from torchlint.fixes import add_ignores as adding
-from torchlint.fixes.add_ignores import Silenced, add_ignores, wrong_reason
+from torchlint.fixes.add_ignores import Note, Silenced, add_ignores, wrong_reason
 from torchlint.fixes.fixer import apply, fix_targets
 from torchlint.project.target import Target
 
@@ -37,12 +38,12 @@ def target(data: bytes, *, reasons: bool = False) -> Target:
 def silenced(text: str, reason: str = "", *, required: bool | None = None) -> str:
     """The text with comments added; nothing is found in it then, and no more are added."""
     checked = target(text.encode(), reasons=bool(reason) if required is None else required)
-    done = add_ignores([checked], wanted=EVERYTHING, reason=reason)
+    done = add_ignores([checked], wanted=EVERYTHING, note=Note(reason))
     assert done.diagnostics == ()
     (file,) = done.files
     again = checked._replace(data=file.after)
     assert check([again]).findings == ()
-    assert add_ignores([again], wanted=EVERYTHING, reason=reason) == nothing()
+    assert add_ignores([again], wanted=EVERYTHING, note=Note(reason)) == nothing()
     return file.after.decode()
 
 
@@ -289,15 +290,15 @@ def test_the_fix_of_an_unused_comment_keeps_to_its_cell() -> None:
 
 def test_a_reason_that_the_encoding_lacks_leaves_the_file_alone() -> None:
     data = b"# coding: ascii\n" + LOOP.encode() + b"    print(loss.item())\n"
-    done = add_ignores([target(data)], wanted=EVERYTHING, reason="für später")
+    done = add_ignores([target(data)], wanted=EVERYTHING, note=Note("für später"))
     assert done.files == ()
     assert [each.kind for each in done.diagnostics] == ["undecodable"]
 
 
 def test_a_reason_that_would_be_a_coding_line_leaves_the_file_alone() -> None:
     data = b"import torch; x = torch.nn.DataParallel(torch.nn.Linear(1, 1)), '''\n'''\n"
-    assert add_ignores([target(data)], wanted=EVERYTHING, reason="old").files
-    done = add_ignores([target(data)], wanted=EVERYTHING, reason="coding: latin-1")
+    assert add_ignores([target(data)], wanted=EVERYTHING, note=Note("old")).files
+    done = add_ignores([target(data)], wanted=EVERYTHING, note=Note("coding: latin-1"))
     assert done.files == ()
     assert len(done.diagnostics) == 1
 
@@ -364,3 +365,23 @@ def test_a_link_that_takes_the_place_of_a_file_is_left_alone(tmp_path: Path) -> 
     (failed,) = apply(done.files)
     assert "has changed" in failed.message
     assert other.read_text() == LOOP + "    loss.item()\n"
+
+
+def test_comments_get_an_end_and_those_that_have_ended_a_new_one() -> None:
+    day = Note(until=date(2999, 12, 31))
+    for before, after in (
+        ("x = loss.item()", "x = loss.item()  # torchlint: ignore[TL201] until=2999-12-31"),
+        (
+            "x = loss.item()  # torchlint: ignore[TL201] until=2020-01-31 -- the log",
+            "x = loss.item()  # torchlint: ignore[TL201] until=2999-12-31 -- the log",
+        ),
+    ):
+        (file,) = add_ignores(
+            [target(f"{LOOP}    {before}\n".encode())], wanted=EVERYTHING, note=day
+        ).files
+        assert file.after.decode() == f"{LOOP}    {after}\n"
+
+
+def test_a_comment_that_has_ended_loses_its_end() -> None:
+    text = f"{LOOP}    x = loss.item()  # torchlint: ignore[TL201] until=2020-01-31 -- the log\n"
+    assert silenced(text) == text.replace(" until=2020-01-31", "")

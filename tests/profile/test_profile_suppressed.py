@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,8 @@ from torchlint.profile.suppressed import Comments
 if TYPE_CHECKING:
     from pathlib import Path
 
+TODAY = date(2026, 5, 1)
+
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -24,7 +27,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def silenced(text: str, row: int = 1, **more: Any) -> bool:
     with open("train.py", "w", encoding="utf-8") as file:
         file.write(text)
-    return Comments().silence(read_at(row=row, **{"rules": ("TL201",), **more}))
+    return Comments(TODAY).of(read_at(row=row, **{"rules": ("TL201",), **more})) is None
 
 
 @pytest.mark.parametrize(
@@ -79,9 +82,9 @@ def test_a_comment_for_a_rule_about_something_else_does_not() -> None:
 
 
 def test_a_file_that_is_not_there_silences_nothing() -> None:
-    comments = Comments()
-    assert not comments.silence(read_at(path="gone.py"))
-    assert not comments.silence(read_at(path="", row=0))
+    comments = Comments(TODAY)
+    assert comments.of(read_at(path="gone.py"))
+    assert comments.of(read_at(path="", row=0))
 
 
 def test_each_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +93,17 @@ def test_each_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     plain = suppressed.read_bytes
     monkeypatch.setattr(suppressed, "read_bytes", lambda path: read.append(path) or plain(path))
-    comments = Comments()
-    assert [comments.silence(read_at(row=row)) for row in (1, 2)] == [True, False]
+    comments = Comments(TODAY)
+    assert [comments.of(read_at(row=row)) is None for row in (1, 2)] == [True, False]
     assert read == ["train.py"]
+
+
+def test_a_comment_with_an_end_silences_through_that_day() -> None:
+    assert silenced("x.item()  # torchlint: ignore[TR201] until=2026-05-01 -- the log needs it")
+    assert not silenced("x.item()  # torchlint: ignore[TR201] until=2026-04-30")
+    assert silenced("x.item()  # torchlint: ignore[TR201] until=2026-04-30  # noqa: TL201")
+    with open("train.py", "w", encoding="utf-8") as file:
+        file.write("x.item()  # torchlint: ignore[TR201] until=2026-04-30")
+    told = Comments(TODAY).of(read_at(row=1))
+    assert told is not None
+    assert told.action.endswith(" A comment silenced it until 2026-04-30.")

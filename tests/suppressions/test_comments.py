@@ -110,3 +110,60 @@ def test_a_comment_fits_where_neither_a_string_nor_a_line_goes_on(
     text: str, row: int, expected: int
 ) -> None:
     assert Layout(text).open_row(row, 9) == expected
+
+
+@pytest.mark.parametrize(
+    ("comment", "until", "reason"),
+    [
+        ("# torchlint: ignore[TL201] until=2027-01-31 -- the log", "2027-01-31", "the log"),
+        ("# torchlint: ignore[TL201] until=2027-01-31", "2027-01-31", ""),
+        ("# torchlint: ignore until=2027-01-31 # noqa", "2027-01-31", ""),
+        ("# torchlint: ignore-file[TL201] until=2027-01-31 prose", "2027-01-31", ""),
+        ("# torchlint: ignore[TL201] until the log moves", None, ""),
+        ("# torchlint: ignore[TL201] -- until 2027-01-31", None, "until 2027-01-31"),
+    ],
+)
+def test_an_end_stands_in_front_of_the_reason(comment: str, until: str | None, reason: str) -> None:
+    read = only(comment)
+    assert (read.until and read.until.isoformat(), read.reason) == (until, reason)
+    assert read.fault is None
+    assert read.effective
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "[TL201] until=2027-02-30",
+        "[TL201] until=20270131",
+        "[TL201] until=31.1.2027",
+        "[TL201] until=2027-01-31, the log",
+        "[TL201] until=",
+        "[TL201] until = 2027-01-31",
+        "[TL201] until: 2027-01-31",
+        "[TL201] until 2027-01-31 -- the log",
+        "[TL201] UNTIL=2027-01-31",
+        "[TL201] -- the log until=2027-01-31",
+        "[TL201] the log until=2027-01-31",
+        " until=2027-01-31 [TL201]",
+        " until=2027-01-31[TL201]",
+        "[TL201] until=2027-01-31 until=2028-01-31",
+    ],
+)
+def test_an_end_that_cannot_be_read_is_a_fault(rest: str) -> None:
+    comment = only(f"# torchlint: ignore{rest}")
+    assert comment.fault == "until"
+    assert not comment.effective
+
+
+def test_a_block_whose_end_cannot_be_read_is_still_a_block() -> None:
+    text = "# torchlint: disable[TL201] until=x\ny\n# torchlint: enable[TL201]\nz\n"
+    assert [comment.fault for comment in Layout(text).comments] == ["until", None]
+    text = "# torchlint: disable[TL201]\ny\n# torchlint: enable[TL201] until=2027-01-31\nz\n"
+    assert [comment.fault for comment in Layout(text).comments] == [None, "until"]
+    assert Layout(text).comments[0].last == 3
+
+
+def test_a_file_has_a_bounded_number_of_ends() -> None:
+    text = "".join(f"# torchlint: ignore until={year}-01-31\n" for year in range(2000, 2102))
+    faults = [comment.fault for comment in Layout(2 * text).comments]
+    assert faults == [*[None] * 100, "days", "days"] * 2

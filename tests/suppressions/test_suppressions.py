@@ -25,7 +25,7 @@ def covered(module: Module, code: str = "TL201", name: str = "item-in-step-loop"
         if isinstance(call.func, cst.Name) and call.func.value == "bad":
             start, end = module.span(call)
             finding = Finding(code, name, Tier.DEFAULT, "Bad.", module.path, start, end)
-            found.append(suppressions.cover(finding))
+            found.append(suppressions.until(finding) == "")
     return found
 
 
@@ -185,7 +185,7 @@ def test_a_block_does_not_silence_what_began_before_it(module_of: Callable[..., 
     (loop,) = module.nodes(cst.For)
     start, end = module.span(loop)
     finding = Finding("TL201", "item-in-step-loop", Tier.DEFAULT, "", "train.py", start, end)
-    assert not Suppressions(module).cover(finding)
+    assert Suppressions(module).until(finding) is None
 
 
 def test_a_string_in_a_string_is_no_comment(module_of: Callable[..., Module]) -> None:
@@ -246,3 +246,36 @@ def test_a_helper_is_silenced_where_it_stands_not_where_it_is_called(
     ignore = "  # torchlint: ignore[TL201]"
     assert found_in(LOOP.format("note(loss)" + ignore) + helper.format("")) == ["train.py:7 TL201"]
     assert found_in(LOOP.format("note(loss)") + helper.format(ignore)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("bad()  # torchlint: ignore[TL201] until=2027-01-31", "2027-01-31"),
+        ("# torchlint: ignore-file[TL201] until=2027-01-31\nbad()", "2027-01-31"),
+        ("# torchlint: disable until=2027-01-31\nbad()\n# torchlint: enable", "2027-01-31"),
+        ("# torchlint: ignore-file until=2027-01-31\nbad()  # noqa: TL201", ""),
+        (
+            "# torchlint: ignore until=2027-01-31\nbad()  # torchlint: ignore until=2028-01-31",
+            "2028-01-31",
+        ),
+        ("bad()  # torchlint: ignore[TL202] until=2027-01-31", None),
+        ("bad()  # torchlint: ignore[TL201] until=2027-02-31", None),
+    ],
+)
+def test_the_longest_suppression_counts(
+    module_of: Callable[..., Module], text: str, until: str | None
+) -> None:
+    module = module_of(text)
+    finding = Finding(
+        "TL201",
+        "item-in-step-loop",
+        Tier.DEFAULT,
+        "Bad.",
+        module.path,
+        *module.span(module.nodes(cst.Call)[0]),
+    )
+    suppressions = Suppressions(module)
+    assert suppressions.until(finding) == until
+    left = suppressions.left([finding])
+    assert [each.until for each in left] == ([] if until == "" else [until or ""])

@@ -7,13 +7,13 @@ in size, and whatever is wrong with it becomes a `ConfigError` that names the en
 from __future__ import annotations
 
 import json
-from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from torchlint.baselines.known_findings import Entry, Key
 from torchlint.config.settings import ConfigError, nearest, read_capped, shortened
 from torchlint.files.writing import write_whole
 from torchlint.finding import Tier
+from torchlint.suppressions.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -146,15 +146,6 @@ def _named(values: dict[str, object], number: int) -> str:
     if not isinstance(rule, str) or not isinstance(path, str):
         return f"Entry {number}"
     return f"Entry {number} ({shortened(rule)} in {shortened(path)})"
-
-
-def parse_date(text: str) -> date | None:
-    """The date in `2027-01-31`, or None for any other form."""
-    try:
-        found = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.isoformat() == text else None
 
 
 def _number(text: str) -> int:

@@ -10,6 +10,7 @@ import click
 
 from torchlint.baselines import file as baseline_file
 from torchlint.baselines.known_findings import Comparison, Entry, compare, key_of
+from torchlint.cli.dates import today
 from torchlint.config.folders import Configs
 from torchlint.config.keys import leads_out
 from torchlint.config.settings import ConfigError, Selection
@@ -21,7 +22,6 @@ from torchlint.report.terminal.safe_text import visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import date
 
     from torchlint.cli.options import Options
     from torchlint.engine.targets import Plan
@@ -209,9 +209,3 @@ def the_baseline(plan: Plan, options: Options, given: str | None) -> Baseline:
 def prune_words(given: str | None) -> str:
     """The command that shrinks a baseline."""
     return "torchlint baseline prune" + (f" --baseline {given}" if given else "")
-
-
-def today() -> date:
-    from datetime import date
-
-    return date.today()

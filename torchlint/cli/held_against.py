@@ -64,7 +64,7 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         _must_be_new(target)
 
     def hold(result: Profile) -> Profile:
-        from torchlint.cli.baselines import today
+        from torchlint.cli.dates import today
         from torchlint.profile.before import compare
 
         if before is not None:

@@ -12,6 +12,8 @@ from torchlint.project.target import Known, Target, digest_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from torchlint.memory.join_outcome import Joined
     from torchlint.memory.report_codec import Results
     from torchlint.notebooks.cells import Borders
@@ -37,6 +39,7 @@ def check(
     pool: Pool | None = None,
     progress: Callable[[int, int], None] | None = None,
     store: Store | None = None,
+    today: "date | None" = None,
 ) -> Report:
     """Check files as one project: a helper is hot if any of these files calls it on each step.
 
@@ -48,6 +51,7 @@ def check(
         pool: the processes that parse files; by default only this one.
         progress: called with the number of files done and the total.
         store: cached results, so that only changed files are parsed; by default empty.
+        today: the day for which suppressions with an end are judged; by default that of the user.
     """
     store = Store() if store is None else store
     files, diagnostics = read(targets)
@@ -62,6 +66,10 @@ def check(
         results = tuple(findings), tuple(diagnostics)
         if complete:
             store.keep_report(files, results, joined)
+    if any(finding.until for finding in results[0]):
+        from torchlint.suppressions.until import not_silenced
+
+        results = not_silenced(results[0], today), results[1]
     concerned = {finding.path for finding in results[0]}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}

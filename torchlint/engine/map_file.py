@@ -123,10 +123,13 @@ def _run(module: Module, active: list[Rule], request: _Request) -> MapResult:
         about={code for code, rule in installed.items() if rule.about_comments},
         names={code: rule.name for code, rule in installed.items()},
     )
-    findings = [item for item in reported if isinstance(item, Finding)]
-    findings = [item for item in findings if not suppressions.cover(item)]
-    waiting = [item for item in reported if isinstance(item, Waiting)]
-    waiting = [item for item in waiting if not suppressions.cover(item.finding)]
+    findings = suppressions.left(item for item in reported if isinstance(item, Finding))
+    waiting = [
+        item._replace(finding=finding)
+        for item in reported
+        if isinstance(item, Waiting)
+        for finding in suppressions.left([item.finding])
+    ]
     if suppressions.comments:
         suppressions.finished = _finished(active, module, request, diagnostics)
         suppressions.reasons_required = request.target.selection.require_reason
@@ -170,8 +173,7 @@ def _about_comments(
         for check in rule.suppression_checks:
             run = partial(_results_of, check, suppressions)
             reported += _guarded(run, rule.code, suppressions.module, diagnostics)
-    findings = [item for item in reported if isinstance(item, Finding)]
-    return [item for item in findings if not suppressions.cover(item)]
+    return suppressions.left(item for item in reported if isinstance(item, Finding))
 
 
 def _order(fact: Fact) -> tuple[str, str]:

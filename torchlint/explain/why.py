@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,7 @@ from torchlint.ruleapi.registry import all_rules
 from torchlint.ruleapi.rule import Rule
 from torchlint.source.deep_stack import with_deep_stack
 from torchlint.suppressions.suppressions import Suppressions
+from torchlint.suppressions.until import has_ended, silenced_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -271,10 +273,12 @@ class _Asker:
         suppressions = Suppressions(
             self._module, names={code: each.name for code, each in all_rules().items()}
         )
-        if suppressions.cover(finding):
-            reason = Reason("a comment suppresses it", "remove the comment")
+        day = suppressions.until(finding)
+        if day is not None and not has_ended(day, date.today()):
+            when = f" until {day}" if day else ""
+            reason = Reason(f"a comment suppresses it{when}", "remove the comment")
             return self._silent(rule, [reason], near=True)
-        reasons = []
+        reasons = [Reason(silenced_until(day))] if day else []
         place = waiting.place
         heat = None if place is None else self._project.hot(finding.path, place)
         if heat is not None and place is not None:

@@ -16,10 +16,11 @@ from torchlint.fixes.fixer import FixedFile, made
 from torchlint.memory.store import Store
 from torchlint.notebooks.module import diagnosed_in_cells
 from torchlint.ruleapi.registry import all_rules
-from torchlint.suppressions.comments import Layout
+from torchlint.suppressions.comments import ALL, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
 
     from torchlint.engine.check import Report
     from torchlint.engine.tiers import Wanted
@@ -39,6 +40,15 @@ _UNCOVERED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What the comments say besides the rules: the reason after ` -- `, and the last day on which
+    they silence anything."""
+
+    reason: str = ""
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Silenced:
     """The files with comments added, for `fixer.apply` to write; how many findings the comments
     silence; and what went wrong."""
@@ -52,7 +62,7 @@ def add_ignores(
     targets: Sequence[Target],
     *,
     wanted: Wanted,
-    reason: str = "",
+    note: Note = Note(),
     pool: Pool | None = None,
 ) -> Silenced:
     """Put `# torchlint: ignore[...]` where each finding that `check` shows begins.
@@ -61,22 +71,22 @@ def add_ignores(
 
     Args:
         wanted: which tiers to silence.
-        reason: what to write after ` -- `; `wrong_reason` returns None for it.
+        note: `wrong_reason` returns None for its reason.
     """
-    return _Run(targets, wanted=wanted, reason=reason, pool=pool).silenced()
+    return _Run(targets, wanted=wanted, note=note, pool=pool).silenced()
 
 
 def edits_that_silence(source: Source, findings: Iterable[Finding]) -> tuple[Edit, ...]:
     """The edits that put the comments into a file in which these were found."""
-    return tuple(_Writer(source, "", _about_comments()).edits(findings))
+    return tuple(_Writer(source, Note(), _about_comments()).edits(findings))
 
 
 def wrong_reason(reason: str) -> str | None:
     """Why a text cannot be the reason in a comment, or None."""
     if not reason.isprintable():
         return "The reason has characters that a comment cannot show; write it in one plain line."
-    comments = Layout(_comment(["TL201"], reason)).comments
-    if [each.reason for each in comments] != [reason]:
+    comments = Layout(_comment(["TL201"], Note(reason))).comments
+    if [each.reason for each in comments] != [reason] or comments[0].fault:
         return "Not all of the reason would be read as one; put no word behind a `#`."
     return None
 
@@ -85,12 +95,12 @@ class _Run:
     """The state of one `add_ignores`."""
 
     def __init__(
-        self, targets: Sequence[Target], *, wanted: Wanted, reason: str, pool: Pool | None
+        self, targets: Sequence[Target], *, wanted: Wanted, note: Note, pool: Pool | None
     ) -> None:
         self._targets = {target.path: target for target in targets}
         self._real = {path: os.path.realpath(path) for path in self._targets}
         self._wanted = wanted
-        self._reason = reason
+        self._note = note
         self._pool = pool
         self._store = Store()
         self._opened: dict[str, Editable] = {}
@@ -137,7 +147,7 @@ class _Run:
         try:
             opened = self._opened.get(path) or self._open(path, report.digests[path])
             source = self._now.get(path, opened.source)
-            edits = tuple(_Writer(source, self._reason, self._about).edits(findings))
+            edits = tuple(_Writer(source, self._note, self._about).edits(findings))
             fix = Fix(Applicability.SAFE, "Silence it", edits)
             after = made(source, [findings[0]._replace(fix=fix)])
             written = opened.written(after)
@@ -161,9 +171,10 @@ class _Run:
 class _Writer:
     """Finds the places for comments in one file."""
 
-    def __init__(self, source: Source, reason: str, about: set[str]) -> None:
+    def __init__(self, source: Source, note: Note, about: set[str]) -> None:
         self._text = source.text
-        self._reason = reason
+        self._note = note
+        self._reason = note.reason
         self._about = about
         self._layout = Layout(source.text)
         self._at = {comment.start: comment for comment in self._layout.comments}
@@ -177,12 +188,27 @@ class _Writer:
 
     def edits(self, findings: Iterable[Finding]) -> Iterator[Edit]:
         """The edits that silence these findings of the file."""
+        findings = list(findings)
+        renewed = {comment for each in findings if (comment := self._ended(each)) is not None}
+        for comment in renewed:
+            start, end = map(self._layout.position, comment.ends)
+            yield Edit(start, end, _end(self._note))
         added: dict[int, str] = defaultdict(str)
-        for offset, content in self._added(findings):
+        left = (each for each in findings if self._ended(each) not in renewed)
+        for offset, content in self._added(left):
             added[offset] += content
         for offset, content in sorted(added.items()):
             place = self._layout.position(offset)
             yield Edit(place, place, content)
+
+    def _ended(self, finding: Finding) -> Comment | None:
+        """The comment on the line of a finding that silenced it until a day that has passed."""
+        for row in range(finding.start.row, finding.end.row + 1) if finding.until else ():
+            for comment in self._ignores.get(row, ()):
+                covers = {finding.code, finding.name, ALL} & comment.selectors
+                if covers and comment.until and comment.until.isoformat() == finding.until:
+                    return comment
+        return None
 
     def _added(self, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
         """What to add, by offsets."""
@@ -203,7 +229,7 @@ class _Writer:
             if there := self._comment_in(row):
                 yield from self._joined(there, codes, reasons)
             else:
-                yield self._layout.end_of(row), f"  {_comment(codes, self._reason)}"
+                yield self._layout.end_of(row), f"  {_comment(codes, self._note)}"
         for row, codes in above.items():
             if (there := self._comment_in(row - 1)) and there.alone:
                 yield from self._joined(there, codes, reasons)
@@ -221,7 +247,8 @@ class _Writer:
     def _comment_in(self, row: int) -> Comment | None:
         """A comment in this row to which rules can be added for the same reason."""
         for comment in self._ignores.get(row, ()):
-            if comment.names and comment.reason in ("", self._reason) and not comment.prose:
+            same = comment.until == self._note.until and comment.reason in ("", self._reason)
+            if comment.names and same and not comment.prose:
                 return comment
         return None
 
@@ -239,7 +266,7 @@ class _Writer:
         start = self._layout.start_of(row)
         line = self._text[start : self._layout.end_of(row)]
         indent = line[: len(line) - len(line.lstrip())]
-        return start, f"{indent}{_comment(codes, self._reason)}{self._newline}"
+        return start, f"{indent}{_comment(codes, self._note)}{self._newline}"
 
     @property
     def _newline(self) -> str:
@@ -258,5 +285,10 @@ def _lacks_reason(comment: Comment) -> bool:
     return comment.effective and not comment.reason and not comment.prose
 
 
-def _comment(codes: Iterable[str], reason: str) -> str:
-    return f"# torchlint: ignore[{', '.join(codes)}]{' -- ' + reason if reason else ''}"
+def _comment(codes: Iterable[str], note: Note) -> str:
+    reason = f" -- {note.reason}" if note.reason else ""
+    return f"# torchlint: ignore[{', '.join(codes)}]{_end(note)}{reason}"
+
+
+def _end(note: Note) -> str:
+    return f" until={note.until}" if note.until else ""

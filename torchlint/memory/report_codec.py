@@ -65,7 +65,7 @@ def decode_names(data: bytes) -> dict[str, str] | None:
 
 def _finding(data: Any) -> Finding:
     code, name, tier, message, path, start, end, fix, withheld, related, group, *rest = data
-    scope, fingerprint = rest
+    scope, fingerprint, until = rest
     return Finding(
         code=_text(code),
         name=_text(name),
@@ -80,6 +80,7 @@ def _finding(data: Any) -> Finding:
         group=_or_none(_text, group),
         scope=_text(scope),
         fingerprint=_text(fingerprint),
+        until=_text(until),
     )
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Final
 
-from torchlint.baselines.file import parse_date
 from torchlint.config.settings import ConfigError, nearest, read_toml, shortened
 from torchlint.profile.result import Broken, Budgeted
 from torchlint.profile.uses import Uses
+from torchlint.suppressions.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

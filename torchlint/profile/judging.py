@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.catalogue import all_kinds
@@ -42,11 +43,12 @@ class Judged:
     watched: tuple[str, ...] = ()
 
 
-def judge(evidence: Evidence, static: Sequence[Finding]) -> Judged:
+def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = None) -> Judged:
     """Ask every kind whose instruments saw something.
 
     Args:
         static: what `check` finds in the project, hints included.
+        today: the day for which comments with an end are judged; by default that of the user.
 
     Raises:
         MalformedError: an instrument has sent what its kind does not understand.
@@ -54,9 +56,9 @@ def judge(evidence: Evidence, static: Sequence[Finding]) -> Judged:
     by_code = _asked(evidence, static)
     everything = [each for found in by_code.values() for each in found]
     cut = max(CUT, evidence.timing.noise)
-    comments = Comments()
-    silenced = [comments.silence(each) for each in everything]
-    found = [each for each, away in zip(everything, silenced, strict=True) if not away]
+    comments = Comments(today or date.today())
+    told = [comments.of(each) for each in everything]
+    found = [each for each in told if each is not None]
     large = sorted(
         (each for each in found if (each.share or 0.0) >= cut),
         key=lambda each: (-(each.share or 0.0), each.code, each.path, each.row),
@@ -74,8 +76,8 @@ def judge(evidence: Evidence, static: Sequence[Finding]) -> Judged:
         cut,
         below=tuple(sorted(small, key=_place)),
         suppressed=sum(
-            away and (each.share is None or each.share >= cut)
-            for each, away in zip(everything, silenced, strict=True)
+            left is None and (each.share is None or each.share >= cut)
+            for each, left in zip(everything, told, strict=True)
         ),
         watched=tuple(by_code),
     )

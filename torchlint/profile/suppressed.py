@@ -9,6 +9,7 @@ where the thing was made that the finding is about, as a loader.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.analysis.module import Module
@@ -20,34 +21,48 @@ from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 from torchlint.suppressions.comments import Layout
 from torchlint.suppressions.suppressions import Suppressions
+from torchlint.suppressions.until import has_ended, silenced_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import date
 
     from torchlint.profile.result import RunFinding
     from torchlint.suppressions.comments import LogicalLine
 
 
 class Comments:
-    """The suppression comments of files, each of which is read once, when it is asked about."""
+    """The suppression comments of files, each of which is read once, when it is asked about.
 
-    def __init__(self) -> None:
+    Args:
+        today: the day for which comments with an end are judged.
+    """
+
+    def __init__(self, today: date) -> None:
+        self._today = today
         self._files: dict[str, _File | None] = {}
 
-    def silence(self, finding: RunFinding) -> bool:
-        """Whether a comment silences the finding. A file that cannot be read has no comments."""
+    def of(self, finding: RunFinding) -> RunFinding | None:
+        """The finding, None if a comment silences it. If one did until a day, it says so. A file
+        that cannot be read has no comments."""
         made = finding.made
-        return self._silences(finding, finding.path, finding.row) or (
-            made is not None and self._silences(finding, made.path, made.row)
-        )
+        days = [*self._days(finding, finding.path, finding.row)]
+        if made is not None:
+            days += self._days(finding, made.path, made.row)
+        last = "" if "" in days else max(days, default=None)
+        if last is None:
+            return finding
+        if not has_ended(last, self._today):
+            return None
+        return replace(finding, action=f"{finding.action} {silenced_until(last)}")
 
-    def _silences(self, finding: RunFinding, path: str, row: int) -> bool:
+    def _days(self, finding: RunFinding, path: str, row: int) -> list[str]:
         if not path:
-            return False
+            return []
         if path not in self._files:
             self._files[path] = _read(path)
         file = self._files[path]
-        return file is not None and file.silences(_names(finding), path, row)
+        return [] if file is None else file.days(_names(finding), path, row)
 
 
 class _File:
@@ -56,13 +71,15 @@ class _File:
         self._lines = lines
         self._firsts = [line.first for line in lines]
 
-    def silences(self, names: Iterable[tuple[str, str]], path: str, row: int) -> bool:
+    def days(self, names: Iterable[tuple[str, str]], path: str, row: int) -> list[str]:
+        """The last days of the comments that silence one of these at a row; empty: no end."""
         first, last = self._statement(row)
         start, end = Position(first, 1), Position(last, 1)
-        return any(
-            self._suppressions.cover(Finding(code, name, Tier.DEFAULT, "", path, start, end))
+        found = (
+            self._suppressions.until(Finding(code, name, Tier.DEFAULT, "", path, start, end))
             for code, name in names
         )
+        return [day for day in found if day is not None]
 
     def _statement(self, row: int) -> tuple[int, int]:
         """The rows of the statement, or of the header of one, that a row is in."""

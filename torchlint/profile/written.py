@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from torchlint.baselines.file import parse_date
 from torchlint.config.settings import ConfigError, read_capped, shortened
 from torchlint.profile.result import SCHEMA
 from torchlint.runtime.messages import MalformedError, Message
+from torchlint.suppressions.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

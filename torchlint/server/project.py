@@ -13,6 +13,7 @@ from torchlint.project.map_result import Depth
 from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files
 from torchlint.server.text_positions import moved_along
+from torchlint.suppressions.until import not_silenced
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
@@ -147,12 +148,12 @@ class Project:
             held = before.get((now.code, now.scope, now.fingerprint))
             if held is not None:
                 fix = now.fix if held.fix else None
-                found.append(held._replace(start=now.start, end=now.end, fix=fix))
+                found.append(held._replace(start=now.start, end=now.end, fix=fix, until=now.until))
         return tuple(found)
 
     def _outcome(self, path: str) -> Outcome:
         buffer, known = self._open[path]
-        shown = choose(self._of(path), [known.target], self._wanted).findings
+        shown = choose(not_silenced(self._of(path)), [known.target], self._wanted).findings
         return Outcome(buffer, tuple(sorted(shown, key=lambda each: each.sort_key)))
 
     def _of(self, path: str) -> tuple[Finding, ...]:

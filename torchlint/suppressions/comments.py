@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from torchlint.files.lines import LineIndex
 from torchlint.finding import Position
+from torchlint.suppressions.until import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
 
     _Open = dict[int, dict[frozenset[str], list["Comment"]]]
     """The open `disable` comments, by their indentation and what they suppress."""
@@ -34,10 +36,15 @@ _FSTRINGS: Final = {
     if hasattr(tokenize, f"{kind}_{end}")
 }
 """Tokens around the parts of a formatted string in newer Python versions."""
+_UNTIL = re.compile(r"\s*\buntil(?:\s*[=:]\s*|\s+(?=\d))(\S*)", re.IGNORECASE)
+_MISPLACED = re.compile(r"\buntil\s*=\s*\d{4}-", re.IGNORECASE)
+_MOST_DAYS: Final = 100
+"""Each finding may be asked about each day."""
 
-Fault = Literal["word", "bracket", "place", "indent", "unopened", "unclosed"]
-"""What is wrong with a comment: an unknown keyword, an unclosed bracket, a `disable` or `enable`
-that is not between statements, is not indented like them, or has no counterpart."""
+Fault = Literal["word", "bracket", "until", "days", "place", "indent", "unopened", "unclosed"]
+"""What is wrong with a comment: an unknown keyword, an unclosed bracket, an end that is no day or
+in the wrong place, more different days than `_MOST_DAYS`, a `disable` or `enable` that is not
+between statements, is not indented like them, or has no counterpart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class Name:
 
 @dataclass(eq=False, slots=True)
 class Comment:
-    """One suppression: `# torchlint: ignore[TL201] -- reason`.
+    """One suppression: `# torchlint: ignore[TL201] until=2027-01-31 -- reason`.
 
     One comment of the file may contain several suppressions and other text. `start` and `end` are
     the offsets of this suppression with its reason; `begins` and `stops` are those of the whole
@@ -64,6 +71,8 @@ class Comment:
         nested: it is inside brackets of the code.
         indent: the indentation, if it is alone.
         prose: other text follows without the `--` that marks a reason.
+        until: the last day on which it suppresses anything, if it has an end.
+        ends: the offsets of the text that says so, with the whitespace before it.
         fault: why it has no effect, or another effect than intended.
         last: the last row of the block that a `disable` opens.
         partner: the `enable` that closes the block.
@@ -81,6 +90,8 @@ class Comment:
     nested: bool
     indent: int
     prose: bool
+    until: date | None = None
+    ends: tuple[int, int] = (0, 0)
     fault: Fault | None = None
     last: int = 0
     partner: Comment | None = None
@@ -127,6 +138,7 @@ class Layout:
         self.inside: list[tuple[int, int]] = []
         """The first and last row of each multi-line string."""
         self._index = LineIndex(text)
+        self._days: set[date] = set()
         self._scan()
         _pair(self.comments, self.lines)
 
@@ -172,6 +184,10 @@ class Layout:
                 found.begins, found.stops = begins, begins + len(text)
                 found.row, found.alone, found.nested = row, alone, nested
                 found.indent = column
+                if found.until is not None and len(self._days) < _MOST_DAYS:
+                    self._days.add(found.until)
+                if found.until is not None and found.until not in self._days:
+                    found.fault = found.fault or "days"
                 self.comments.append(found)
             elif match := _NOQA.search(part):
                 codes = frozenset(code.upper() for code in _NAME.findall(match[1]))
@@ -241,20 +257,50 @@ def _comment(match: re.Match[str], part: str, offset: int) -> Comment:
         inner = offset + match.start(3)
         found = _NAME.finditer(listed) if closed else ()
         names = tuple(Name(each[0], inner + each.start(), inner + each.end()) for each in found)
-    rest = part[match.end() :]
+    until, end = _end_of(part, match.end())
+    ends = (offset + match.end(), offset + end)
+    rest = part[end:]
+    ended = end > match.end() and (word == "enable" or rest.lstrip().startswith("["))
+    if ended or (end > match.end() and until is None) or _MISPLACED.search(rest):
+        fault = fault or "until"
     dashes = rest.lstrip().startswith("--")
     reason = rest.lstrip().lstrip("-").strip() if dashes else ""
-    end = match.end() + (len(rest.rstrip()) if dashes else 0)
+    end += len(rest.rstrip()) if dashes else 0
     prose = bool(rest.strip()) and not dashes
     stop = offset + end
     return Comment(
-        word, names, reason, offset, stop, offset, stop, 0, False, False, 0, prose, fault
+        word,
+        names,
+        reason,
+        start=offset,
+        end=stop,
+        begins=offset,
+        stops=stop,
+        row=0,
+        alone=False,
+        nested=False,
+        indent=0,
+        prose=prose,
+        until=until,
+        ends=ends,
+        fault=fault,
     )
+
+
+def _end_of(part: str, start: int) -> tuple[date | None, int]:
+    """The day of `until=2027-01-31` from here on, None if it cannot be read, and where it stops."""
+    match = _UNTIL.match(part, start)
+    if match is None:
+        return None, start
+    well_formed = match[0].lstrip() == f"until={match[1]}"
+    return parse_date(match[1]) if well_formed else None, match.end()
 
 
 # blocks ------------------------------------------------------------------------------------
 
 _PAIR: Final = ("disable", "enable")
+_OF_THE_END: Final = ("until", "days")
+"""Faults with which a comment opens or closes its block all the same."""
 
 
 def _pair(comments: Iterable[Comment], lines: Sequence[LogicalLine]) -> None:
@@ -268,7 +314,7 @@ def _pair(comments: Iterable[Comment], lines: Sequence[LogicalLine]) -> None:
     done = 0
     ends = lines[-1].last if lines else 0
     for comment in comments:
-        if comment.word not in _PAIR or comment.fault is not None:
+        if comment.word not in _PAIR or comment.fault not in (None, *_OF_THE_END):
             continue
         if not comment.alone or comment.nested:
             comment.fault = "place"
@@ -308,4 +354,4 @@ def _close_deeper(open_: _Open, line: LogicalLine, indents: list[int]) -> None:
 def _close(names: dict[frozenset[str], list[Comment]], last: int) -> None:
     for comments in names.values():
         for comment in comments:
-            comment.last, comment.fault = max(last, comment.row), "unclosed"
+            comment.last, comment.fault = max(last, comment.row), comment.fault or "unclosed"

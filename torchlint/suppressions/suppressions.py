@@ -60,30 +60,34 @@ class Suppressions:
         self._names = names or {}
         self._codes = {name: code for code, name in self._names.items()}
         self._spans: dict[Comment, tuple[Rows, ...]] = {}
-        self._lines: dict[str, _Spans] = {}
-        self._blocks: dict[str, _Spans] = {}
-        self._whole_file: frozenset[str] = frozenset()
+        self._covers: dict[str, _Cover] = {}
+        """By the last day, `2027-01-31`, on which the comments suppress anything; empty: no end."""
         self._hints: dict[str, str] = {}
         self._seen: dict[str, list[Rows]] = defaultdict(list)
         if "torchlint:" in module.text or "noqa" in module.text.lower():
             self._read()
 
-    def cover(self, finding: Finding) -> bool:
-        """Whether a comment suppresses the finding; every comment that does counts as used."""
-        if not (self.comments or self._lines):
-            return False
+    def left(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings that no comment suppresses for good; those that one suppresses up to a day
+        have that day. Every comment that suppresses one counts as used, also after its day."""
+        asked = ((finding, self.until(finding)) for finding in findings)
+        return [
+            finding._replace(until=day) if day else finding for finding, day in asked if day != ""
+        ]
+
+    def until(self, finding: Finding) -> str | None:
+        """The last day on which a comment suppresses the finding: None if none does, and empty if
+        one does for good."""
+        if not self._covers:
+            return None
         rows = finding.start.row, finding.end.row
         self._seen[finding.code].append(rows)
         selectors = [finding.code, finding.name]
         if finding.code not in self._about:
             self._seen[ALL].append(rows)
             selectors.append(ALL)
-        return any(
-            selector in self._whole_file
-            or (selector in self._lines and self._lines[selector].meet(*rows))
-            or (selector in self._blocks and self._blocks[selector].meet(rows[0], rows[0]))
-            for selector in selectors
-        )
+        days = [day for day, cover in self._covers.items() if cover.meets(selectors, rows)]
+        return None if not days else "" if "" in days else max(days)
 
     # for rules about comments --------------------------------------------------------------
 
@@ -170,13 +174,13 @@ class Suppressions:
         self.comments = [
             comment for comment in layout.comments if not strings.meet(comment.start, comment.start)
         ]
-        lines: dict[str, list[Rows]] = defaultdict(list)
-        blocks: dict[str, list[Rows]] = defaultdict(list)
         effective = [comment for comment in self.comments if comment.effective]
         below = _Below(self.module, layout) if any(each.alone for each in effective) else None
+        covers: dict[str, _Cover] = defaultdict(_Cover)
         for comment in effective:
+            cover = covers["" if comment.until is None else comment.until.isoformat()]
             if comment.word == "ignore-file":
-                self._whole_file |= comment.selectors
+                cover.whole_file |= comment.selectors
                 continue
             spans: tuple[Rows, ...] = ((comment.row, comment.row),)
             if comment.word == "disable":
@@ -184,13 +188,38 @@ class Suppressions:
             elif comment.alone and below is not None:
                 spans += below.rows(comment)
             self._spans[comment] = spans
+            here = cover.in_blocks if comment.word == "disable" else cover.on_lines
             for selector in comment.selectors:
-                (blocks if comment.word == "disable" else lines)[selector] += spans
+                here[selector] += spans
         for row, codes in layout.noqa:
             for code in codes:
-                lines[code].append((row, row))
-        self._lines = {selector: _Spans(spans) for selector, spans in lines.items()}
-        self._blocks = {selector: _Spans(spans) for selector, spans in blocks.items()}
+                covers[""].on_lines[code].append((row, row))
+        self._covers = dict(covers)
+
+
+class _Cover:
+    """What the comments with the same end suppress."""
+
+    def __init__(self) -> None:
+        self.whole_file: frozenset[str] = frozenset()
+        self.on_lines: dict[str, list[Rows]] = defaultdict(list)
+        self.in_blocks: dict[str, list[Rows]] = defaultdict(list)
+
+    @cached_property
+    def _lines(self) -> dict[str, _Spans]:
+        return {selector: _Spans(spans) for selector, spans in self.on_lines.items()}
+
+    @cached_property
+    def _blocks(self) -> dict[str, _Spans]:
+        return {selector: _Spans(spans) for selector, spans in self.in_blocks.items()}
+
+    def meets(self, selectors: Iterable[str], rows: Rows) -> bool:
+        return any(
+            selector in self.whole_file
+            or (selector in self._lines and self._lines[selector].meet(*rows))
+            or (selector in self._blocks and self._blocks[selector].meet(rows[0], rows[0]))
+            for selector in selectors
+        )
 
 
 class _Below:

@@ -30,6 +30,20 @@ x  # torchlint: Ignore  # TL003 | says: did you mean `ignore`
 # case: a word that means the same
 x  # torchlint: silence[TL201]  # TL003 | says: use `ignore`, `ignore-file`, `disable` or `enable`
 
+# case: an end that is no day
+x  # torchlint: ignore[TL201] until=2027-02-30  # TL003 | says: cannot be read, so nothing is suppressed … `ignore[TL201] until=2027-01-31 -- reason`
+
+# case: an end behind the reason
+x  # torchlint: ignore[TL201] -- the log until=2027-01-31  # TL003 | says: cannot be read
+
+# case: an end of the end of a block
+# torchlint: disable[TL201]
+x
+# torchlint: enable[TL201] until=2027-01-31  # TL003 | says: write `until=` in its `disable`
+
+# case: an end
+x  # torchlint: ignore[TL201] until=2027-01-31 -- the log
+
 # case: a block that begins behind code
 x  # torchlint: disable[TL201]  # TL003 | says: a line of its own between statements
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
+from torchlint.cli.dates import day_to_come
 from torchlint.cli.printing import print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
 from torchlint.cli.targets import plan_from
@@ -20,16 +21,21 @@ ALL_OR_NOTHING: Final = (
 
 
 def add_ignore(
-    paths: tuple[str, ...], options: Options, reason: str | None, *, no_baseline: bool
+    paths: tuple[str, ...],
+    options: Options,
+    reason: str | None,
+    until: str | None,
+    *,
+    no_baseline: bool,
 ) -> NoReturn:
     """Adds comments to the files, and says how many.
 
     Raises:
         click.UsageError: standard input was asked for, a baseline hides some of what is found, or
-            the reason is missing or unfit.
+            the reason or the day is missing or unfit.
         click.exceptions.Exit: with 2 if a file could not be changed.
     """
-    from torchlint.fixes.add_ignores import add_ignores, wrong_reason
+    from torchlint.fixes.add_ignores import Note, add_ignores, wrong_reason
     from torchlint.fixes.fixer import apply
     from torchlint.report.fixes import silenced
 
@@ -39,6 +45,7 @@ def add_ignore(
     wrong = wrong_reason(reason)
     if wrong is not None:
         raise click.UsageError(wrong)
+    note = Note(reason, day_to_come(until))
     plan = plan_from(paths, options)
     if plan.baselines and not no_baseline:
         message = "A baseline hides what is known; give --no-baseline to silence that, too."
@@ -46,7 +53,7 @@ def add_ignore(
     if not reason and any(target.selection.require_reason for target in plan.targets):
         raise click.UsageError("Reasons are required; give one with --reason TEXT.")
     pool = pool_from(options)
-    found = add_ignores(plan.targets, wanted=options.wanted, reason=reason, pool=pool)
+    found = add_ignores(plan.targets, wanted=options.wanted, note=note, pool=pool)
     failed = apply(found.files)
     diagnostics = [*plan.diagnostics, *found.diagnostics, *failed]
     print_diagnostics(diagnostics)

@@ -10,9 +10,10 @@ import click
 from torchlint.baselines import file as baseline_file
 from torchlint.baselines.known_findings import Comparison, Entry, grown
 from torchlint.cli import reports
-from torchlint.cli.baselines import Baseline, Run, prune_words, the_baseline, today
+from torchlint.cli.baselines import Baseline, Run, prune_words, the_baseline
 from torchlint.cli.checking import check as run_check
 from torchlint.cli.command import Command
+from torchlint.cli.dates import day_to_come
 from torchlint.cli.options import Options, cache_options, rule_options
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
@@ -23,7 +24,6 @@ from torchlint.report import baseline as report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import date
 
     from torchlint.cli.reports import Checked
     from torchlint.finding import Diagnostic
@@ -135,7 +135,10 @@ def _compare(
 @click.option("--owner", metavar="NAME", help="Who fixes the new findings.")
 @click.option("--reason", metavar="TEXT", help="Why they are not fixed yet.")
 @click.option(
-    "--expires", metavar="DATE", help="The last day on which they are covered, such as 2027-01-31."
+    "--until",
+    "--expires",
+    metavar="DATE",
+    help="The last day on which they are covered, such as 2027-01-31.",
 )
 @click.option("--allow-growth", is_flag=True, help="Add new findings to an existing baseline.")
 @_options
@@ -143,7 +146,7 @@ def write(
     paths: tuple[str, ...],
     owner: str | None,
     reason: str | None,
-    expires: str | None,
+    until: str | None,
     allow_growth: bool,
     options: Options,
     baseline: str | None,
@@ -153,7 +156,7 @@ def write(
     Fixed findings are removed from the file, and moved ones keep their entry. New findings are
     added to an existing file only with --allow-growth.
     """
-    day = _date(expires)
+    day = day_to_come(until)
     compared = _compare(paths, options, baseline, needed=False)
     new = compared.comparison.new
     if compared.baseline.exists and new and not allow_growth:
@@ -172,15 +175,6 @@ def write(
         _say_change(compared, after)
     print_diagnostics(compared.diagnostics)
     raise click.exceptions.Exit(2 if compared.diagnostics else 0)
-
-
-def _date(text: str | None) -> date | None:
-    if text is None:
-        return None
-    day = baseline_file.parse_date(text)
-    if day is None or day < today():
-        raise click.UsageError("--expires needs a day to come, such as 2027-01-31.")
-    return day
 
 
 @command.command("check", cls=Command, epilog=_CHECK_EPILOG)

@@ -44,6 +44,8 @@ baseline; `torchlint config` shows which settings apply and where they come from
 \b
 A comment silences a finding: `# torchlint: ignore[TL201] -- reason` on the line or alone above
 it, `disable[TL201]` and `enable[TL201]` around statements, `ignore-file[TL201]` for the file.
+With `until=2027-01-31` in front of the `--` it ends after that day; `torchlint suppressions` lists
+all of them.
 
 \b
 Exit codes:
@@ -100,6 +102,12 @@ def _no_fix(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     help="Add a suppression comment for each finding, instead of printing it.",
 )
 @click.option("--reason", metavar="TEXT", help="With --add-ignore: the reason in each comment.")
+@click.option(
+    "--until",
+    metavar="DATE",
+    help="With --add-ignore: the last day on which the comments silence anything, such as "
+    "2027-01-31.",
+)
 @cache_options
 @cluster_options
 def command(
@@ -118,6 +126,7 @@ def command(
     profile_file: str | None,
     add_ignore: bool,
     reason: str | None,
+    until: str | None,
 ) -> None:
     """Report what makes PyTorch training code slow.
 
@@ -129,9 +138,9 @@ def command(
 
         if watch or any(each is not None for each in (baseline, diff_base, since)):
             raise click.UsageError(adding.ALL_OR_NOTHING)
-        adding.add_ignore(paths, options, reason, no_baseline=no_baseline)
-    if reason is not None:
-        raise click.UsageError("--reason needs --add-ignore.")
+        adding.add_ignore(paths, options, reason, until, no_baseline=no_baseline)
+    if reason is not None or until is not None:
+        raise click.UsageError(f"--{'until' if reason is None else 'reason'} needs --add-ignore.")
     if baseline is not None and no_baseline:
         raise click.UsageError("--baseline and --no-baseline exclude each other; give one of them.")
     if since is not None and diff_base is not None:
