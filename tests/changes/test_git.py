@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from torchlint.changes import git as changes_git
 from torchlint.changes.changed_lines import Changes
 from torchlint.changes.files_before import files_before
 from torchlint.changes.git import GitError, Repository
+from torchlint.changes.line_ages import line_ages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +80,7 @@ def plant(folder: Path, mark: Path) -> None:
     rev-parse = {program}
     ls-tree = {program}
     ls-files = {program}
+    blame = {program}
     diff-index = {program}
     cat-file = {program}
 [diff]
@@ -95,6 +98,7 @@ def plant(folder: Path, mark: Path) -> None:
     merge-base = !{program}
     ls-tree = !{program}
     ls-files = !{program}
+    blame = !{program}
     diff-index = !{program}
     cat-file = !{program}
 [credential]
@@ -136,6 +140,9 @@ def test_nothing_that_the_configuration_names_is_started(here: Path, tmp_path: P
     before = files_before(Changes("base"), ["fit.py", "new.py"])
     assert before.gone == {str(here / "train.py"): b"one\ntwo\n" * 50}
     assert before.renamed == {str(here / "train.py"): "fit.py"}
+    (here / "train.py").write_text("one\n")
+    ages = line_ages({"train.py": {1}}, date.today(), budget_s=60.0, progress=lambda *_: None)
+    assert ages.keys() == {("train.py", 1)}
     assert not mark.exists()
     # The trap is armed: git itself walks into it.
     subprocess.run(["git", "status"], cwd=here, capture_output=True, check=False)

@@ -108,6 +108,22 @@ def decode(data: bytes) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
+def rows_of(path: str) -> dict[Key, int]:
+    """The rows of the entries that are on a line of their own, as they are written here.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    rows: dict[Key, int] = {}
+    lines = read_capped(path, _MAX_BYTES).decode("utf-8-sig", "replace").split("\n")
+    for row, line in enumerate(lines, 1):
+        try:
+            rows[_entry(json.loads(line.strip().rstrip(","), parse_int=_number), row).key] = row
+        except (ValueError, RecursionError, ConfigError):
+            continue
+    return rows
+
+
 def _entry(values: object, number: int) -> Entry:
     if not isinstance(values, dict):
         raise ConfigError(f"Entry {number} must be an object, such as {{...}}.")

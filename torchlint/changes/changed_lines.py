@@ -11,7 +11,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torchlint.changes.git import Entry, GitError, Repository
+from torchlint.changes.git import Entry, Repository
 from torchlint.files.reading import NOTEBOOK, SourceError, most_bytes, read_bytes
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Changes:
         Raises:
             GitError: a file is outside of the repository, or an object is missing.
         """
-        names = {path: self.name(path) for path in files}
+        names = {path: self.repository.name_of(path) for path in files}
         tree = self.repository.tree(self.base)
         own = {path: name for path, name in names.items() if not self.is_foreign(name)}
         if any(name not in tree for name in own.values()):
@@ -110,18 +110,6 @@ class Changes:
             for path, data in files.items()
         }
 
-    def name(self, path: str) -> bytes:
-        """The path from the top, as git has it.
-
-        Raises:
-            GitError: it is outside of the repository.
-        """
-        top = self.repository.top.rstrip(os.sep) + os.sep
-        real = os.path.realpath(path)
-        if not real.startswith(top):
-            raise GitError(f"{path} does not belong to the repository here; run in its folder.")
-        return os.fsencode(real[len(top) :].replace(os.sep, "/"))
-
     def is_foreign(self, name: bytes) -> bool:
         """Whether a file belongs to a repository inside this one, such as a submodule."""
         top = os.fsencode(self.repository.top)
@@ -131,7 +119,7 @@ class Changes:
 def compared(before: bytes, after: bytes, path: str = "") -> ChangedLines:
     """What changed between two contents of a file; how its lines end does not matter."""
     lines, cells = _lines(path, after)
-    partner = _partners(_lines(path, before)[0], lines)
+    partner = partners(_lines(path, before)[0], lines)
     rows = frozenset(row for row, old in enumerate(partner, 1) if old < 0)
     pairs = pairwise(partner)
     cuts = (row for row, (old, below) in enumerate(pairs, 1) if 0 <= old < below - 1)
@@ -155,7 +143,7 @@ def _lines(path: str, data: bytes) -> tuple[list[bytes], list[int]]:
     return lines, cells
 
 
-def _partners(before: Sequence[bytes], after: Sequence[bytes]) -> list[int]:
+def partners(before: Sequence[bytes], after: Sequence[bytes]) -> list[int]:
     """For each line of `after` where it stood before, or -1 if it is new.
 
     This is the patience diff: lines that both texts have just once hold it in place. difflib

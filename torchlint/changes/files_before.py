@@ -48,7 +48,7 @@ def files_before(changes: Changes, paths: Sequence[str]) -> FilesBefore:
         GitError: a file is outside of the repository, or an object is missing.
     """
     tree = changes.repository.tree(changes.base)
-    names = {path: changes.name(path) for path in paths}
+    names = {path: changes.repository.name_of(path) for path in paths}
     same = {path for path, name in names.items() if changes.is_foreign(name)}
     objects = {path: object_of(tree.get(names[path])) for path in paths if path not in same}
     same |= {path for path, name in objects.items() if name and _is(path, name)}

@@ -11,7 +11,10 @@ import os
 import re
 import shutil
 import subprocess
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LONGEST_S: Final = 60.0
 """A configuration that includes a named pipe would make git wait forever."""
@@ -95,13 +98,43 @@ class Repository:
         code, out, _ = self._run("merge-base", one, other)
         if code == 0:
             return out.decode("ascii").strip()
-        if self._asked("rev-parse", "--is-shallow-repository").strip() == b"true":
+        if self.is_shallow():
             raise GitError(
                 "This is a shallow clone, without the commit where the branches part; run "
                 "`git fetch --unshallow`, or set `fetch-depth: 0` (GitHub) or `GIT_DEPTH: 0` "
                 "(GitLab)."
             )
         raise GitError("The two have no commit in common; name another revision.")
+
+    def name_of(self, path: str) -> bytes:
+        """The path from the top, as git has it.
+
+        Raises:
+            GitError: it is outside of the repository.
+        """
+        top = self.top.rstrip(os.sep) + os.sep
+        real = os.path.realpath(path)
+        if not real.startswith(top):
+            raise GitError(f"{path} does not belong to the repository here; run in its folder.")
+        return os.fsencode(real[len(top) :].replace(os.sep, "/"))
+
+    def is_shallow(self) -> bool:
+        """Whether older commits were not cloned.
+
+        Raises:
+            GitError: git cannot answer.
+        """
+        return self._asked("rev-parse", "--is-shallow-repository").strip() == b"true"
+
+    def blame(self, commit: str, name: bytes, rows: Iterable[int], seconds: float) -> bytes:
+        """Which commit each of these rows of a file is from, all rows if none is named.
+
+        Raises:
+            GitError: git cannot answer, or not in this time.
+        """
+        ranges = [f"-L{row},{row}" for row in rows]
+        words = ("blame", "--line-porcelain", "--no-textconv", *ranges, commit, "--")
+        return self._asked(*words, os.fsdecode(name), seconds=min(seconds, LONGEST_S))
 
     def tree(self, commit: str) -> dict[bytes, Entry]:
         """What a commit holds, by path from the top, with `/` between folders.
@@ -173,13 +206,13 @@ class Repository:
             at += 1
         return contents
 
-    def _asked(self, *words: str, stdin: bytes = b"") -> bytes:
+    def _asked(self, *words: str, stdin: bytes = b"", seconds: float | None = None) -> bytes:
         """What git prints.
 
         Raises:
             GitError: it failed.
         """
-        code, out, err = self._run(*words, stdin=stdin)
+        code, out, err = self._run(*words, stdin=stdin, seconds=seconds)
         if code == 0:
             return out
         if "dubious ownership" in err:
@@ -192,7 +225,9 @@ class Repository:
         why = (err.splitlines() or [f"exit code {code}"])[0].removeprefix("fatal: ")[:_SHOWN]
         raise GitError(f"Git cannot read the repository: {why.rstrip('.')}; run `git fsck`.")
 
-    def _run(self, *words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+    def _run(
+        self, *words: str, stdin: bytes = b"", seconds: float | None = None
+    ) -> tuple[int, bytes, str]:
         """Exit code, output and messages of one command of git.
 
         Raises:
@@ -206,7 +241,7 @@ class Repository:
                 env={**os.environ, **_ENVIRONMENT},
                 input=stdin,
                 capture_output=True,
-                timeout=LONGEST_S,
+                timeout=LONGEST_S if seconds is None else seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:

@@ -14,7 +14,7 @@ COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to complete a word."""
 _COMMANDS: Final = (
     "baseline", "check", "clean", "completion", "config", "fix", "hot", "profile", "rule", "server",
-    "verify", "why",
+    "suppressions", "verify", "why",
 )  # fmt: skip
 
 
@@ -57,6 +57,7 @@ Examples:
   torchlint why train.py:42         explain why a rule did or did not report a line
   torchlint rule TL201              explain a rule, and what its fix may change
   torchlint config train.py         show which settings apply, and where they come from
+  torchlint suppressions            list what silences findings, and what has ended
   torchlint server                  show findings in an editor while you type
 
 \b

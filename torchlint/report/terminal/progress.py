@@ -19,7 +19,8 @@ class Progress:
     """Call it with (done, total); it prints on terminals only, and only after two seconds.
 
     Args:
-        what: the files, as `files`.
+        doing: what is done with the files.
+        what: how they are called.
     """
 
     def __init__(
@@ -27,8 +28,10 @@ class Progress:
         stream: TextIO,
         clock: Callable[[], float] = time.monotonic,
         *,
+        doing: str = "Checking",
         what: str = "files",
     ) -> None:
+        self._doing = doing
         self._what = what
         self._stream = stream
         self._clock = clock
@@ -46,7 +49,7 @@ class Progress:
         if self._hidden or self._clock() < self._next:
             return
         self._next = self._clock() + _PAUSE
-        line = f"Checking: {done} of {total} {self._what}"
+        line = f"{self._doing}: {done} of {total} {self._what}"
         self._stream.write("\r" + line.ljust(self._drawn))
         self._stream.flush()
         self._drawn = len(line)

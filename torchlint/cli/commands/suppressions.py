@@ -1,0 +1,84 @@
+"""`torchlint suppressions`: lists what silences findings."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from torchlint.cli.checking import check
+from torchlint.cli.command import Command
+from torchlint.cli.options import Options, cache_options, output_format, tree_options
+from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
+from torchlint.cli.resources import store_from
+from torchlint.cli.targets import plan_from
+
+_EPILOG = """\b
+Examples:
+  torchlint suppressions                          everything in this folder
+  torchlint suppressions src | grep ended         what has ended
+  torchlint suppressions | grep unused            what can be removed
+  torchlint suppressions --output-format json     for programs
+
+\b
+A line for each, with its rules, its end, its age and its reason:
+  ignore, ignore-file, disable   comments: `# torchlint: ignore[TL201] until=2027-01-31 -- reason`
+  noqa                           `# noqa: TL201`
+  per-file-ignores               patterns of the configuration
+  baseline                       entries of the baseline
+
+\b
+  ended     its last day has passed, and its findings are reported again
+  unused    it certainly silences nothing; `torchlint fix --apply` removes such comments, and
+            `torchlint baseline prune` such entries
+  invalid   it silences nothing, since it cannot be read; `torchlint check` says why
+
+\b
+The age is that of the line by `git blame`, of which git may do 30 seconds; without git, in
+notebooks and in shallow clones it is unknown. Pass the same PATHS as to `check`.
+
+\b
+Exit codes: 0, or 2 for a file that cannot be read or parsed.
+"""
+
+
+@click.command("suppressions", cls=Command, epilog=_EPILOG)
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="The baseline. Default: the one that the configuration names, else "
+    "torchlint-baseline.json.",
+)
+@tree_options
+@cache_options
+@output_format("text", "json")
+def command(
+    paths: tuple[str, ...], baseline: str | None, options: Options, output_format: str
+) -> None:
+    """List all that silences findings: comments, per-file-ignores and baseline entries.
+
+    PATHS are files and folders; the default is this folder. The files are checked, to know what is
+    unused. Nothing is executed.
+    """
+    from torchlint.cli.all_suppressions import Asked, all_suppressions
+    from torchlint.cli.baselines import Run
+    from torchlint.cli.dates import today
+    from torchlint.report import suppressions as report
+
+    if "-" in paths:
+        raise click.UsageError("`suppressions` reads files; name a path instead of `-`.")
+    options.hints = True  # a baseline may have entries for them
+    store = store_from(options)
+    plan = plan_from(paths, options, store.rule_names)
+    checked = check(plan, options, store)
+    run = Run(plan.targets, options.wanted, store.rule_names(), sound=not checked.diagnostics)
+    asked = Asked(paths or (".",), options, baseline, today())
+    found = all_suppressions(asked, plan, checked.findings, run)
+    if output_format == "json":
+        print_lines([report.as_json(found)])
+    else:
+        print_lines(report.render(found, paint_for(sys.stdout)))
+    print_diagnostics(checked.diagnostics)
+    if checked.diagnostics:
+        raise click.exceptions.Exit(2)
