@@ -78,6 +78,13 @@ def test_the_codes_are_on_where_the_plugin_is_installed(flake8: Flake8, here: Pa
     assert flake8() == FOUND
 
 
+def test_a_suppression_that_has_ended_hides_nothing(flake8: Flake8, here: Path) -> None:
+    for day, found in (("2020-01-31", FOUND), ("2999-12-31", FOUND[:1])):
+        comment = f"  # torchlint: ignore[TL201] until={day}"
+        (here / "train.py").write_text(STEP.replace("loss.item()", "loss.item()" + comment))
+        assert flake8() == found
+
+
 def test_the_message_stands_behind_the_code(here: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "flake8", "--select=TL201", "train.py"],

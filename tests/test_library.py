@@ -118,3 +118,18 @@ def test_importing_torchlint_imports_no_parser() -> None:
     code = "import sys, torchlint; print(sorted({'libcst', 'click', 'msgspec'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_suppression_that_has_ended_hides_nothing_and_fixes_again() -> None:
+    def silenced(day: str) -> str:
+        return TRAINS.replace("=False)", f"=False)  # torchlint: ignore[TL401] until={day}")
+
+    ended = torchlint.check_source(silenced("2020-01-31"), isolated=True, select=["TL401"])
+    assert [each.message.endswith("until 2020-01-31.") for each in ended.findings] == [True]
+    assert ended.findings[0].until == "2020-01-31"
+    holds = torchlint.check_source(silenced("2999-12-31"), isolated=True, select=["TL401"])
+    assert holds.findings == ()
+    for day, fixed in (("2020-01-31", True), ("2999-12-31", False)):
+        text = silenced(day)
+        result = torchlint.fix_source(text, isolated=True, select=["TL401"], unsafe=True)
+        assert (result.source != text) == fixed

@@ -15,6 +15,12 @@ from torchlint.server.settings import ClientSettings
 from torchlint.server.worker import Worker
 
 SLOW = "import torch\nmodel = torch.nn.DataParallel(model)\n"
+STEP = """\
+import torch
+for x in loader:
+    loss = model(x.cuda())
+    loss.backward()
+"""
 
 
 class Listener:
@@ -96,3 +102,12 @@ def test_a_crash_is_told_once_and_keeps_nobody_waiting(monkeypatch: pytest.Monke
     assert [outcome.findings for outcome in listener.outcomes] == [(), ()]
     (sentence,) = listener.sentences
     assert "ZeroDivisionError: by zero" in sentence
+
+
+def test_a_suppression_that_has_ended_hides_nothing() -> None:
+    settings = ClientSettings()
+    project = Project(None, Memory(), settings.wishes(Wishes()), settings.wanted, print)
+    for version, (day, found) in enumerate((("2020-01-31", 1), ("2999-12-31", 0))):
+        text = f"{STEP}    print(loss.item())  # torchlint: ignore[TL201] until={day}\n"
+        (outcome,) = project.check_buffer(Buffer("untitled:1", None, version, text))
+        assert [each.code for each in outcome.findings] == ["TL201"] * found

@@ -35,6 +35,8 @@ Examples:
   torchlint check - --stdin-filename a.py    text from standard input
   torchlint check --profile profile.json     with what each line cost in a run
   torchlint check --add-ignore               silence today's findings, to see only new ones
+  torchlint check --add-ignore --until 2027-01-31
+                                             the same up to that day
 
 \b
 Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
