@@ -67,12 +67,20 @@ def test_reasons_are_required_on_request(torchlint: Run, train: Path, how: str) 
     assert train.read_text(encoding="utf-8") == SILENT[:-1] + " -- the log\n"
 
 
+def test_comments_may_have_an_end(torchlint: Run, train: Path) -> None:
+    assert torchlint("check", "--add-ignore", "--until", "2999-12-31").code == 0
+    assert train.read_text(encoding="utf-8") == SILENT[:-1] + " until=2999-12-31\n"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (("--add-ignore", "-"), "name some instead of `-`"),
         (("--add-ignore", "--reason", "two\nlines"), "one plain line"),
         (("--reason", "why"), "--reason needs --add-ignore"),
+        (("--until", "2999-12-31"), "--until needs --add-ignore"),
+        (("--add-ignore", "--until", "2020-01-31"), "--until needs a day to come"),
+        (("--add-ignore", "--until", "soon"), "--until needs a day to come"),
         (("--add-ignore", "--watch"), "drop --watch, --baseline, --diff-base and --since"),
         (("--add-ignore", "--baseline", "known.json"), "drop --watch, --baseline"),
         (("--add-ignore", "--diff-base", "HEAD"), "drop --watch, --baseline"),

@@ -385,3 +385,10 @@ def test_comments_get_an_end_and_those_that_have_ended_a_new_one() -> None:
 def test_a_comment_that_has_ended_loses_its_end() -> None:
     text = f"{LOOP}    x = loss.item()  # torchlint: ignore[TL201] until=2020-01-31 -- the log\n"
     assert silenced(text) == text.replace(" until=2020-01-31", "")
+
+
+def test_rules_do_not_go_into_a_comment_with_another_end() -> None:
+    line = "    x = loss.item()  # torchlint: ignore[TL101] until=2999-12-31"
+    text = target(f"{LOOP}{line}\n".encode())._replace(selection=Selection(("TL201",)))
+    (file,) = add_ignores([text], wanted=EVERYTHING).files
+    assert file.after.decode() == f"{LOOP}{line}  # torchlint: ignore[TL201]\n"
