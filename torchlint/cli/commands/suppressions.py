@@ -34,8 +34,8 @@ A line for each, with its rules, its end, its age and its reason:
   invalid   it silences nothing, since it cannot be read; `torchlint check` says why
 
 \b
-The age is that of the line by `git blame`, of which git may do 30 seconds; without git, in
-notebooks and in shallow clones it is unknown. Pass the same PATHS as to `check`.
+The age is that of the line by `git blame`, which gets 30 seconds; it is unknown without git, in
+notebooks, and for lines older than a shallow clone. Pass the same PATHS as to `check`.
 
 \b
 Exit codes: 0, or 2 for a file that cannot be read or parsed.
@@ -56,7 +56,7 @@ Exit codes: 0, or 2 for a file that cannot be read or parsed.
 def command(
     paths: tuple[str, ...], baseline: str | None, options: Options, output_format: str
 ) -> None:
-    """List all that silences findings: comments, per-file-ignores and baseline entries.
+    """List what silences findings: comments, per-file-ignores and baseline entries.
 
     PATHS are files and folders; the default is this folder. The files are checked, to know what is
     unused. Nothing is executed.
