@@ -36,6 +36,8 @@ def test_a_confirmed_finding_says_what_it_costs_at_most(
     assert [each.endswith(SAID) for each in messages] == [True, False]
     assert done.code == 1
     assert torchlint("check").text.count("At most") == 0
+    agent = torchlint("check", "--profile", "profile.json", "--output-format", "agent").text
+    assert [line.endswith(SAID) for line in agent.splitlines()[1:3]] == [True, False]
 
 
 def test_another_file_rule_or_row_is_another_finding(

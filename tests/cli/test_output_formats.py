@@ -28,8 +28,9 @@ STARTS = {
     "junit": "<?xml ",
     "rdjson": '{"source": ',
     "html": "<!DOCTYPE html>",
+    "agent": "train.py:\n3 TL201 It waits.\n",
 }
-MACHINES = ("gitlab", "html", "junit", "rdjson", "sarif")
+MACHINES = ("agent", "gitlab", "html", "junit", "rdjson", "sarif")
 
 
 @pytest.fixture(autouse=True)

@@ -171,6 +171,13 @@ def _github(checked: Checked, _look: Look) -> Iterator[str]:
     return github.render(checked.findings, checked.diagnostics)
 
 
+def _agent(checked: Checked, _look: Look) -> Iterator[str]:
+    from torchlint.report.formats import agent
+
+    yield from agent.render(checked.shown, checked.diagnostics, checked.excerpts)
+    yield agent.closing(checked.shown, checked.sentence)
+
+
 def _gitlab(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import gitlab
     from torchlint.report.formats import locations as places
@@ -216,4 +223,5 @@ _RENDERERS: Final = {
     "junit": _junit,
     "rdjson": _rdjson,
     "html": _html,
+    "agent": _agent,
 }

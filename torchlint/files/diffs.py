@@ -7,9 +7,10 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 _T = TypeVar("_T")
+_H = TypeVar("_H", bound="Hashable")
 _CONTEXT = 3
 _ESCAPES = {
     7: b"\\a",
@@ -22,7 +23,7 @@ _ESCAPES = {
     34: b'\\"',
     92: b"\\\\",
 }
-_Change = tuple[int, int, int, int]
+Change = tuple[int, int, int, int]
 """Lines `i:j` of the old file become lines `k:l` of the new one."""
 
 
@@ -33,7 +34,7 @@ def unified(path: str, before: bytes, after: bytes, *, context: int = _CONTEXT) 
         context: how many equal lines to show around what differs.
     """
     old, new = _lines(before), _lines(after)
-    groups = _groups(_changes(old, new), context)
+    groups = _groups(changed_lines(old, new), context)
     hunks = b"".join(_hunk(group, old, new, context) for group in groups)
     if not hunks:
         return b""
@@ -47,11 +48,11 @@ def unified(path: str, before: bytes, after: bytes, *, context: int = _CONTEXT) 
 def rows_before(rows: Iterable[int], before: bytes, after: bytes) -> list[int]:
     """The rows in the old file of rows of the new one, from 1; for a changed line, that of the
     line that it was made of."""
-    changes = _changes(_lines(before), _lines(after))
+    changes = changed_lines(_lines(before), _lines(after))
     return [_row_before(row, changes) for row in rows]
 
 
-def _row_before(row: int, changes: Sequence[_Change]) -> int:
+def _row_before(row: int, changes: Sequence[Change]) -> int:
     shift = 0
     for first, end, start, stop in changes:
         if row <= start:
@@ -68,7 +69,7 @@ def _lines(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
-def _changes(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Change]:
+def changed_lines(old: Sequence[_H], new: Sequence[_H]) -> list[Change]:
     """What differs; fixes touch a few lines of a file, so the ends are cut off first."""
     head, tail = common_ends(old, new)
     matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail])
@@ -88,9 +89,9 @@ def common_ends(old: Sequence[_T], new: Sequence[_T]) -> tuple[int, int]:
     return head, tail
 
 
-def _groups(changes: Sequence[_Change], context: int) -> Iterator[list[_Change]]:
+def _groups(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
     """Changes that are near enough to share a hunk."""
-    group: list[_Change] = []
+    group: list[Change] = []
     for change in changes:
         if group and change[0] - group[-1][1] > 2 * context:
             yield group
@@ -101,7 +102,7 @@ def _groups(changes: Sequence[_Change], context: int) -> Iterator[list[_Change]]
 
 
 def _hunk(
-    group: Sequence[_Change], old: Sequence[bytes], new: Sequence[bytes], context: int
+    group: Sequence[Change], old: Sequence[bytes], new: Sequence[bytes], context: int
 ) -> bytes:
     first, last = group[0], group[-1]
     lead = min(context, first[0])
