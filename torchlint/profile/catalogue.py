@@ -8,6 +8,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from torchlint.config.settings import normalised
 from torchlint.profile import kinds
 from torchlint.profile.kind import Kind
 
@@ -25,3 +26,9 @@ def all_kinds() -> Mapping[str, Kind]:
                 assert found.get(each.code, each) is each, each.code
                 found[each.code] = each
     return MappingProxyType(dict(sorted(found.items())))
+
+
+def kind_named(word: str) -> Kind | None:
+    """The kind with this code or name, if there is one."""
+    (wanted,) = normalised([word]) or ("",)
+    return next((k for k in all_kinds().values() if wanted in (k.code, k.name)), None)

@@ -54,8 +54,13 @@ def sentence(
     files: int,
     apply: bool,
     errors: int = 0,
+    hint: str = "Write with `--apply`.",
 ) -> str:
-    """`Would fix 3 problems in 2 files (1 more with `--unsafe`); 40 files checked. ...`"""
+    """`Would fix 3 problems in 2 files (1 more with `--unsafe`); 40 files checked. ...`
+
+    Args:
+        hint: a sentence about fixes that are not written.
+    """
     left = list(remaining)
     unsafe = sum(
         finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE
@@ -69,6 +74,6 @@ def sentence(
         return f"{'Nothing fixed' if errors else 'Nothing to fix'}{more}; {checked}"
     more = f" ({unsafe} more with `--unsafe`)" if unsafe else ""
     verb = "Fixed" if apply else "Would fix"
-    hint = "" if apply else " Write with `--apply`."
+    how = "" if apply else f" {hint}"
     places = plural(changed, "file")
-    return f"{verb} {plural(len(applied), 'problem')} in {places}{more}; {checked}{hint}"
+    return f"{verb} {plural(len(applied), 'problem')} in {places}{more}; {checked}{how}"

@@ -10,6 +10,7 @@ from importlib import util
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
+from torchlint.config.settings import LISTED, ConfigError, nearest, normalised, shortened
 from torchlint.ruleapi.rule import Rule
 from torchlint.ruleapi.sources import RuleError, roots
 
@@ -39,6 +40,21 @@ def all_rules() -> Mapping[str, Rule]:
                         )
                 found[rule.code] = rule
     return MappingProxyType(dict(sorted(found.items())))
+
+
+def rule_named(word: str) -> Rule:
+    """The rule with this code or name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    (wanted,) = normalised([word]) or ("",)
+    for rule in all_rules().values():
+        if wanted in (rule.code, rule.name):
+            return rule
+    words = [word for rule in all_rules().values() for word in (rule.code, rule.name)]
+    hint = nearest(wanted, words, LISTED)
+    raise ConfigError(f"There is no rule `{shortened(word)}`{hint}.")
 
 
 def _modules(root: ModuleSpec) -> Iterator[ModuleType]:

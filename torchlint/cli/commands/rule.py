@@ -13,7 +13,6 @@ from torchlint.cli.printing import print_lines
 from torchlint.cli.targets import require_rules
 
 if TYPE_CHECKING:
-    from torchlint.profile.kind import Kind
     from torchlint.ruleapi.rule import Rule
 
 _EPILOG = """\b
@@ -35,11 +34,12 @@ Exit codes: 0, or 2 for a rule that does not exist.
 @DEBUG
 def command(rule: str | None, output_format: str) -> None:
     """Explain a rule, or list all of them."""
+    from torchlint.profile.catalogue import kind_named
     from torchlint.report import rules
     from torchlint.ruleapi.registry import all_rules
 
     require_rules()
-    if rule is not None and (kind := _kind(rule)) is not None:
+    if rule is not None and (kind := kind_named(rule)) is not None:
         print_lines(kind.page.strip().splitlines())
         return
     if rule is None:
@@ -58,28 +58,16 @@ def command(rule: str | None, output_format: str) -> None:
         print_lines([rules.page(chosen)])
 
 
-def _kind(word: str) -> Kind | None:
-    """The kind of run-time finding with this code or name."""
-    from torchlint.config.settings import normalised
-    from torchlint.profile.catalogue import all_kinds
-
-    (wanted,) = normalised([word]) or ("",)
-    return next((k for k in all_kinds().values() if wanted in (k.code, k.name)), None)
-
-
 def find(word: str) -> Rule:
     """The rule with this code or name.
 
     Raises:
         click.UsageError: there is none.
     """
-    from torchlint.config.settings import LISTED, nearest, normalised
-    from torchlint.ruleapi.registry import all_rules
+    from torchlint.config.settings import ConfigError
+    from torchlint.ruleapi.registry import rule_named
 
-    (wanted,) = normalised([word]) or ("",)
-    for rule in all_rules().values():
-        if wanted in (rule.code, rule.name):
-            return rule
-    words = [word for rule in all_rules().values() for word in (rule.code, rule.name)]
-    hint = nearest(wanted, words, LISTED)
-    raise click.UsageError(f"There is no rule `{word}`{hint}.")
+    try:
+        return rule_named(word)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,12 @@ from torchlint.cli.options import Options, output_format, tree_options
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
 from torchlint.cli.targets import plan_from
-from torchlint.files.reading import NOTEBOOK, SourceError
-from torchlint.finding import Position
+from torchlint.config.settings import ConfigError
+from torchlint.explain.place import place_in
+from torchlint.files.reading import SourceError
 
 if TYPE_CHECKING:
+    from torchlint.finding import Position
     from torchlint.project.target import Target
 
 _EPILOG = """\b
@@ -86,17 +87,13 @@ def _place(text: str) -> tuple[str, Position]:
     Raises:
         click.UsageError: it is not of that form, or there is no such file.
     """
-    found = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", text)
-    if found is None or int(found[2]) < 1:
-        raise click.UsageError(f"`{text}` is not a place; write a file and a line, train.py:42.")
-    path, first, second = found[1], int(found[2]), found[3]
+    try:
+        path, position = place_in(text)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
     if not os.path.isfile(path):
         raise click.UsageError(f"There is no file `{path}`.")
-    if not path.endswith(NOTEBOOK):
-        return path, Position(first, 1)
-    if second is None:
-        raise click.UsageError(f"In a notebook, name the cell too: {path}:1:{first}.")
-    return path, Position(int(second), 1, first)
+    return path, position
 
 
 def _target(path: str, options: Options) -> Target:
