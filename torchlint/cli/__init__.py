@@ -13,8 +13,8 @@ from torchlint.cli.command import Command, show_version
 COMPLETES: Final = "_TORCHLINT_COMPLETE"
 """Set by the scripts of `torchlint completion`, which start torchlint to complete a word."""
 _COMMANDS: Final = (
-    "baseline", "check", "clean", "completion", "config", "fix", "hot", "profile", "rule", "server",
-    "suppressions", "verify", "why",
+    "baseline", "check", "clean", "completion", "config", "fix", "hot", "mcp", "profile", "rule",
+    "server", "suppressions", "verify", "why",
 )  # fmt: skip
 
 
@@ -59,6 +59,7 @@ Examples:
   torchlint config train.py         show which settings apply, and where they come from
   torchlint suppressions            list what silences findings, and what has ended
   torchlint server                  show findings in an editor while you type
+  torchlint mcp                     answer a coding assistant
 
 \b
 Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 an error; `torchlint verify --help`

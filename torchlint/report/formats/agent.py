@@ -15,7 +15,7 @@ from torchlint.files.diffs import changed_lines, common_ends
 from torchlint.finding import Applicability, Position, Tier
 from torchlint.report.formats.concise import diagnostic_line
 from torchlint.report.terminal.hunks import hunks
-from torchlint.report.terminal.safe_text import Paint, plural, visible, visible_path
+from torchlint.report.terminal.safe_text import Paint, is_exact, plural, visible, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -121,7 +121,7 @@ def _edits(finding: Finding, fix: Fix, excerpts: Excerpts) -> list[str]:
         changed = changed_lines(hunk.before, hunk.after)
         found += [_edit(hunk, change, grown[hunk.cell]) for change in changed]
         grown[hunk.cell] += len(hunk.after) - len(hunk.before)
-    return found if found and all(map(_is_exact, found)) else [_INEXACT]
+    return found if found and all(map(is_exact, found)) else [_INEXACT]
 
 
 def _edit(hunk: Hunk, change: Change, grown: int) -> str:
@@ -162,9 +162,3 @@ def _words(place: str, old: str, new: str) -> str | None:
     if not (words and plain) or old.find(words) != head or old.find(words, head + 1) >= 0:
         return None
     return f"{place}: `{words}` -> `{becomes}`"
-
-
-def _is_exact(edit: str) -> bool:
-    """Whether the edit can be printed as it is."""
-    bare = edit.replace("\n", "").replace("\t", "")
-    return bare == visible(bare)

@@ -42,6 +42,12 @@ def _written_out(hit: re.Match[str]) -> str:
     return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
 
 
+def is_exact(text: str) -> bool:
+    """Whether lines of text can be printed as they are."""
+    bare = text.translate({9: None, 10: None, 13: None})
+    return visible(bare) == bare
+
+
 def visible_path(path: str) -> str:
     """A file name on one line, never at the start of what a CI log takes for a command."""
     shown = visible(path)

@@ -1,0 +1,90 @@
+"""`torchlint mcp`: answers the questions of a coding assistant."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from torchlint.cli.command import Command
+from torchlint.cli.options import Options, server_options
+from torchlint.cli.resources import cache_opener
+from torchlint.cli.targets import wishes_from
+from torchlint.config.settings import ConfigError
+
+if TYPE_CHECKING:
+    from torchlint.engine.targets import Plan
+    from torchlint.engine.tiers import Shown, Wanted
+
+_EPILOG = """\b
+Assistants start the server themselves. Most of them read a JSON file with
+  {"mcpServers": {"torchlint": {"command": "torchlint", "args": ["mcp", "/path/to/project"]}}}
+
+\b
+Tools:
+  check        the findings of `torchlint check`, with each fix as an edit
+  why          why rules did or did not report a line
+  rule         the page of a rule
+  fix_preview  the fixes as a diff
+
+\b
+Settings come from pyproject.toml or torchlint.toml, as for `torchlint check`. docs/assistants.md
+says more.
+
+\b
+Exit codes: 0 when the assistant has gone, 2 if the server cannot start.
+"""
+
+
+@click.command("mcp", cls=Command, epilog=_EPILOG)
+@click.argument("root", required=False, default=".", metavar="[ROOT]")
+@server_options
+def command(root: str, options: Options) -> None:
+    """Run the server for coding assistants.
+
+    It speaks the Model Context Protocol on standard input and output. It checks files in ROOT, by
+    default this folder, and no others; it changes no file and never runs the code that it checks.
+    It needs the package mcp, which the extra `mcp` installs.
+    """
+    if not os.path.isdir(root):
+        raise click.UsageError(f"There is no folder `{root}`; name the one to check.")
+    if options.config is not None:
+        options.config = os.path.abspath(options.config)  # the server changes its folder
+    wishes = wishes_from(options)
+    open_cache = cache_opener(options)
+    try:
+        from torchlint.mcp.protocol import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic"):
+            raise
+        raise click.ClickException(
+            "The server for assistants needs the package mcp, version 2 or newer; run "
+            "`pip install 'mcp>=2'`."
+        ) from None
+    from torchlint.mcp.root import Root
+    from torchlint.mcp.tools import Tools
+
+    folder = Root(root)
+    serve(Tools(folder, wishes, open_cache, _without_known), folder.folder)
+
+
+def _without_known(
+    planned: Plan, wanted: Wanted, shown: Shown, sound: bool
+) -> tuple[Shown, list[str]]:
+    """The findings that no baseline of the project covers, and sentences about the others.
+
+    Raises:
+        ConfigError: a baseline cannot be used.
+    """
+    if not planned.baselines:
+        return shown, []
+    from torchlint.cli.baselines import Baselines, Run
+    from torchlint.ruleapi.names import rule_names
+
+    try:
+        baselines = Baselines(planned, None)
+    except click.ClickException as error:
+        raise ConfigError(error.message) from None
+    left = baselines.hide(shown, Run(planned.targets, wanted, rule_names(), sound))
+    return left, baselines.notes
