@@ -55,6 +55,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "broken" / "bad.py").write_text("x = = 1\n" + SLOW)
     (root / "huge.py").write_bytes(b"import torch\n" + b"#" * (5 << 20))
     (root / "-x.py").write_text(SLOW)
+    (root / os.fsdecode(b"caf\xe9.py")).write_text(SLOW)
     (root / "seven.py").write_bytes((ROOT / "fixtures" / "seven" / "train.py").read_bytes())
     note = SLOW.replace("# note", "# caf\u00e9")
     (root / "latin.py").write_bytes(b"# coding: latin-1\n" + note.encode("latin-1"))
@@ -343,6 +344,8 @@ def test_the_whole_folder_is_checked_and_nothing_of_it_imported(
     text = assistant.told("check", paths=["."])
     assert "outside/train.py" not in text
     assert "zero.py" not in text
+    assert "caf\\xe9.py:\n10 TL201" in text
+    assert "b/caf\\351.py" in assistant.told("fix_preview", paths=["."], unsafe=True)
     assert "4 files checked" in assistant.told("check", paths=["build/parts"])
     assert [path.name for path in place.glob("imported *")] == []
 

@@ -27,11 +27,12 @@ class Root:
         self.folder = os.path.realpath(folder)
 
     def paths(self, given: Iterable[str]) -> list[str]:
-        """
+        """The absolute paths, each once: a folder is not searched a thousand times.
+
         Raises:
             RefusedError: as for `path`.
         """
-        return [self.path(each) for each in given]
+        return list(dict.fromkeys(map(self.path, given)))
 
     def path(self, given: str) -> str:
         """The absolute path of a file or folder in this one.
