@@ -138,12 +138,40 @@ def test_the_same_finding_at_many_rows_is_said_once(make_finding: MakeFinding) -
     ]
 
 
+def test_other_messages_and_tiers_are_other_findings(make_finding: MakeFinding) -> None:
+    one, two = make_finding(row=1, message="It waits."), make_finding(row=2, message="It stops.")
+    hint = make_finding(row=3, message="It waits.", tier=Tier.HINT)
+    again = fixed(one._replace(start=Position(1, 9)), (1, 1, 1, 7, "x"))
+    assert report(one, two, hint, again) == [
+        "train.py:",
+        "1 TL201 It waits.",
+        "unsafe fix:",
+        "1: `import` -> `x`",
+        "no fix at 1",
+        "2 TL201 It stops.",
+        "3 TL201 hint: It waits.",
+    ]
+
+
+def test_a_hunk_counts_the_lines_that_those_before_it_add(make_finding: MakeFinding) -> None:
+    finding = fixed(make_finding(row=1), (1, 1, 1, 1, "a\nb\n"), (6, 1, 6, 1, "c\n"))
+    assert report(finding)[3::] == ["@@ -0,0 +1,2 @@", "+a", "+b", "@@ -5,0 +8 @@", "+c"]
+
+
+def test_many_short_lines_are_one_hunk(make_finding: MakeFinding) -> None:
+    finding = fixed(make_finding(row=1), (1, 1, 1, 2, "x"), (2, 1, 2, 2, "y"), (3, 1, 3, 2, "z"))
+    whole = ["@@ -1,3 +1,3 @@", "-a", "-b", "-c", "+x", "+y", "+z"]
+    assert report(finding, source="a\nb\nc\n")[3:] == whole
+
+
 def test_a_suggestion_and_what_an_unsafe_fix_changes_are_named(make_finding: MakeFinding) -> None:
     message = "Load with four workers; random numbers will differ"
     one = fixed(make_finding(row=5, code="TL101"), (5, 14, 5, 15, "2"), message=message)
     two = fixed(make_finding(row=6), kind=Applicability.SUGGEST, message=message)
     assert two.fix is not None
     assert report(one, two)[2] == "unsafe fix (random numbers will differ):"
+    safe = fixed(one, (5, 14, 5, 15, "2"), kind=Applicability.SAFE, message=message)
+    assert report(safe)[2] == "fix:"
     assert report(two)[2:] == [f"suggestion ({message.partition('; ')[2]}):", message]
 
 
