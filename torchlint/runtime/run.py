@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.runtime import probe
 from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
 from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 ENDED: Final = "ended"
 
-PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe", "__main__.py")
+PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(probe.__file__)), "__main__.py")
 
 _TICK_S: Final = 0.1
 """How soon the death of a process is seen that keeps its connection open in a fork."""

@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.runtime import probe
 from torchlint.runtime.channel import HELLO
 from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import tail_of
@@ -29,7 +30,6 @@ from torchlint.runtime.messages import MalformedError, Message, decode
 from torchlint.runtime.nodes.meeting import Meeting, NodeError, find
 from torchlint.runtime.probe.link import TCP, connect
 from torchlint.runtime.probe.settings import from_values, write
-from torchlint.runtime.run import PROBE
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
 from torchlint.runtime.workspace import Workspace
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from torchlint.runtime.processes.tree import Tree
 
+_PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(probe.__file__)), "__main__.py")
 _TICK_S: Final = 0.2
 _ANSWER_S: Final = 5.0
 """For a machine to let us connect."""
@@ -79,8 +80,7 @@ def serve(path: str, node: int, *, wait_s: float, joined: Callable[[Meeting], No
 def _join(meeting: Meeting) -> socket.socket | None:
     for host in meeting.hosts:
         with suppress(OSError):
-            probe = socket.create_connection((host, meeting.port), timeout=_ANSWER_S)
-            probe.close()
+            socket.create_connection((host, meeting.port), timeout=_ANSWER_S).close()
             return connect(f"{TCP}{host}:{meeting.port}")
     return None
 
@@ -173,7 +173,7 @@ class _Agent:
         write(settings, mark)
         launcher = Torchrun(message.integer("on_a_node"), message.integer("nodes"))
         command = launcher.command_on(
-            self._node, self._host, message.integer("master_port"), [PROBE, mark]
+            self._node, self._host, message.integer("master_port"), [_PROBE, mark]
         )
 
         def begin() -> subprocess.Popen[bytes]:
