@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -37,8 +38,8 @@ WAYS = {
 VERIFY = ["verify", "--pairs", "3,6", "--budget", "15m", "frames.py"]
 
 
-_TRAINS_S = 4.0
-"""Of processor time: by then torch is imported, and the script trains."""
+_TRAINS = 4
+"""Connections of a rank: to its parent, the store, and other ranks."""
 
 
 class Started:
@@ -69,10 +70,10 @@ class Started:
     def rank(self, number: int) -> int:
         """The process of this rank, as soon as the script trains in it."""
         while self.process.poll() is None:
-            for process in psutil.process_iter(["environ", "cpu_times"]):
-                environ, spent = process.info["environ"] or {}, process.info["cpu_times"]
+            for process in psutil.process_iter(["environ", "net_connections"]):
+                environ, open_ones = process.info["environ"] or {}, process.info["net_connections"]
                 is_ours = environ.get("RANK") == str(number) and "TORCHLINT_RUN" in environ
-                if is_ours and spent.user > _TRAINS_S:
+                if is_ours and len(open_ones or ()) >= _TRAINS:
                     return process.pid
             time.sleep(0.2)
         raise SystemExit("It ended before the script trained.")
@@ -153,8 +154,8 @@ def profile(ways: list[str], runs: int, what: str = "none", rank: int = 0) -> No
             words = ["profile", "--only", "input,communication", "images.py"]
             code, found, stays = run(way, words, [what, str(rank)])
             findings = found.get("findings", [])
-            said = [f"{each['code']} {each['fact'][:110]}" for each in findings]
-            named = [each["values"].get("rank") for each in findings]
+            said = [f"{each['code']} {each['fact'][:140]}" for each in findings]
+            named = [int(name[1]) for each in said if (name := re.search(r"rank (\d)", each))]
             print(
                 f"profile {way:6} {what} {rank}: exit {code}, {len(found.get('ranks', []))} ranks, "
                 f"named {named}: {said or found.get('said', 'no finding')}{stays}",

@@ -101,6 +101,13 @@ def test_in_a_job_no_other_one_is_asked_for(commands: Commands) -> None:
             (4, ""),
         ),
         (
+            [GRANTED, "srun: error: node1: task 0: Exited with exit code 4",
+             "salloc: Job allocation 11 has been revoked."],
+            4,
+            (4, ""),
+        ),
+        ([GRANTED, STEP, "srun: error: node1: task 0: Exited with exit code 130"], 130, (130, "")),
+        (
             [GRANTED, "salloc: Job allocation 11 has been revoked.", ABORTED, STEP],
             143,
             (130, "Job 11 was cancelled."),

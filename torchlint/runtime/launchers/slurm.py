@@ -49,10 +49,9 @@ _NOISE: Final = re.compile(
 """What its tools say of each end, the good ones too."""
 _QUEUED: Final = re.compile(r"job (\d+) queued and waiting for resources")
 _GRANTED: Final = re.compile(r"(?:Granted job allocation|job) (\d+)")
-_REVOKED: Final = re.compile(r"allocation \d+ has been revoked")
-_CANCELLED: Final = re.compile(r"CANCELLED|Force Terminated")
-_KILLED: Final = 128
-"""And the number of a signal: the exit code of what ends by one."""
+_CANCELLED: Final = re.compile(r"allocation \d+ has been revoked|CANCELLED|Force Terminated")
+"""Also said of a job that has ended by itself, and of its steps."""
+_ENDED_BY_SLURM: Final = (128 + signal.SIGTERM, 128 + signal.SIGKILL)
 REFUSED, OUT_OF_TIME, STOPPED = 2, 7, 130
 """Exit codes of the commands that run scripts."""
 _REASON_S: Final = 1.0
@@ -209,8 +208,7 @@ def _outcome(said: Sequence[str], code: int, wait_s: int | None) -> tuple[int, s
     if not started and wait_s is not None and _QUEUED.search(text):
         more = "allow more with --queue-time, or ask for fewer nodes"
         return OUT_OF_TIME, f"{name} did not start within {wait_s} s and was taken back; {more}."
-    # Its own steps are cancelled at the end of every run.
-    if _REVOKED.search(text) or (code > _KILLED and _CANCELLED.search(text)):
+    if code in _ENDED_BY_SLURM and _CANCELLED.search(text):
         return STOPPED, f"{name} was cancelled."
     if rest and not started:
         return REFUSED, f"Slurm did not give the nodes: {rest[-1].rstrip('.')}."
