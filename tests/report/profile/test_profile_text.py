@@ -18,6 +18,7 @@ from tests.report.profile.sample_profiles import (
 )
 from tests.report.verify.sample_results import environment
 from torchlint.profile.layers import Row
+from torchlint.profile.ranks import Rank
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, Tried
 from torchlint.report.profile.text import LINES, render
@@ -103,6 +104,20 @@ def test_the_first_lines_say_what_was_run_how_long_a_step_takes_and_what_it_wait
         "no GPU, 2 processors",
         "limit: processor: 1.9 of 2 are busy (data 35%, backward 30%, forward 20%)",
     ]
+
+
+def test_ranks_are_summed_up_and_the_one_with_the_most_is_named() -> None:
+    ranks = (
+        Rank(0, "a", 0.040, 0.001, 0.010, 0.029, 1.0),
+        Rank(1, "a", 0.041, 0.001, 0.009, 0.031, 1.0),
+        Rank(2, "b", 0.042, 0.020, None, None, 1.0),
+    )
+    said = (
+        "ranks step 40 / 41 / 42 ms (rank 2 on b) · own work 29 / 30 / 31 ms (rank 1 on a) · "
+        "input 1 / 1 / 20 ms (rank 2 on b) · reads 1 / 1 / 1"
+    )
+    assert said in " ".join(text(profile(ranks=ranks)).split())
+    assert "\nranks " not in text(profile())
 
 
 def test_the_number_of_gpus_is_that_of_the_processes() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torchlint.profile.ranks import summary
 from torchlint.report.profile import words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
 from torchlint.report.terminal.safe_text import visible, visible_path
@@ -167,7 +166,7 @@ class _Page:
             return []
         lines = [""]
         if result.ranks:
-            lines += self._labelled("ranks", summary(result.ranks))
+            lines += self._labelled("ranks", words.ranks(result))
         for each in result.facts:
             lines += self._labelled(visible(each.label), each.text)
         if result.costs:
