@@ -3,63 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.cli.repositories import HELPER, TRAIN, begin, commit, git
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Run = Callable[..., Any]
 
-TRAIN = """\
-import torch
-from torch import nn
-from helper import accuracy
-
-
-def train(model: nn.Module, loader, optimizer):
-    model.cuda()
-    for images, labels in loader:
-        images, labels = images.cuda(), labels.cuda()
-        output = model(images)
-        loss = nn.functional.cross_entropy(output, labels)
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        print(loss.item())
-"""
-HELPER = """\
-import torch
-
-
-def accuracy(output, target):
-    return (output.argmax(1) == target).sum().item()
-"""
-
-
-def git(*words: str) -> None:
-    subprocess.run(["git", *words], check=True, capture_output=True)
-
 
 @pytest.fixture(autouse=True)
 def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "test")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "test")
-    (here / ".git").rmdir()
-    (here / "train.py").write_text(TRAIN)
-    (here / "helper.py").write_text(HELPER)
-    git("init", "--quiet", "--initial-branch=main")
-    git("add", ".")
-    git("commit", "--quiet", "-m", "first")
+    begin(here, monkeypatch, train=TRAIN, helper=HELPER)
+    commit("first")
     git("checkout", "--quiet", "-b", "work")
 
 

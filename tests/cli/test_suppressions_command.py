@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.cli.repositories import begin, git
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,25 +44,12 @@ baseline = "known.json"
 OLD = "import torch\nfor x in loader:\n    loss = model(x.cuda())\n    loss.backward()\n    "
 
 
-def git(*words: str) -> None:
-    subprocess.run(["git", *words], check=True, capture_output=True)
-
-
 @pytest.fixture(autouse=True)
 def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "test")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "test")
+    begin(here, monkeypatch, train=TRAIN)
     monkeypatch.setenv("GIT_AUTHOR_DATE", datetime(2026, 4, 1, 12).astimezone().isoformat())
     monkeypatch.setattr("torchlint.cli.dates.today", lambda: datetime(2026, 5, 1).date())
-    (here / ".git").rmdir()
-    (here / "train.py").write_text(TRAIN)
     (here / "torchlint.toml").write_text(CONFIG)
-    git("init", "--quiet", "--initial-branch=main")
 
 
 @pytest.fixture
