@@ -7,6 +7,7 @@ import signal
 from functools import cache
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from torchlint.workers import pool as workers
@@ -79,6 +80,15 @@ def test_items_that_kill_their_process_are_left_out_and_the_others_are_not() -> 
 def test_processes_never_hear_an_interrupt_and_this_one_always_does() -> None:
     assert {answer[0] for answer in struck().values() if answer} == {1}
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_a_closed_pool_leaves_no_process_and_can_begin_again() -> None:
+    pool = Pool(2)
+    pool.close()
+    for _ in range(2):
+        answers = dict(pool.map(square, list(range(40)), weigh=one))
+        pool.close()
+        assert not any(map(psutil.pid_exists, processes(answers)))
 
 
 @pytest.mark.parametrize(("count", "jobs"), [(40, 1), (1, 2), (0, 2)])

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -17,7 +18,7 @@ from torchlint.cli.targets import plan_from
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from torchlint.cli.options import Options
     from torchlint.finding import Finding
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from torchlint.verify.compared.measured_fixes import Fixes
     from torchlint.verify.request import Request
     from torchlint.verify.result import Result
+    from torchlint.workers.pool import Pool
 
 _T = TypeVar("_T")
 _MOST_INPUT = 1 << 26
@@ -65,17 +67,27 @@ def fixes_of(program: Program, options: Options, *, unsafe: bool) -> Fixes:
 
     paths = (os.path.relpath(program.root), os.path.relpath(program.file))
     plan = plan_from(paths, options)
-    with Progress(sys.stderr) as progress:
+    with _pool(options) as pool, Progress(sys.stderr) as progress:
         fixes = find_fixes(
             [target for target in plan.targets if not target.is_notebook],
             all_rules(),
             unsafe=unsafe,
             wanted=options.wanted,
-            pool=pool_from(options),
+            pool=pool,
             progress=progress,
         )
     print_diagnostics([*plan.diagnostics, *fixes.diagnostics])
     return fixes
+
+
+@contextmanager
+def _pool(options: Options) -> Iterator[Pool]:
+    """Processes that are gone before anything is measured."""
+    pool = pool_from(options)
+    try:
+        yield pool
+    finally:
+        pool.close()
 
 
 def changes_from(program: Program, options: Options, given: Mapping[str, object]) -> Changes:
@@ -145,8 +157,8 @@ def static_findings(program: Program, options: Options) -> tuple[Finding, ...]:
     paths = (os.path.relpath(program.root), os.path.relpath(program.file))
     plan = plan_from(paths, options)
     targets = [target for target in plan.targets if not target.is_notebook]
-    with Progress(sys.stderr) as progress:
-        report = check(targets, pool=pool_from(options), progress=progress)
+    with _pool(options) as pool, Progress(sys.stderr) as progress:
+        report = check(targets, pool=pool, progress=progress)
     print_diagnostics([*plan.diagnostics, *report.diagnostics])
     wanted = Wanted(hints=True, pedantic=options.wanted.pedantic)
     return tuple(choose(report.findings, targets, wanted).findings)

@@ -87,6 +87,15 @@ class Pool:
             return
         yield from self._on_this_machine(work, shares)
 
+    def close(self) -> None:
+        """End the processes on this machine, which else wait for more work to come."""
+        if not self._started:
+            return
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+        self._started = False
+
     def _on_cluster(
         self,
         cluster: Cluster,
