@@ -35,7 +35,7 @@ WAYS = {
     AGENTS: ["--launcher", "torchrun", *RANKS],
     SLURM: ["--launcher", "slurm", *RANKS],
 }
-VERIFY = ["verify", "--pairs", "3,6", "--budget", "15m", "frames.py"]
+VERIFY = ["verify", "--pairs", "2,4", "--budget", "15m", "frames.py"]
 
 
 _TRAINS = 4
@@ -136,10 +136,10 @@ def verify(ways: list[str], runs: int) -> None:
         for _ in range(runs):
             code, found, stays = run(way, VERIFY)
             for fix in found.get("fixes", []):
-                alone = fix["alone"] or {}
+                numbers = (fix["numerics"] or {}).get("agreement")
                 print(
                     f"verify {way:6} exit {code} {fix['code']} {fix['verdict']} "
-                    f"{alone.get('ratio')} {alone.get('ci')} {fix['numerics']['agreement']}, "
+                    f"{fix['ratio']} {fix['ci']} {numbers}, "
                     f"{found['environment']['processes']} ranks on "
                     f"{found['environment']['nodes'] or 'this node'}{stays}",
                     flush=True,
