@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 class Images(Dataset):
     def __init__(self, count, wait_s):
-        self.count = count
+        self.images = torch.randn(count, 3, 24, 24)
         self.wait_s = wait_s
 
     def __len__(self):
@@ -23,7 +23,7 @@ class Images(Dataset):
 
     def __getitem__(self, index):
         time.sleep(self.wait_s)
-        return torch.randn(self.count, 3, 24, 24)
+        return self.images
 
 
 def main():
