@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from importlib import metadata
@@ -46,10 +47,19 @@ def test_every_folder_with_code_is_a_package() -> None:
 
 
 def test_there_is_one_version() -> None:
-    version = PROJECT["project"]["version"]
+    home = PROJECT["tool"]["setuptools"]["dynamic"]["version"]["attr"]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert version == torchlint.__version__ == metadata.version("torchlint")
-    assert re.findall(r"^## (\S+)", changes, re.MULTILINE)[0] == version
+    assert home == "torchlint.version.__version__"
+    assert "version" not in PROJECT["project"]
+    assert torchlint.__version__ == metadata.version("torchlint")
+    assert re.findall(r"^## (\S+)", changes, re.MULTILINE)[0] == torchlint.__version__
+
+
+def test_the_extension_has_no_version_of_its_own() -> None:
+    extension = ROOT / "editors" / "vscode"
+    manifest = json.loads((extension / "package.json").read_text(encoding="utf-8"))
+    lock = json.loads((extension / "package-lock.json").read_text(encoding="utf-8"))
+    assert {manifest["version"], lock["version"], lock["packages"][""]["version"]} == {"0.0.0"}
 
 
 def test_the_command_is_installed() -> None:

@@ -37,7 +37,9 @@ def test_settings_of_the_extension_are_those_of_the_server() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="needs node and npm")
 def test_the_packaged_extension_shows_what_a_real_server_finds(tmp_path: Path) -> None:
-    home = tmp_path / "vscode"
+    home = tmp_path / "editors" / "vscode"
+    (tmp_path / "torchlint").mkdir()
+    (tmp_path / "torchlint" / "version.py").write_text('"""It."""\n\n__version__ = "12.3.4"\n')
     left_out = shutil.ignore_patterns("node_modules", "*.vsix")
     shutil.copytree(EXTENSION, home, ignore=left_out)
 
@@ -50,10 +52,13 @@ def test_the_packaged_extension_shows_what_a_real_server_finds(tmp_path: Path) -
         return done.stdout
 
     run("npm", "ci", "--no-audit", "--no-fund")
-    run("npx", "--yes", "@vscode/vsce@3", "package")
+    run("npm", "run", "package")
     (packaged,) = home.glob("*.vsix")
+    assert packaged.name == "torchlint-12.3.4.vsix"
     with zipfile.ZipFile(packaged) as archive:
         archive.extractall(tmp_path / "installed")
+    manifest = json.loads((tmp_path / "installed" / "extension" / "package.json").read_text())
+    assert manifest["version"] == "12.3.4"
     said = run("node", "test/session.js", str(tmp_path / "installed" / "extension"))
     found = "11:18 TL201 `.item()` makes the host wait for the GPU on every step"
     assert [line.partition(";")[0] for line in said.splitlines()] == [found, found]
