@@ -41,6 +41,9 @@ class _Objects(NamedTuple):
     unparsed: bool
 
 
+_NOTHING = _Objects([], passed=False, unparsed=False)
+
+
 class Calls:
     """The calls of all parsed files, resolved on demand."""
 
@@ -109,7 +112,9 @@ class Calls:
             present = [each for each in found if each.key in self._index.functions]
             known = tuple(dict.fromkeys(each.key for each in present if not each.guessed))
             guesses = dict.fromkeys(each.key for each in present if each.guessed)
-            self._guesses[caller, number] = tuple(key for key in guesses if key not in known)
+            besides = tuple(key for key in guesses if key not in known)
+            if besides or (caller, number) in self._guesses:
+                self._guesses[caller, number] = besides
             resolved[number] = known
             if self._index.met_unparsed == met:  # there was nothing to load
                 both = self._resolved[not load].setdefault(caller, [None] * len(calls))
@@ -123,7 +128,7 @@ class Calls:
     def guesses(self, caller: Key, number: int) -> tuple[Key, ...]:
         """The functions that a call runs if a computed name is theirs: `getattr(metrics, name)`."""
         self.callees(caller, number)
-        return self._guesses[caller, number]
+        return self._guesses.get((caller, number), ())
 
     def may_lead_somewhere(self, caller: Key, site: CallSite) -> bool:
         """Whether a call that no function was found for may yet run one of the project: a call of
@@ -222,6 +227,7 @@ class Calls:
             found = sorted(set(self._found_objects(caller, target, depth, load=load)))
             passed = self._asked_for_passed != asked
             known = _Objects(found, passed, self._index.met_unparsed != met)
+            known = _NOTHING if known == _NOTHING else known  # of most targets
             self._objects[caller, target, depth, load] = known
             if not known.unparsed:
                 self._objects[caller, target, depth, not load] = known

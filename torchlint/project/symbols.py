@@ -21,6 +21,8 @@ _MOST_BASES = 200
 _MOST_DERIVED = 64
 _MOST_MEMBERS = 32
 _LEVELS_UP = 3
+_MOST_LOCATED = 4096
+"""A name that hundreds of star imports may provide is looked for in each of them."""
 _CUT_OUT = 2
 """Where leading packages of a dotted name are missing, at least so many names must match."""
 
@@ -54,7 +56,7 @@ class Locator:
         self._folders: dict[str, str] = {}
         """The absolute folder of each path."""
         self._located: dict[str, tuple[str, tuple[str, ...]] | None] = {}
-        """The names resolved from `_folder`: all files of a folder see the same modules."""
+        """Names resolved from `_folder`: all files of a folder see the same modules."""
         self._folder: str | None = None
         self._roots: dict[str, set[str]] = {}
         """The folders that contain each module or package name."""
@@ -80,7 +82,7 @@ class Locator:
         folder = self._folders.get(path)
         if folder is None:
             return None
-        if folder != self._folder:
+        if folder != self._folder or len(self._located) >= _MOST_LOCATED:
             self._folder = folder
             self._located.clear()
         if dotted not in self._located:
