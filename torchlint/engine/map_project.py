@@ -16,10 +16,11 @@ from torchlint.ruleapi.registry import all_rules
 from torchlint.workers.endable import LONGEST_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from torchlint.memory.store import Store
     from torchlint.project.target import Known, Target
+    from torchlint.reported import Fact
     from torchlint.workers.pool import Pool
 
 
@@ -29,6 +30,7 @@ class Mapper:
     Args:
         files: those that could be read; a digest is updated if the content has changed since.
         progress: called with the number of files done and the total.
+        whole: the project that the files are a part of, if they are not all of it.
     """
 
     def __init__(
@@ -38,23 +40,39 @@ class Mapper:
         pool: Pool,
         progress: Callable[[int, int], None] | None,
         store: Store,
+        whole: Mapper | None = None,
     ) -> None:
         self.files = {known.target.path: known for known in files}
+        self.project: Mapping[str, Known] = self.files if whole is None else whole.project
+        """All files of the check, by path."""
         self.store = store
         self.results: dict[str, MapResult] = {}
         """The latest result of each file that was mapped for more than its imports."""
-        self.word_search = WordSearch(self.files, store.answers)
+        self.facts: dict[str, tuple[Fact, ...]] = {} if whole is None else whole.facts
+        """The facts of the files of the project that were mapped, by path."""
+        self.word_search: WordSearch = (
+            WordSearch(self.files, store.answers) if whole is None else whole.word_search
+        )
+        self._whole = whole
         self._pool = pool
         self._progress = progress
         self._names: dict[str, tuple[str, ...]] = {}
+        self._not_stored: dict[tuple[str, Depth], MapResult] = (
+            {} if whole is None else whole._not_stored
+        )
 
     @cached_property
     def locator(self) -> Locator:
-        return Locator(self.files)
+        return Locator(self.files) if self._whole is None else self._whole.locator
 
     @cached_property
     def imports(self) -> Imports:
         return Imports(self._imported_names, self.locator)
+
+    def part(self, files: Sequence[Known]) -> Mapper:
+        """Some of the files, in which nothing has been mapped."""
+        pool, progress, store = self._pool, self._progress, self.store
+        return Mapper(files, pool=pool, progress=progress, store=store, whole=self)
 
     def digests(self) -> tuple[bytes, ...]:
         """The digest of each file."""
@@ -62,40 +80,52 @@ class Mapper:
 
     def map(self, files: Iterable[Known], depth: Depth) -> dict[str, MapResult]:
         """The results of files by path, from the cache or computed now."""
-        todo = {}
         found = {}
+        for result in self.mapped(files, depth):
+            self._names[result.path] = result.imports
+            if depth is not Depth.IMPORTS:
+                self.results[result.path] = result
+            found[result.path] = result
+        return found
+
+    def mapped(self, files: Iterable[Known], depth: Depth) -> Iterator[MapResult]:
+        """The same one by one, without keeping them in memory."""
+        todo = {}
         for known in files:
-            result = self.store.result(known, depth)
+            result = self._not_stored.get((known.target.path, depth))
+            result = result or self.store.result(known, depth)
             if result is None:
                 todo[known.target.path] = known
             else:
-                found[known.target.path] = self._take(result, depth)
-        done = len(self.files) - len(todo)
+                yield self._noted(result, depth)
+        done = len(self.project) - len(todo)
         if todo:
             all_rules()  # here, so that a child need not import what this process needs as well
-        mapped = self._pool.map(
+        answers = self._pool.map(
             partial(map_files, depth=depth),
             [known.target for known in todo.values()],
             weigh=lambda target: todo[target.path].size,
             pack=_with_data,
         )
-        for target, answer in mapped:
+        for target, answer in answers:
             known = todo[target.path]
             if answer is None:
-                result = _died(target.path)
+                result, stored = _died(target.path), False
             else:
                 known.digest, result = answer[0], self.store.shared.of(answer[1], target.path)
-                self.store.keep(known, depth, result)
-            found[target.path] = self._take(result, depth)
+                stored = self.store.keep(known, depth, result)
+            if not stored:
+                self._not_stored[target.path, depth] = result
+            yield self._noted(result, depth)
             done += 1
             if self._progress is not None and depth is Depth.RULES:
-                self._progress(done, len(self.files))
-        return found
+                self._progress(done, len(self.project))
 
-    def _take(self, result: MapResult, depth: Depth) -> MapResult:
-        self._names[result.path] = result.imports
-        if depth is not Depth.IMPORTS:
-            self.results[result.path] = result
+    def _noted(self, result: MapResult, depth: Depth) -> MapResult:
+        if result.facts:
+            self.facts[result.path] = result.facts
+        elif depth is not Depth.IMPORTS:
+            self.facts.pop(result.path, None)
         return result
 
     def _imported_names(self) -> dict[str, tuple[str, ...]]:

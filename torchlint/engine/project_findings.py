@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
+from torchlint.engine.parts import parts
 from torchlint.finding import Diagnostic, Finding
-from torchlint.memory.join_outcome import Joined, NotPortableError, numbered, outcome, places
+from torchlint.memory.join_outcome import Joined, NotPortableError, Searches, outcome, places
 from torchlint.project.answers import questions_of
 from torchlint.project.calls import Calls
 from torchlint.project.map_result import Depth
@@ -34,34 +36,62 @@ _MODELS: Final = rf"(?m:^[ \t]*def forward\b(?:{_SAME}.*\n)*?{_SAME}.*\.(?:item|
 def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
     """The findings and diagnostics of a project, unsorted, and what the next check may reuse of
     the join: None if that depends on positions."""
+    found = _Found()
+    for part in parts(mapper):
+        _add(part, found)
+    joined = None
+    if found.portable:
+        for path, known in mapper.files.items():  # another part may have searched this one's files
+            found.searches.add(path, mapper.store.asked(known))
+        asked = tuple(map(found.searches.number, mapper.files))
+        questions = tuple(map(questions_of, found.searches.sets))
+        loaded = frozenset(found.loaded)
+        joined = Joined(mapper.digests(), asked, questions, loaded, found.outcomes)
+    return (tuple(found.findings), tuple(found.diagnostics)), joined
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found in the parts of a project so far.
+
+    Args:
+        portable: whether the next check may reuse it.
+    """
+
+    findings: dict[Finding, None] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    outcomes: dict[str, tuple[Outcome | None, ...]] = field(default_factory=dict)
+    loaded: set[str] = field(default_factory=set)
+    searches: Searches = field(default_factory=Searches)
+    portable: bool = True
+
+
+def _add(mapper: Mapper, found: _Found) -> None:
+    """Adds what is found in a part of the project."""
     project, loaded = join(mapper)
+    found.loaded |= loaded
+    if not loaded <= mapper.files.keys():
+        found.portable = False  # an import that is hard to see: two parts settle the same finding
     results = mapper.results
-    diagnostics = [each for result in results.values() for each in result.diagnostics]
-    findings: list[Finding] = []
-    outcomes: dict[str, tuple[Outcome | None, ...]] = {}
-    portable = True
 
     def place(path: str) -> tuple[Position, ...]:
         return places(results[path].summary) if path in results else ()
 
     for path, result in results.items():
-        held = [_settle(waiting, project, diagnostics) for waiting in result.waiting]
-        findings += [*result.findings, *(finding for finding in held if finding is not None)]
+        found.diagnostics += result.diagnostics
+        held = [_settle(waiting, project, found.diagnostics) for waiting in result.waiting]
+        found.findings.update(dict.fromkeys(result.findings))
+        found.findings.update((finding, None) for finding in held if finding is not None)
         pairs = zip(result.waiting, held, strict=True)
         try:
-            found = tuple(outcome(waiting.finding, finding, place) for waiting, finding in pairs)
+            outcomes = tuple(outcome(waiting.finding, each, place) for waiting, each in pairs)
         except NotPortableError:
-            portable = False
+            found.portable = False
         else:
-            if found:
-                outcomes[path] = found
-    joined = None
-    if portable:
-        answers = (mapper.store.answers(known) for known in mapper.files.values())
-        asked, sets = numbered(each.asked for each in answers)
-        questions = tuple(map(questions_of, sets))
-        joined = Joined(mapper.digests(), asked, questions, frozenset(loaded), outcomes)
-    return (tuple(findings), tuple(diagnostics)), joined
+            if outcomes:
+                found.outcomes[path] = outcomes
+    for path, known in mapper.files.items():
+        found.searches.add(path, mapper.store.asked(known))
 
 
 def join(mapper: Mapper) -> tuple[Project, set[str]]:
@@ -73,7 +103,7 @@ def join(mapper: Mapper) -> tuple[Project, set[str]]:
     def joined(paths: Iterable[str]) -> Project:
         results = mapper.results
         calls.add({path: each for path in paths if (each := results[path].summary) is not None})
-        facts = (fact for path in sorted(results) for fact in results[path].facts)
+        facts = (fact for path in sorted(mapper.facts) for fact in mapper.facts[path])
         clues = {name: clue for rule in all_rules().values() for name, clue in rule.clues.items()}
         return Project(index, calls, facts, mapper.imports, mapper.word_search, clues)
 
@@ -87,7 +117,7 @@ def join(mapper: Mapper) -> tuple[Project, set[str]]:
         if not wanted:
             break
         loaded |= wanted
-        mapper.map([mapper.files[path] for path in sorted(wanted)], Depth.ON_DEMAND)
+        mapper.map([mapper.project[path] for path in sorted(wanted)], Depth.ON_DEMAND)
         project = joined(wanted)
     return project, loaded
 
@@ -114,7 +144,7 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
     found |= {
         path for path in project.training_programs if mapper.word_search.matches(path, _MODELS)
     }
-    return {path for path in found if path in mapper.files} - set(project.summaries)
+    return {path for path in found if path in mapper.project} - set(project.summaries)
 
 
 def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.finding import Finding, Position, Related, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from torchlint.analysis.summary import Summary
     from torchlint.project.map_result import MapResult
@@ -61,6 +61,27 @@ class Joined:
     questions: tuple[frozenset[str], ...]
     loaded: frozenset[str]
     outcomes: dict[str, tuple[Outcome | None, ...]]
+
+
+class Searches:
+    """The searches made in the text of each file, as bit sets of `Answers`: few are different."""
+
+    def __init__(self) -> None:
+        self.sets = [0]
+        self._numbers = {0: 0}
+        self._of: dict[str, int] = {}
+
+    def add(self, path: str, asked: int) -> None:
+        """Add searches in a file."""
+        both = self.sets[self.number(path)] | asked
+        if both not in self._numbers:
+            self._numbers[both] = len(self.sets)
+            self.sets.append(both)
+        self._of[path] = self._numbers[both]
+
+    def number(self, path: str) -> int:
+        """The index in `sets` of the searches in a file."""
+        return self._of.get(path, 0)
 
 
 class NotPortableError(Exception):
@@ -159,13 +180,6 @@ def moved(
             for each in finding.related
         )
     )
-
-
-def numbered(sets: Iterable[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The index of each set among the different sets, and the different sets."""
-    numbers: dict[int, int] = {}
-    asked = tuple(numbers.setdefault(each, len(numbers)) for each in sets)
-    return asked, tuple(numbers)
 
 
 def _waits(waiting: Waiting) -> object:

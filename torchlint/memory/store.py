@@ -86,21 +86,31 @@ class Store:
             return self._results.get(_key(known, depth))
         return self._stored(known, depth)
 
-    def keep(self, known: Known, depth: Depth, result: MapResult) -> None:
-        """Cache the result of a file."""
+    def keep(self, known: Known, depth: Depth, result: MapResult) -> bool:
+        """Cache the result of a file, if it may be cached."""
         if self._cache is None or known.target.data is not None:
             self._results[_key(known, depth)] = result
-            return
+            return True
         if any(each.kind in _NOT_KEPT for each in result.diagnostics):
-            return
+            return False
         from torchlint.memory.result_codec import encode
 
         encoded = encode(result)
         if encoded is None:
-            return
+            return False
         self._pending += len(encoded)
         self._of(known).results[self._variant(known.target, depth)] = encoded
         self._save_if_much()
+        return True
+
+    def free(self, files: Iterable[Known]) -> None:
+        """Free the memory taken by what is on disk as well, since nobody asks for it soon."""
+        if self._cache is None:
+            return
+        self.note_answers(files)
+        for known in files:
+            self._answers.pop(known.digest, None)
+        self.__dict__.pop("shared", None)
 
     def answers(self, known: Known) -> Answers:
         """The cached answers about the text of a file; the caller adds to them."""
@@ -115,6 +125,11 @@ class Store:
             found = self._answers[key] = Answers()
         return found
 
+    def asked(self, known: Known) -> int:
+        """The searches made in the text of a file, as in `Answers`, as far as this is in memory."""
+        answers = self._answers.get(known.target.path if known.digest == CHANGED else known.digest)
+        return 0 if answers is None else answers.asked
+
     def note_answers(self, files: Iterable[Known]) -> None:
         """Store new answers about files with the next `save`."""
         if self._cache is None:
@@ -122,8 +137,9 @@ class Store:
         for known in files:
             answers = self._answers.get(known.digest)
             if answers is not None and answers.changed and known.target.data is None:
-                asked = self._of(known).answers = answers.as_dict()
-                self._pending += sum(map(len, asked))
+                noted = answers.as_dict()
+                self._of(known).answers.update(noted)
+                self._pending += sum(map(len, noted))
                 self._save_if_much()
 
     def _save_if_much(self) -> None:

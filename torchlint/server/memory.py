@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.memory.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from torchlint.memory.cache import Cache
     from torchlint.project.answers import Answers
@@ -55,17 +55,21 @@ class Memory(Store):
                 self._remember(known, key, found)
         return found
 
-    def keep(self, known: Known, depth: Depth, result: MapResult) -> None:
+    def keep(self, known: Known, depth: Depth, result: MapResult) -> bool:
         self._remember(known, _key(known, depth), result)
         if known.target.data is None and self._cache is not None:
             super().keep(known, depth, result)
         self._kept += 1
         if self._kept % _MOST_PARTS == 0:
             self.__dict__.pop("shared", None)
+        return True
 
     def answers(self, known: Known) -> Answers:
         self._give_way()
         return super().answers(known)
+
+    def free(self, files: Iterable[Known]) -> None:
+        """Nothing: the next key asks for the same again."""
 
     def forget(self, path: str) -> None:
         """Removes the results of a file that is gone."""
