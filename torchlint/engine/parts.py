@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torchlint.project.map_result import MapResult
     from torchlint.project.target import Known
 
-_LEAST_FILES: Final = 4_000
+_LEAST_FILES: Final = 2_000
 """Parts with fewer files are joined together, and projects with fewer are not split."""
 
 
@@ -31,7 +31,6 @@ def parts(mapper: Mapper) -> Iterator[Mapper]:
     if links is None:
         yield mapper.part(files)
         return
-    mapper.store.free(files)
     for numbers in _grouped(links):
         part = mapper.part([files[number] for number in numbers])
         yield part
@@ -42,22 +41,25 @@ def parts(mapper: Mapper) -> Iterator[Mapper]:
 def _links(mapper: Mapper, files: Sequence[Known]) -> list[int] | None:
     """For each file, the number of another one that belongs to the same part, or its own; None if
     the parts do not matter, since no finding waits for the project."""
-    names: dict[str, tuple[str, ...]] = {}
+    numbers = {known.target.path: number for number, known in enumerate(files)}
+    links = list(range(len(files)))
     waits = False
     for depth, relevant in ((Depth.RULES, True), (Depth.IMPORTS, False)):
         if not relevant and not waits:
             return None
-        chosen = (known for known in files if known.relevant is relevant)
-        for result in mapper.mapped(chosen, depth):
-            names[result.path] = _names(result)
+        done = []
+        for result in mapper.mapped([each for each in files if each.relevant is relevant], depth):
+            number = numbers[result.path]
+            for name in _names(result):
+                located = mapper.locator.locate(result.path, name)
+                if located is not None:
+                    _link(links, number, numbers[located[0]])
             waits = waits or bool(result.waiting or result.summary)
-    numbers = {known.target.path: number for number, known in enumerate(files)}
-    links = list(range(len(files)))
-    for path in sorted(names):  # by folder, as the locator likes it
-        for name in names[path]:
-            located = mapper.locator.locate(path, name)
-            if located is not None:
-                _link(links, numbers[path], numbers[located[0]])
+            done.append(files[number])
+            if len(done) == _LEAST_FILES:
+                mapper.store.free(done)
+                done = []
+        mapper.store.free(done)
     return links
 
 
