@@ -74,6 +74,12 @@ class Mapper:
         pool, progress, store = self._pool, self._progress, self.store
         return Mapper(files, pool=pool, progress=progress, store=store, whole=self)
 
+    def clear(self) -> None:
+        """Free the memory of the results."""
+        self.results.clear()
+        self._names.clear()
+        self.__dict__.pop("imports", None)
+
     def digests(self) -> tuple[bytes, ...]:
         """The digest of each file."""
         return tuple(known.digest for known in self.files.values())

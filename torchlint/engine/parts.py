@@ -34,7 +34,7 @@ def parts(mapper: Mapper) -> Iterator[Mapper]:
     for numbers in _grouped(links):
         part = mapper.part([files[number] for number in numbers])
         yield part
-        part.results.clear()  # now, not when the collector finds the circle that the part is in
+        part.clear()  # now, not when the collector finds the circle that the part is in
         mapper.store.free(part.files.values())
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Finding, Position, Related, Tier
+from torchlint.project.answers import both, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,20 +65,21 @@ class Joined:
 
 
 class Searches:
-    """The searches made in the text of each file, as bit sets of `Answers`: few are different."""
+    """The searches made in the text of each file, as packed `Answers`: few are different."""
 
     def __init__(self) -> None:
-        self.sets = [0]
-        self._numbers = {0: 0}
+        self.sets = [b""]
+        self._numbers = {b"": 0}
         self._of: dict[str, int] = {}
 
     def add(self, path: str, asked: int) -> None:
-        """Add searches in a file."""
-        both = self.sets[self.number(path)] | asked
-        if both not in self._numbers:
-            self._numbers[both] = len(self.sets)
-            self.sets.append(both)
-        self._of[path] = self._numbers[both]
+        """Add searches in a file, as a bit set."""
+        found = both(self.sets[self.number(path)], packed(asked))
+        if found not in self._numbers:
+            self._numbers[found] = len(self.sets)
+            self.sets.append(found)
+        if found:
+            self._of[path] = self._numbers[found]
 
     def number(self, path: str) -> int:
         """The index in `sets` of the searches in a file."""

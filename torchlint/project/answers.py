@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Answers:
 
     def __init__(self, answers: Mapping[str, bool] | None = None) -> None:
         self.asked = 0
-        """The questions asked, as a bit set for `questions_of`."""
+        """The questions asked, as a bit set."""
         self._yes = 0
         for question, answer in (answers or {}).items():
             self.note(question, answer=answer)
@@ -47,9 +48,22 @@ class Answers:
         return {_QUESTIONS[number]: bool(self._yes >> number & 1) for number in _bits(self.asked)}
 
 
-def questions_of(asked: int) -> frozenset[str]:
-    """The questions in a bit set."""
-    return frozenset(_QUESTIONS[number] for number in _bits(asked))
+def packed(asked: int) -> bytes:
+    """A bit set of questions, as small as what is in it: thousands may be asked in a large project,
+    each of a few files."""
+    return array("I", _bits(asked)).tobytes()
+
+
+def both(one: bytes, other: bytes) -> bytes:
+    """The questions that are in one of two packed sets."""
+    if not one or not other or one == other:
+        return one or other
+    return array("I", sorted({*array("I", one), *array("I", other)})).tobytes()
+
+
+def questions_of(packed: bytes) -> frozenset[str]:
+    """The questions in a packed set."""
+    return frozenset(_QUESTIONS[number] for number in array("I", packed))
 
 
 def _bits(number: int) -> Iterator[int]:
