@@ -29,10 +29,11 @@ _LOOK_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Wall-clock seconds of a command, and the peak resident MB of its main process and of the
-    largest of the processes that it started."""
+    """Wall-clock seconds of a command, processor seconds of it and of all processes that it
+    started, and the peak resident MB of its main process and of the largest of the others."""
 
     seconds: float
+    cpu: float
     main_mb: float
     worker_mb: float
 
@@ -106,8 +107,8 @@ def check(jobs: int, cache: Path | None) -> list[str]:
     return [*command, *kept, "--output-format", "concise", "."]
 
 
-def run(command: list[str], folder: Path) -> Run:
-    """What a command takes in a folder.
+def run(command: list[str], folder: Path, look_s: float = _LOOK_S) -> Run:
+    """What a command takes in a folder, as seen every `look_s` seconds.
 
     Raises:
         UnexpectedExitError: it did not do what is measured.
@@ -115,7 +116,8 @@ def run(command: list[str], folder: Path) -> Run:
     over = threading.Event()
     main: dict[int, float] = {}
     workers: dict[int, float] = {}
-    watcher = threading.Thread(target=watch, args=(main, workers, over))
+    spent: dict[int, float] = {}
+    watcher = threading.Thread(target=watch, args=(main, workers, spent, over, look_s))
     watcher.start()
     try:
         cost = measure(command, folder=folder, expect=(0, 1))
@@ -123,25 +125,38 @@ def run(command: list[str], folder: Path) -> Run:
         over.set()
         watcher.join()
     peaks = (max(each.values(), default=0.0) for each in (main, workers))
-    return Run(round(cost.wall, 3), *peaks)
+    # The kernel adds what a process took to its parent's account if the parent waits for its end.
+    cpu = max(cost.cpu, sum(spent.values()))
+    return Run(round(cost.wall, 3), round(cpu, 3), *peaks)
 
 
-def watch(main: dict[int, float], workers: dict[int, float], over: threading.Event) -> None:
-    """Notes the peak resident MB of the measured process and of those that it starts, until it is
-    over. The kernel's own account at the end tells only the largest of them all."""
-    while not over.wait(_LOOK_S):
+def watch(
+    main: dict[int, float],
+    workers: dict[int, float],
+    spent: dict[int, float],
+    over: threading.Event,
+    look_s: float,
+) -> None:
+    """Notes the peak resident MB of the measured process and of those that it starts, and the
+    processor seconds of each, until it is over. The kernel's own account at the end tells only the
+    largest of them all."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    while not over.wait(look_s):
         parents = {}
+        seconds = {}
         for entry in os.scandir("/proc"):
             if entry.name.isdigit():
                 try:
-                    status = Path(entry.path, "stat").read_text()
-                    parents[int(entry.name)] = int(status.rpartition(")")[2].split()[1])
-                except (OSError, ValueError):
+                    status = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+                    parents[int(entry.name)] = int(status[1])
+                    seconds[int(entry.name)] = (int(status[11]) + int(status[12])) / ticks
+                except (OSError, ValueError, IndexError):
                     continue
         for pid, parent in parents.items():
             if descends(parent, os.getpid(), parents):
                 peaks = main if parent == os.getpid() else workers
                 peaks[pid] = max(peaks.get(pid, 0.0), peak_mb(pid))
+                spent[pid] = seconds[pid]
 
 
 def descends(pid: int, root: int, parents: dict[int, int]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,36 @@ def test_plain_files_are_valid_and_never_say_torch(tmp_path: Path, sources: Modu
     for text in texts:
         ast.parse(text)
         assert "torch" not in text
+
+
+def test_copies_of_packages_have_nothing_in_common(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import many_files
+
+    many_files.plant(tmp_path / "tree", 620, ["torchlint"])
+    texts = {path: path.read_text("utf-8") for path in (tmp_path / "tree").rglob("*.py")}
+    assert len(texts) == len(set(texts.values())) == 620
+    for path, text in texts.items():
+        ast.parse(text)
+        copy, other = ("0", "1") if "copy0" in path.parts else ("1", "0")
+        assert f"torchlint_{copy}" in path.parts
+        assert not re.search(rf"\bfrom torchlint(?:_{other})?[. ]", text)
+    whole = tmp_path / "tree" / "copy0" / "torchlint_0" / "engine" / "map_project.py"
+    assert "class Mapper_0:" in whole.read_text("utf-8")
+
+
+def test_a_part_of_a_package_is_still_made_of_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import many_files
+
+    names = ["p/__init__.py", "p/a.py", "p/q/__init__.py", *(f"p/q/{n}.py" for n in range(9))]
+    for count in range(1, len(names)):
+        found = many_files.chosen([Path(name) for name in names], count)
+        assert len(set(found)) == len(found) == count
+        assert Path("p/__init__.py") in found
+        assert Path("p/q/__init__.py") in found or not any("q" in each.parts for each in found)
 
 
 def test_a_missed_bound_is_named(verdicts: ModuleType) -> None:
