@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -15,8 +21,13 @@ from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+HERE = Path(__file__).parent
+MAIN = """\
+import test_pool
+test_pool.workers._WORTH_PROCESSES = 0
+list(test_pool.Pool(2).map(test_pool.waiting, range(8), weigh=test_pool.one))
+"""
 Answers = dict[int, "tuple[int, int] | None"]
 
 
@@ -31,6 +42,14 @@ def deaf_unless_deadly(items: list[int]) -> list[tuple[int, int]]:
         os.kill(os.getpid(), signal.SIGKILL)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     return [(int(signal.SIGINT in blocked), os.getpid()) for _ in items]
+
+
+def waiting(_items: list[int]) -> list[int]:
+    """Never done; whoever reads the pipe sees the process begin, and end."""
+    with open("pipe", "w") as pipe:
+        print(os.getpid(), file=pipe, flush=True)
+        threading.Event().wait()
+    return []
 
 
 def one(_item: int) -> int:
@@ -89,6 +108,25 @@ def test_a_closed_pool_leaves_no_process_and_can_begin_again() -> None:
         answers = dict(pool.map(square, list(range(40)), weigh=one))
         pool.close()
         assert not any(map(psutil.pid_exists, processes(answers)))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+def test_processes_end_if_this_one_is_killed() -> None:
+    os.mkfifo("pipe")
+    main = subprocess.Popen(
+        [sys.executable, "-c", MAIN], env=os.environ | {"PYTHONPATH": str(HERE)}
+    )
+    with open("pipe") as pipe:
+        begun = [pipe.readline(), pipe.readline()]
+        main.kill()
+        main.wait()
+        ended, _, _ = select.select([pipe], [], [], 60)
+        rest = pipe.read() if ended else None
+    for line in begun:
+        with suppress(ProcessLookupError):
+            os.kill(int(line), signal.SIGKILL)
+
+    assert rest == ""
 
 
 @pytest.mark.parametrize(("count", "jobs"), [(40, 1), (1, 2), (0, 2)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -20,6 +21,7 @@ _R = TypeVar("_R")
 
 LONGEST_S: Final = 30
 """Processor seconds for one item; the largest file that is parsed at all takes ten."""
+_LOOK_S: Final = 1.0
 _may_be_ended = False
 
 
@@ -83,6 +85,22 @@ def may_be_ended() -> None:
     """Allows the system to end this process at an item that takes too long; see `begin_item`."""
     global _may_be_ended  # noqa: PLW0603 - it is about the process
     _may_be_ended = sys.platform != "win32"
+
+
+def end_with_parent() -> None:
+    """End this process soon after the one that started it, even if that was killed: what it works
+    on is of no use to anybody any more."""
+    if sys.platform == "win32":
+        return
+    import threading
+
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_S)
+    os._exit(1)
 
 
 def begin_item() -> None:

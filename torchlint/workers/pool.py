@@ -238,10 +238,11 @@ def _without_interrupts() -> Iterator[None]:
 
 def _begin() -> None:
     """The beginning of a process."""
-    from torchlint.workers.endable import ignore_interrupts, may_be_ended
+    from torchlint.workers.endable import end_with_parent, ignore_interrupts, may_be_ended
 
     ignore_interrupts()
     may_be_ended()
+    end_with_parent()
 
 
 def _shares(items: Iterable[_T], weigh: Callable[[_T], int], count: int) -> list[list[_T]]:
