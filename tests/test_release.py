@@ -134,3 +134,21 @@ def test_a_release_is_described_by_its_section(
     release: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     assert release("notes").stdout == "- New.\n- Better.\n\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs bash")
+def test_on_a_package_index_the_links_of_the_readme_lead_to_the_repository(
+    tmp_path: Path,
+    release: Callable[..., subprocess.CompletedProcess[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "![A picture](docs/it.svg) [a](docs/a.md#part) · [b](b/) [c](#c) [d](https://d.org/d)\n"
+    (tmp_path / "README.md").write_text(text)
+    monkeypatch.delenv("TORCHLINT_REPOSITORY", raising=False)
+    assert release("readme").stdout == text
+    monkeypatch.setenv("TORCHLINT_REPOSITORY", "https://git.org/it")
+    assert release("readme").stdout == (
+        "![A picture](https://git.org/it/raw/v1.2.0/docs/it.svg)"
+        " [a](https://git.org/it/blob/v1.2.0/docs/a.md#part)"
+        " · [b](https://git.org/it/blob/v1.2.0/b/) [c](#c) [d](https://d.org/d)\n"
+    )
