@@ -55,7 +55,7 @@ def ranks_of(evidence: Evidence) -> tuple[Rank, ...]:
     work: Mapping[int, float] = {}
     if blocked:
         ranks = tuple(each for each in windows["communication"].ranks if each.rank in blocked)
-        works = own_work(ranks, list(blocked.values()), windows.get("input"))
+        works = own_work(ranks, windows.get("input"))
         work = dict(zip(blocked, works, strict=True))
     return tuple(
         Rank(

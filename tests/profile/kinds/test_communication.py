@@ -40,8 +40,9 @@ def rank(number: int, **more: Any) -> dict[str, Any]:
     return {
         "rank": number,
         "gloo": True,
-        "cpu_seconds": 0.8,
-        "held_seconds": None,
+        "took": [0.01] * 100,
+        "ran": [0.008] * 100,
+        "held": [],
         "blocked": [0.001] * 100,
         "exchanges": [],
         "collectives": [],
@@ -117,7 +118,14 @@ def test_a_line_that_only_waits_is_called_so(evidence: MakeEvidence) -> None:
 
 
 def slow(number: int, blocked: list[float | None], cpu_ms: float) -> dict[str, Any]:
-    return rank(number, blocked=blocked, cpu_seconds=cpu_ms / 10)
+    """Where the system does not count how long a thread waits for a processor."""
+    return rank(number, blocked=blocked, ran=[cpu_ms / 1000] * 100)
+
+
+def counted(number: int, blocked: list[float], held: list[float], ran: float = 0) -> dict[str, Any]:
+    """On a system that counts how long a thread runs and waits for a processor."""
+    steps = len(blocked)
+    return rank(number, blocked=blocked, held=held, took=[0.01] * steps, ran=[ran] * steps)
 
 
 def test_the_others_wait_for_a_rank_that_computes_longer(evidence: MakeEvidence) -> None:
@@ -126,8 +134,8 @@ def test_the_others_wait_for_a_rank_that_computes_longer(evidence: MakeEvidence)
     assert found.share == pytest.approx(0.3)
     assert found.values["rank"] == 1
     assert found.fact == (
-        "rank 1 is the last in 100 of 100 steps: the others wait for it 3 ms a step, "
-        "and its own work takes 3 ms longer"
+        "rank 1 works longest in 100 of 100 steps, 3 ms longer on average, "
+        "and the others wait for it 3 ms a step"
     )
 
 
@@ -147,24 +155,42 @@ def test_a_rank_that_is_held_up_by_the_machine_is_none(evidence: MakeEvidence) -
 def test_a_rank_that_waits_for_something_of_its_own_is_slow_without_a_processor(
     evidence: MakeEvidence,
 ) -> None:
-    late = rank(1, blocked=[0.001] * 100, held_seconds=0.0)
-    early = rank(0, blocked=[0.004] * 100, held_seconds=0.0)
+    late = counted(1, [0.001] * 100, [0] * 100)
+    early = counted(0, [0.004] * 100, [0] * 100)
     (found,) = judged(ranks(evidence, late, early))
     assert found.values["work_s"] == pytest.approx([0.006, 0.009])
 
 
 def test_a_rank_that_lacks_a_processor_is_slow_only_for_the_rest(evidence: MakeEvidence) -> None:
-    early = rank(0, blocked=[0.004] * 100, held_seconds=0.0)
-    lacks = rank(1, blocked=[0.001] * 100, held_seconds=0.3)
+    early = counted(0, [0.004] * 100, [0] * 100)
+    lacks = counted(1, [0.001] * 100, [0.003] * 100)
     assert judged(ranks(evidence, lacks, early)) == []
-    both = rank(1, blocked=[0.001] * 100, held_seconds=0.2)
+    both = counted(1, [0.001] * 100, [0.002] * 100)
     (found,) = judged(ranks(evidence, both, early))
-    assert found.fact.endswith("and its own work takes 1 ms longer")
+    assert ", 1 ms longer on average, and" in found.fact
+
+
+def test_the_slow_rank_is_looked_for_in_what_the_machine_left_of_each_step(
+    evidence: MakeEvidence,
+) -> None:
+    """Here the early rank waits less in a third of the steps, in which it has no processor."""
+    late = counted(1, [0.002] * 99, [0.0] * 99)
+    early = counted(0, [0.006, 0.006, 0.001] * 33, [0.0, 0.0, 0.005] * 33)
+    (found,) = judged(ranks(evidence, late, early))
+    assert found.values["rank"] == 1
+    assert found.values["steps"] == 99
+
+
+def test_what_is_in_two_waits_is_not_taken_from_the_work_twice(evidence: MakeEvidence) -> None:
+    late = counted(1, [0.002] * 100, [0.006] * 100, ran=0.007)
+    early = counted(0, [0.006] * 100, [0.0] * 100)
+    (found,) = judged(ranks(evidence, late, early))
+    assert found.values["work_s"] == pytest.approx([0.004, 0.007])
 
 
 def test_a_rank_with_a_slow_loader_is_not_called_slow_as_well(evidence: MakeEvidence) -> None:
-    late = rank(1, blocked=[0.001] * 100, held_seconds=0.0)
-    early = rank(0, blocked=[0.004] * 100, held_seconds=0.0)
+    late = counted(1, [0.001] * 100, [0] * 100)
+    early = counted(0, [0.004] * 100, [0] * 100)
     seen = ranks(evidence, late, early)
     window = seen.windows["communication"]
     loads = replace(window, found=Message("input", {"loaders": [LOADER]}), others=())
@@ -176,12 +202,12 @@ def test_on_several_machines_the_slow_rank_is_named_with_its_own(evidence: MakeE
     seen = ranks(evidence, late, early)
     named = replace(seen.windows["communication"], node="node2")
     (found,) = judged(replace(seen, windows={"communication": named}))
-    assert found.fact.startswith("rank 1 on node2 is the last")
+    assert found.fact.startswith("rank 1 on node2 works longest")
 
 
 def test_ranks_that_are_late_in_turns_are_none(evidence: MakeEvidence) -> None:
-    one = slow(0, [0.001, 0.004, 0.001] * 30, 9.0)
-    other = slow(1, [0.004, 0.001, 0.004] * 30, 6.0)
+    one = rank(0, blocked=[0.001, 0.004, 0.001] * 30, ran=[0.009, 0.006, 0.009] * 30)
+    other = rank(1, blocked=[0.004, 0.001, 0.004] * 30, ran=[0.006, 0.009, 0.006] * 30)
     assert judged(ranks(evidence, one, other)) == []
 
 

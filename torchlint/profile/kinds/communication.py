@@ -17,11 +17,11 @@ the end of the last, and which part of that passed while the backward pass still
 waits in Python are timed at their line. An exchange counts as superfluous if no optimizer has
 stepped between it and the next one, and the gradients were not zero in between.
 
-A rank is the slow one if it waits least in eight of ten steps or more, and if its own work also
-takes longer. Own work is a step without what the rank waited for messages, for batches, and for a
-processor, as Linux counts it: a rank that only shares its processors with others is none. Where the
-system does not count that, processor time stands for own work. A rank whose loader is slow is
-reported as such (TR101).
+A rank is the slow one if it works longest in eight of ten steps or more, and on the whole longer
+than the others. It works while it has a processor, and while it waits for anything but messages,
+batches and a processor, as Linux counts it: a rank that only shares its processors with others is
+none. Where the system does not count that, only the time with a processor is work. A rank whose
+loader is slow is reported as such (TR101).
 
 ## What the ceiling means
 - Superfluous exchanges: the time of them on the rank on which they take least, also where the
@@ -57,7 +57,7 @@ from torchlint.profile.kind import Kind, Observed, Told
 from torchlint.profile.loaders import objects, place_or_none, waited_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from torchlint.profile.evidence import Evidence, Window
     from torchlint.runtime.messages import Message
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     Place = tuple[str, int] | None
 
 _MOSTLY: Final = 0.8
-"""Of the steps: in which the slow rank is the last."""
+"""Of the steps: in which the slow rank works longest."""
 _WORKS: Final = 0.5
 """Of what a slow rank holds up the others, but for the processor that it lacked itself: what its
 own work takes longer than theirs."""
@@ -169,59 +169,73 @@ def _slow_rank(ranks: tuple[Window, ...], evidence: Evidence) -> Iterator[Observ
     steps = _blocked(ranks)
     if len(ranks) < 2 or len(steps) < _FEWEST or any(_is_pipeline(each) for each in ranks):
         return
-    waited = [statistics.fmean(each) for each in zip(*steps, strict=True)]
-    slow = waited.index(min(waited))
-    last = sum(step[slow] == min(step) for step in steps)
+    waited = _means(steps)
+    rows = _works(ranks, evidence.windows.get("input"))
+    work = _means(rows)
+    slow = work.index(max(work))
+    longest = sum(step[slow] == max(step) for step in rows)
     lead = [each - waited[slow] for each in waited]
     others = [each for rank, each in enumerate(lead) if rank != slow]
-    work = own_work(ranks, waited, evidence.windows.get("input"))
     more = _more(work, slow)
     unexplained = statistics.fmean(others) - _more([_held_s(each) or 0.0 for each in ranks], slow)
     if (
-        not min(others)
-        or last < _MOSTLY * len(steps)
+        min(others) <= 0
+        or longest < _MOSTLY * len(rows)
         or more < max(_WORKS * unexplained, _LONGER * work[slow])
     ):
         return
     share = max(min(others), statistics.fmean(lead)) / ranks[slow].step_s
     yield Observed(
         None,
-        f"{ranks[slow].who} is the last in {last} of {len(steps)} steps: the others wait for it "
-        f"{_ms(statistics.fmean(others))} a step, and its own work takes {_ms(more)} longer",
+        f"{ranks[slow].who} works longest in {longest} of {len(rows)} steps, {_ms(more)} longer "
+        f"on average, and the others wait for it {_ms(statistics.fmean(others))} a step",
         "share the work evenly between the ranks",
         share,
         (),
         {
             "rank": ranks[slow].rank,
             "node": ranks[slow].node,
-            "steps": last,
+            "steps": longest,
             "waited_s": waited,
             "work_s": work,
         },
     )
 
 
-def own_work(ranks: tuple[Window, ...], blocked: list[float], read: Window | None) -> list[float]:
+def own_work(ranks: tuple[Window, ...], read: Window | None) -> list[float]:
     """Seconds of a step that each rank works itself.
 
     Args:
-        blocked: seconds of a step that each waited for messages.
         read: what the instrument `input` saw in its run, if it saw something.
     """
-    held = [_held_s(each) for each in ranks]
-    if None in held:
-        return [each.found.number("cpu_seconds") / each.steps for each in ranks]
+    return _means(_works(ranks, read))
+
+
+def _works(ranks: tuple[Window, ...], read: Window | None) -> list[tuple[float, ...]]:
+    """Of each step that all ranks know, the seconds that each of them worked itself."""
     loads = {each.rank: waited_s(each) for each in read.ranks} if read is not None else {}
+    return _rows([_worked(each, loads.get(each.rank, 0.0)) for each in ranks])
+
+
+def _worked(rank: Window, loading_s: float) -> list[float | None]:
+    """Of each step, the seconds that a rank worked itself.
+
+    A thread that gets a message may then wait for a processor. Both count as waiting all the while,
+    so that less seems to be left for its work than the time in which it ran.
+    """
+    took, ran = rank.found.numbers("took"), rank.found.numbers("ran")
+    held = rank.found.numbers("held") or took  # not known: only what ran is work
+    blocked = rank.found.numbers_or_none("blocked")
     return [
-        each.step_s - waited - (lost or 0.0) - loads.get(each.rank, 0.0)
-        for each, waited, lost in zip(ranks, blocked, held, strict=True)
+        None if waited is None else max(running, whole - lacked - waited) - loading_s
+        for whole, running, lacked, waited in zip(took, ran, held, blocked, strict=False)
     ]
 
 
 def _held_s(rank: Window) -> float | None:
     """Seconds of a step in which it had no processor, if the system says that."""
-    held = rank.found.number_or_none("held_seconds")
-    return None if held is None else held / rank.steps
+    held = rank.found.numbers("held")
+    return sum(held) / rank.steps if held else None
 
 
 def _more(values: list[float], rank: int) -> float:
@@ -233,8 +247,7 @@ def blocked_by_rank(evidence: Evidence) -> dict[int, float]:
     """Seconds of a step that each rank waits for messages; empty where that is not known."""
     ranks = _ranks(evidence)
     steps = _blocked(ranks) if ranks else []
-    means = [statistics.fmean(each) for each in zip(*steps, strict=True)]
-    return {each.rank: mean for each, mean in zip(ranks, means, strict=False)}
+    return {each.rank: mean for each, mean in zip(ranks, _means(steps), strict=False)}
 
 
 def _is_pipeline(rank: Window) -> bool:
@@ -246,12 +259,21 @@ def _is_pipeline(rank: Window) -> bool:
 
 def _blocked(ranks: tuple[Window, ...]) -> list[tuple[float, ...]]:
     """Of each step that all ranks know, the seconds that each of them was blocked."""
-    every = [each.found.numbers_or_none("blocked") for each in ranks]
+    return _rows([each.found.numbers_or_none("blocked") for each in ranks])
+
+
+def _rows(columns: Sequence[Sequence[float | None]]) -> list[tuple[float, ...]]:
+    """The steps that all ranks know, from the steps of each rank."""
     return [
         tuple(known)
-        for step in zip(*every, strict=False)
-        if len(known := [each for each in step if each is not None]) == len(ranks)
+        for step in zip(*columns, strict=False)
+        if len(known := [each for each in step if each is not None]) == len(columns)
     ]
+
+
+def _means(steps: list[tuple[float, ...]]) -> list[float]:
+    """Of each rank, its mean over the steps."""
+    return [statistics.fmean(each) for each in zip(*steps, strict=True)]
 
 
 def _by_place(ranks: tuple[Window, ...], key: str) -> dict[Place, dict[int, list[Message]]]:

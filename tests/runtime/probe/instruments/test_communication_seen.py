@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -126,6 +127,14 @@ def test_a_step_is_blocked_by_what_the_backward_pass_does_not_hide(user: UserFil
     *known, last = found["blocked"]
     assert last is None
     assert sum(known) == pytest.approx(line["seconds"] - line["hidden_seconds"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says it")
+def test_each_step_says_how_long_it_ran_and_had_no_processor(user: UserFile) -> None:
+    found = watched(user, "kept")
+    steps = [*zip(found["took"], found["ran"], found["held"], found["blocked"], strict=True)]
+    assert steps
+    assert all(0 < ran < took + 1e-3 and held >= 0 for took, ran, held, _ in steps)
 
 
 def test_collectives_are_timed_at_the_line_that_waits(user: UserFile) -> None:

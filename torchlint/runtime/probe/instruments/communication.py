@@ -15,8 +15,10 @@ import gc
 import threading
 import time
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     _Waiting = tuple["_Model", int, bool, list[tuple[int, int | None]]]
     """A model that has had a forward pass, the number of those until then, whether its gradients
     hold sums that were exchanged and not used, and what tells whether they change."""
+    _Mark = tuple[float, float, float | None]
 
 COLLECTIVES = {
     "allgather": "all_gather",
@@ -136,8 +139,7 @@ class Communication:
         self._optimized = self._between_two = 0
         self._inside = False
         self._thread = 0
-        self._cpu_s = 0.0
-        self._held_s: float | None = None
+        self._marks: list[_Mark] = []
 
     def begin(self) -> None:
         """Stand around what sends and waits, if there is a process group."""
@@ -159,26 +161,24 @@ class Communication:
             # A step ends in a hook after an optimizer's; no other of that kind may be added there.
             before = optim.register_optimizer_step_pre_hook(shielded(self._optimizes))
             self._undo.append(before.remove)
-        self._cpu_s = time.process_time()
-        self._held_s = held_s()
+        self._marks.append(_mark())
 
     def step(self) -> None:
         """Waits from now on are those of the next step."""
         self._blocked.append(0.0)
+        self._marks.append(_mark())
 
     def end(self) -> dict[str, object]:
         """What was seen.
 
         `gloo`: the process group sends tensors on a CPU with gloo.
         `blocked`: seconds of each step in which the stepping thread waited for messages; null where
-        not all is known. `cpu_seconds` are those of all threads of this process; `held_seconds`
-        those in which the stepping thread could have run and had no processor, null where the
-        system does not say. `exchanges` are those of gradients by DDP, by line of the backward
-        pass; `collectives` what Python sends or waits for, by line; `between_two` counts messages
-        from one rank to one other.
+        not all is known. `took`: seconds of each step; `ran`: those in which that thread had a
+        processor; `held`: those in which it could have run and had none, empty where the system
+        does not say.
+        `exchanges` are those of gradients by DDP, by line of the backward pass; `collectives` what
+        Python sends or waits for, by line; `between_two` counts messages from one rank to another.
         """
-        cpu_s, held = time.process_time() - self._cpu_s, held_s()
-        known = held is not None and self._held_s is not None
         for undo in reversed(self._undo):
             undo()
         for model in self._models:
@@ -188,8 +188,9 @@ class Communication:
         grouped = has_ranks()
         return {
             "gloo": grouped and _uses_gloo(),
-            "cpu_seconds": cpu_s,
-            "held_seconds": (held or 0.0) - (self._held_s or 0.0) if known else None,
+            "took": self._in_each_step(0),
+            "ran": self._in_each_step(1),
+            "held": self._in_each_step(2),
             "blocked": self._blocked_in_each_step(),
             "exchanges": [*self._exchanges_by_line()],
             "collectives": [
@@ -213,6 +214,12 @@ class Communication:
                     None if each.seconds is None else known + each.seconds - each.hidden_s
                 )
         return blocked[:-1]  # of the step that has only begun
+
+    def _in_each_step(self, number: int) -> list[float]:
+        """What passed between two marks, of one of their values."""
+        values = [each[number] for each in self._marks]
+        known = [each for each in values if each is not None]
+        return [after - before for before, after in pairwise(known)] if known == values else []
 
     def _exchanges_by_line(self) -> Iterator[dict[str, object]]:
         lines: dict[tuple[Place | None, str], list[_Exchange]] = {}
@@ -320,16 +327,19 @@ class Communication:
         self._optimized += 1
 
 
-def held_s() -> float | None:
-    """Seconds for which this thread has waited for a processor, where the system is Linux.
+def _mark() -> _Mark:
+    """The time, and the seconds for which this thread has had a processor, and has waited for one
+    where the system is Linux.
 
     https://docs.kernel.org/scheduler/sched-stats.html
     """
-    try:
-        with open("/proc/thread-self/schedstat", encoding="ascii") as stream:
-            return int(stream.read().split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return None
+    held = None
+    with (
+        suppress(OSError, ValueError, IndexError),
+        open("/proc/thread-self/schedstat", encoding="ascii") as stream,
+    ):
+        held = int(stream.read().split()[1]) / 1e9
+    return time.perf_counter(), time.thread_time(), held
 
 
 def _uses_gloo() -> bool:
