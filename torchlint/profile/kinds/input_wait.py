@@ -12,7 +12,8 @@ batches during the step; if they still fall behind, loading itself is too slow f
 
 ## How it is seen
 Each `next` of a loader's iterator is timed on the thread that trains. The first batch of an epoch,
-which has to wait for workers to start, is counted for itself. Then the step is timed with loaders
+which has to wait for workers to start, is counted for itself. While others have the thread's
+processor, the clock stands still, where the system is Linux. Then the step is timed with loaders
 that hand out one batch again and again, in turns with the program as it is: so long would it take
 if batches cost nothing.
 

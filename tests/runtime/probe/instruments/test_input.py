@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from torch.utils.data import DataLoader, Subset
+from torch.utils.data import DataLoader, Dataset, Subset
 
 from tests.runtime.probe.instruments.user_file import UserFile
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import input as instrument
 from torchlint.runtime.probe.settings import Anchor
-from torchlint.runtime.probe.steps import events, loader_iterators
+from torchlint.runtime.probe.steps import events, loader_iterators, thread_time
+from torchlint.runtime.probe.steps.thread_time import ThreadTime
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +95,31 @@ def watch(user: UserFile) -> instrument.Input:
 def only(found: dict[str, Any]) -> dict[str, Any]:
     (loader,) = found["loaders"]
     return dict(loader)
+
+
+class Disturbed(Dataset[torch.Tensor]):
+    """Each sample takes 3 s, and for 2 s of them others have the processor."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.samples = 0
+        clock = SimpleNamespace(perf_counter=lambda: 3 * self.samples)
+        monkeypatch.setattr(thread_time, "time", clock)
+        monkeypatch.setattr(ThreadTime, "held_s", lambda _: 2 * self.samples)
+
+    def __len__(self) -> int:
+        return 6
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        self.samples += 1
+        return torch.tensor(index)
+
+
+def test_while_others_have_the_processor_the_loader_takes_no_time(
+    user: UserFile, watch: instrument.Input, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user.module.train(DataLoader(Disturbed(monkeypatch), batch_size=2), watch.step)
+    seen = only(watch.end())
+    assert (seen["first_s"], seen["wait_s"], seen["samples_s"]) == (2, 4, 6)
 
 
 def test_waits_lie_where_the_loop_asks_for_a_batch(user: UserFile, watch: instrument.Input) -> None:

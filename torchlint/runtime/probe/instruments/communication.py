@@ -15,7 +15,6 @@ import gc
 import threading
 import time
 import weakref
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -29,6 +28,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.steps.interpose import replace, shielded
 from torchlint.runtime.probe.steps.places import Places
 from torchlint.runtime.probe.steps.ranks import has_ranks
+from torchlint.runtime.probe.steps.thread_time import ThreadTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,6 +140,7 @@ class Communication:
         self._inside = False
         self._thread = 0
         self._marks: list[_Mark] = []
+        self._time: ThreadTime | None = None
 
     def begin(self) -> None:
         """Stand around what sends and waits, if there is a process group."""
@@ -161,12 +162,14 @@ class Communication:
             # A step ends in a hook after an optimizer's; no other of that kind may be added there.
             before = optim.register_optimizer_step_pre_hook(shielded(self._optimizes))
             self._undo.append(before.remove)
-        self._marks.append(_mark())
+        self._time = ThreadTime()
+        self._undo.append(self._time.close)
+        self._mark()
 
     def step(self) -> None:
         """Waits from now on are those of the next step."""
         self._blocked.append(0.0)
-        self._marks.append(_mark())
+        self._mark()
 
     def end(self) -> dict[str, object]:
         """What was seen.
@@ -214,6 +217,10 @@ class Communication:
                     None if each.seconds is None else known + each.seconds - each.hidden_s
                 )
         return blocked[:-1]  # of the step that has only begun
+
+    def _mark(self) -> None:
+        held_s = None if self._time is None else self._time.held_s()
+        self._marks.append((time.perf_counter(), time.thread_time(), held_s))
 
     def _in_each_step(self, number: int) -> list[float]:
         """What passed between two marks, of one of their values."""
@@ -325,21 +332,6 @@ class Communication:
 
     def _optimizes(self, *_: object) -> None:
         self._optimized += 1
-
-
-def _mark() -> _Mark:
-    """The time, and the seconds for which this thread has had a processor, and has waited for one
-    where the system is Linux.
-
-    https://docs.kernel.org/scheduler/sched-stats.html
-    """
-    held = None
-    with (
-        suppress(OSError, ValueError, IndexError),
-        open("/proc/thread-self/schedstat", encoding="ascii") as stream,
-    ):
-        held = int(stream.read().split()[1]) / 1e9
-    return time.perf_counter(), time.thread_time(), held
 
 
 def _uses_gloo() -> bool:

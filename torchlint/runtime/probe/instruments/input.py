@@ -1,9 +1,11 @@
-"""How long the training thread waits for batches, and which stage of a loader it waits for."""
+"""How long the training thread waits for batches, and which stage of a loader it waits for.
+
+What it waits for a processor meanwhile does not count: that is not the loader's time.
+"""
 
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -14,6 +16,7 @@ from torchlint.runtime.probe import private
 from torchlint.runtime.probe.steps import loader_iterators
 from torchlint.runtime.probe.steps.interpose import replace, shielded
 from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.steps.thread_time import ThreadTime
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.settings import Settings
@@ -79,6 +82,7 @@ class Input:
         self._fetching = False
         self._samples_s = self._collate_s = 0.0
         self._watching = True
+        self._time = ThreadTime()
         iterator = private.loader_iterator()
         if iterator is None:
             return
@@ -97,6 +101,7 @@ class Input:
         self._watching = False
         # Where a batch ends a step, this is called before `next` has returned.
         self._ended(True)
+        self._time.close()
         loaders = [
             {"place": place, "made": made, **loader._asdict(), **_values(waits)}
             for (place, made, loader), waits in self._waits.items()
@@ -129,9 +134,9 @@ class Input:
                 return plain(loader)
             if threading.get_ident() != self._thread:
                 return plain(loader)
-            begun = time.perf_counter()
+            begun = self._time.now_s()
             iterator = plain(loader)
-            started(iterator, time.perf_counter() - begun)
+            started(iterator, self._time.now_s() - begun)
             return iterator
 
         return start
@@ -166,13 +171,13 @@ class Input:
     def _began(self, iterator: Any) -> None:
         first = loader_iterators.handed_out(iterator) == 0
         self._samples_s = self._collate_s = 0.0
-        self._open = (iterator, first, time.perf_counter())
+        self._open = (iterator, first, self._time.now_s())
 
     def _ended(self, given: bool) -> None:
         if self._open is None:
             return
         iterator, first, begun = self._open
-        seconds = time.perf_counter() - begun
+        seconds = self._time.now_s() - begun
         self._open = None
         known = self._loaders.get(iterator)
         if known is None:
@@ -198,20 +203,20 @@ class Input:
 
             def timed(samples: Any) -> Any:
                 nonlocal collate_s
-                begun = time.perf_counter()
+                begun = self._time.now_s()
                 try:
                     return collate(samples)
                 finally:
-                    collate_s = time.perf_counter() - begun
+                    collate_s = self._time.now_s() - begun
 
             fetcher.collate_fn, self._fetching = timed, True
-            begun = time.perf_counter()
+            begun = self._time.now_s()
             try:
                 return plain(fetcher, index)
             finally:
                 fetcher.collate_fn, self._fetching = collate, False
                 self._collate_s += collate_s
-                self._samples_s += time.perf_counter() - begun - collate_s
+                self._samples_s += self._time.now_s() - begun - collate_s
 
         return fetch
 
