@@ -268,10 +268,12 @@ def _told(command: str, *words: str, folder: str) -> dict[str, Any]:
         [sys.executable, "-m", "torchlint", command, *words, "--yes", "--output-format", "json"],
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        capture_output=True,
         check=False,
+        text=True,
     )
+    if not done.stdout:
+        sys.exit(f"{command} {words}: {done.stderr.strip()}")
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
