@@ -34,6 +34,7 @@ class Loader:
         first_s: seconds until they were there, with the start of the workers.
         samples_s: seconds in the dataset, in the training process.
         collate_s: seconds in the collate function, in the training process.
+        held_s: seconds in `next` for which the thread had no processor; in none of the others.
     """
 
     place: tuple[str, int] | None
@@ -50,6 +51,7 @@ class Loader:
     first_s: float
     samples_s: float
     collate_s: float
+    held_s: float
 
     @property
     def blocked_s(self) -> float:
@@ -122,6 +124,7 @@ def _loader(each: Message) -> Loader:
         first_s=each.number("first_s"),
         samples_s=each.number("samples_s"),
         collate_s=each.number("collate_s"),
+        held_s=each.number("held_s"),
     )
 
 
@@ -131,10 +134,11 @@ def waited_s(window: Window) -> float:
 
 
 def waited_share(loader: Loader, evidence: Evidence, window: Window) -> float:
-    """What a step is shorter at most if this loader's batches cost nothing, as a share of it.
+    """What a step is shorter at most if this loader's batches cost nothing, as a share of it. A
+    thread that need not wait is not left without a processor after it, either.
 
     Args:
         window: of the rank that it was seen on.
     """
-    blocked = evidence.at_most(loader.blocked_s, window)
+    blocked = evidence.at_most(loader.blocked_s + loader.held_s, window)
     return min(evidence.saved["replay"], _TRUST * blocked)

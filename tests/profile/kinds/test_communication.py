@@ -32,6 +32,7 @@ LOADER = {
     "first_s": 0.0,
     "samples_s": 0.3,
     "collate_s": 0.0,
+    "held_s": 0.0,
 }
 
 

@@ -38,6 +38,7 @@ def loader(**more: Any) -> dict[str, Any]:
         "first_s": 0.0,
         "samples_s": 0.38,
         "collate_s": 0.01,
+        "held_s": 0.0,
         **more,
     }
 
@@ -70,6 +71,15 @@ def test_a_wait_has_the_replay_as_its_ceiling(evidence: MakeEvidence) -> None:
 def test_the_ceiling_is_no_more_than_the_wait_and_a_tenth(evidence: MakeEvidence) -> None:
     found = only(judged(evidence, loader(wait_s=0.1), saved=0.9))
     assert found.share == pytest.approx(0.11)
+
+
+def test_the_time_without_a_processor_is_not_the_loaders_and_may_be_gained_all_the_same(
+    evidence: MakeEvidence,
+) -> None:
+    found = only(judged(evidence, loader(wait_s=0.1, samples_s=0.1, held_s=0.2), saved=0.9))
+    assert found.fact.startswith("1.0 ms a step")
+    assert found.share == pytest.approx(0.33)
+    assert judged(evidence, loader(wait_s=0.005, samples_s=0.005, workers=2, held_s=0.2)) == []
 
 
 def test_a_run_in_which_all_else_was_slow_does_not_hide_a_wait(evidence: MakeEvidence) -> None:

@@ -13,14 +13,15 @@ batches during the step; if they still fall behind, loading itself is too slow f
 ## How it is seen
 Each `next` of a loader's iterator is timed on the thread that trains. The first batch of an epoch,
 which has to wait for workers to start, is counted for itself. While others have the thread's
-processor, the clock stands still, where the system is Linux. Then the step is timed with loaders
+processor, this clock stands still, where the system is Linux. Then the step is timed with loaders
 that hand out one batch again and again, in turns with the program as it is: so long would it take
 if batches cost nothing.
 
 ## What the ceiling means
 The step time if a batch were always there, by the upper end of the interval over these turns. The
-ceiling is never more than the wait that was seen at this line, plus a tenth. Workers need
-processors too, so on a CPU that is busy with the model less is gained.
+ceiling is never more than the wait that was seen at this line, plus a tenth. Here the time without
+a processor counts: a thread that sleeps is not always woken at once. Workers need processors too,
+so on a CPU that is busy with the model less is gained.
 
 With several ranks, the wait is that of the rank that waits longest. It is named if the others wait
 half as long or less: what they wait for is that rank, in the exchange of gradients.
@@ -89,8 +90,9 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
 
 def _waits(loader: Loader, evidence: Evidence, window: Window) -> Iterator[Observed]:
     share = min(waited_share(loader, evidence, window), _MOST_SHARE)
+    own = evidence.at_most(loader.blocked_s, window)
     workers_cannot = not loader.workers and loader.blocked_s <= _RECEIVED_S * loader.batches
-    if share < _LEAST or workers_cannot:
+    if min(share, own) < _LEAST or workers_cannot:
         return
     wait_ms = 1e3 * loader.blocked_s / window.steps
     cores = processors_of_a_rank(evidence)

@@ -120,6 +120,7 @@ def test_while_others_have_the_processor_the_loader_takes_no_time(
     user.module.train(DataLoader(Disturbed(monkeypatch), batch_size=2), watch.step)
     seen = only(watch.end())
     assert (seen["first_s"], seen["wait_s"], seen["samples_s"]) == (2, 4, 6)
+    assert seen["held_s"] == 12
 
 
 def test_waits_lie_where_the_loop_asks_for_a_batch(user: UserFile, watch: instrument.Input) -> None:

@@ -1,6 +1,6 @@
 """How long the training thread waits for batches, and which stage of a loader it waits for.
 
-What it waits for a processor meanwhile does not count: that is not the loader's time.
+What it waits for a processor meanwhile is counted apart: that is not the loader's time.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Waits:
         first_s: seconds until they were there, with the start of the iterator.
         samples_s: seconds that the dataset took, in this process.
         collate_s: seconds that making batches of samples took, in this process.
+        held_s: seconds in `next` in which the thread had no processor; not in the others.
     """
 
     batches: int = 0
@@ -51,6 +52,7 @@ class Waits:
     first_s: float = 0.0
     samples_s: float = 0.0
     collate_s: float = 0.0
+    held_s: float = 0.0
 
 
 class Input:
@@ -78,7 +80,7 @@ class Input:
         self._waits: dict[tuple[Place | None, Place | None, Loader], Waits] = {}
         self._loaders: WeakKeyDictionary[Any, tuple[Place | None, Loader]] = WeakKeyDictionary()
         self._starting: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
-        self._open: tuple[Any, bool, float] | None = None
+        self._open: tuple[Any, bool, float, float] | None = None
         self._fetching = False
         self._samples_s = self._collate_s = 0.0
         self._watching = True
@@ -171,13 +173,13 @@ class Input:
     def _began(self, iterator: Any) -> None:
         first = loader_iterators.handed_out(iterator) == 0
         self._samples_s = self._collate_s = 0.0
-        self._open = (iterator, first, self._time.now_s())
+        self._open = (iterator, first, self._time.now_s(), self._held_s())
 
     def _ended(self, given: bool) -> None:
         if self._open is None:
             return
-        iterator, first, begun = self._open
-        seconds = self._time.now_s() - begun
+        iterator, first, begun, held_s = self._open
+        seconds, held_s = self._time.now_s() - begun, self._held_s() - held_s
         self._open = None
         known = self._loaders.get(iterator)
         if known is None:
@@ -187,11 +189,15 @@ class Input:
         waits.batches += given
         waits.samples_s += self._samples_s
         waits.collate_s += self._collate_s
+        waits.held_s += held_s
         if first:
             waits.firsts += given
             waits.first_s += seconds + self._starting.pop(iterator, 0.0)
         else:
             waits.wait_s += seconds
+
+    def _held_s(self) -> float:
+        return self._time.held_s() or 0.0
 
     def _timed_fetch(self, plain: Function) -> Function:
         """The collate function is timed on its own, for this call."""
