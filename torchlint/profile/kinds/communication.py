@@ -166,28 +166,26 @@ def _waits(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[Observed]:
 
 
 def _slow_rank(ranks: tuple[Window, ...], evidence: Evidence) -> Iterator[Observed]:
-    steps = _blocked(ranks)
+    steps = _works(ranks, evidence.windows.get("input"))
     if len(ranks) < 2 or len(steps) < _FEWEST or any(_is_pipeline(each) for each in ranks):
         return
-    waited = _means(steps)
-    rows = _works(ranks, evidence.windows.get("input"))
-    work = _means(rows)
+    waited, work = _means(_blocked(ranks)), _means(steps)
     slow = work.index(max(work))
-    longest = sum(step[slow] == max(step) for step in rows)
+    longest = sum(step[slow] == max(step) for step in steps)
     lead = [each - waited[slow] for each in waited]
     others = [each for rank, each in enumerate(lead) if rank != slow]
     more = _more(work, slow)
-    unexplained = statistics.fmean(others) - _more([_held_s(each) or 0.0 for each in ranks], slow)
+    unexplained = statistics.fmean(others) - _more([_held_s(each) for each in ranks], slow)
     if (
         min(others) <= 0
-        or longest < _MOSTLY * len(rows)
+        or longest < _MOSTLY * len(steps)
         or more < max(_WORKS * unexplained, _LONGER * work[slow])
     ):
         return
     share = max(min(others), statistics.fmean(lead)) / ranks[slow].step_s
     yield Observed(
         None,
-        f"{ranks[slow].who} works longest in {longest} of {len(rows)} steps, {_ms(more)} longer "
+        f"{ranks[slow].who} works longest in {longest} of {len(steps)} steps, {_ms(more)} longer "
         f"on average, and the others wait for it {_ms(statistics.fmean(others))} a step",
         "share the work evenly between the ranks",
         share,
@@ -232,10 +230,9 @@ def _worked(rank: Window, loading_s: float) -> list[float | None]:
     ]
 
 
-def _held_s(rank: Window) -> float | None:
-    """Seconds of a step in which it had no processor, if the system says that."""
-    held = rank.found.numbers("held")
-    return sum(held) / rank.steps if held else None
+def _held_s(rank: Window) -> float:
+    """Seconds of a step in which it had no processor; 0 if the system does not say."""
+    return sum(rank.found.numbers("held")) / rank.steps
 
 
 def _more(values: list[float], rank: int) -> float:

@@ -140,12 +140,16 @@ class Communication:
         self._inside = False
         self._thread = 0
         self._marks: list[_Mark] = []
-        self._time: ThreadTime | None = None
 
     def begin(self) -> None:
         """Stand around what sends and waits, if there is a process group."""
-        if not has_ranks():
-            return
+        self._time = ThreadTime()
+        self._undo.append(self._time.close)
+        if has_ranks():
+            self._watch()
+        self._mark()
+
+    def _watch(self) -> None:
         self._thread = threading.get_ident()
         for module in _wrapped_models():
             if private.time_each_exchange(module):
@@ -162,9 +166,6 @@ class Communication:
             # A step ends in a hook after an optimizer's; no other of that kind may be added there.
             before = optim.register_optimizer_step_pre_hook(shielded(self._optimizes))
             self._undo.append(before.remove)
-        self._time = ThreadTime()
-        self._undo.append(self._time.close)
-        self._mark()
 
     def step(self) -> None:
         """Waits from now on are those of the next step."""
@@ -219,8 +220,7 @@ class Communication:
         return blocked[:-1]  # of the step that has only begun
 
     def _mark(self) -> None:
-        held_s = None if self._time is None else self._time.held_s()
-        self._marks.append((time.perf_counter(), time.thread_time(), held_s))
+        self._marks.append((time.perf_counter(), time.thread_time(), self._time.held_s()))
 
     def _in_each_step(self, number: int) -> list[float]:
         """What passed between two marks, of one of their values."""

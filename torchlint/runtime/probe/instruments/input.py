@@ -173,13 +173,14 @@ class Input:
     def _began(self, iterator: Any) -> None:
         first = loader_iterators.handed_out(iterator) == 0
         self._samples_s = self._collate_s = 0.0
-        self._open = (iterator, first, self._time.now_s(), self._held_s())
+        self._open = (iterator, first, *self._time.read())
 
     def _ended(self, given: bool) -> None:
         if self._open is None:
             return
-        iterator, first, begun, held_s = self._open
-        seconds, held_s = self._time.now_s() - begun, self._held_s() - held_s
+        iterator, first, begun, held_before = self._open
+        now_s, held_s = self._time.read()
+        seconds = now_s - begun
         self._open = None
         known = self._loaders.get(iterator)
         if known is None:
@@ -189,15 +190,12 @@ class Input:
         waits.batches += given
         waits.samples_s += self._samples_s
         waits.collate_s += self._collate_s
-        waits.held_s += held_s
+        waits.held_s += held_s - held_before
         if first:
             waits.firsts += given
             waits.first_s += seconds + self._starting.pop(iterator, 0.0)
         else:
             waits.wait_s += seconds
-
-    def _held_s(self) -> float:
-        return self._time.held_s() or 0.0
 
     def _timed_fetch(self, plain: Function) -> Function:
         """The collate function is timed on its own, for this call."""

@@ -33,7 +33,12 @@ class ThreadTime:
 
     def now_s(self) -> float:
         """Seconds that pass, but stand still while the thread has no processor; from any moment."""
-        return time.perf_counter() - (self.held_s() or 0.0)
+        return self.read()[0]
+
+    def read(self) -> tuple[float, float]:
+        """`now_s`, and the seconds for which it has stood still; 0 if the system does not say."""
+        held_s = self.held_s() or 0.0
+        return time.perf_counter() - held_s, held_s
 
     def close(self) -> None:
         """From now on nothing is known."""
