@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,6 +36,24 @@ def test_it_stands_still_without_a_processor(
     counts.write_text("7000000000 5000000000 5\n")
     assert clock.held_s() == 5
     assert clock.now_s() < before - 2.5
+    clock.close()
+
+
+def test_a_thread_that_loses_its_processor_between_the_two_clocks_reads_them_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = tmp_path / "schedstat"
+    counts.write_text("7000000000 2000000000 5\n")
+    readings = iter([10.0, 13.0])
+
+    def interrupted() -> float:
+        counts.write_text("7000000000 5000000000 6\n")
+        return next(readings)
+
+    monkeypatch.setattr(thread_time, "_FILE", str(counts))
+    monkeypatch.setattr(thread_time, "time", SimpleNamespace(perf_counter=interrupted))
+    clock = ThreadTime()
+    assert clock.read() == (8, 5)
     clock.close()
 
 

@@ -8,10 +8,11 @@ from contextlib import suppress
 
 _FILE = "/proc/thread-self/schedstat"
 _LONGEST = 128
+_TRIES = 3
 
 
 class ThreadTime:
-    """Clocks of the thread that makes this. A reading takes two microseconds.
+    """Clocks of the thread that makes this. A reading takes a few microseconds.
 
     Linux counts how long each thread could have run and had no processor, see
     https://docs.kernel.org/scheduler/sched-stats.html. No other system is known to.
@@ -38,7 +39,12 @@ class ThreadTime:
     def read(self) -> tuple[float, float]:
         """`now_s`, and the seconds for which it has stood still; 0 if the system does not say."""
         held_s = self.held_s() or 0.0
-        return time.perf_counter() - held_s, held_s
+        for _ in range(_TRIES):
+            passed_s, before_s = time.perf_counter(), held_s
+            held_s = self.held_s() or 0.0
+            if held_s == before_s:  # else it lost the processor between the two clocks
+                break
+        return passed_s - held_s, held_s
 
     def close(self) -> None:
         """From now on nothing is known."""
