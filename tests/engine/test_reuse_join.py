@@ -213,6 +213,12 @@ def test_a_file_that_was_other_meanwhile_is_joined_anew(project: Project) -> Non
     assert project.check() == project.check(remembering=False)
 
 
+def test_the_text_of_a_search_in_many_files_is_stored_once(project: Project) -> None:
+    _, _, joined = project.join()
+    assert sum(map(bool, joined["asked"])) > 2
+    assert len(joined["questions"]) == len(set(joined["questions"]))
+
+
 @pytest.mark.parametrize("blob", [b"", b"\xc1", b"\x93\xc4\x00\xc4\x00\x95\x90\x90\x90\x90\x80"])
 def test_a_foreign_join_is_as_good_as_none(project: Project, blob: bytes) -> None:
     project.replace_join(blob)
@@ -226,6 +232,9 @@ def test_a_foreign_join_is_as_good_as_none(project: Project, blob: bytes) -> Non
         {"digests": []},
         {"asked": []},
         {"asked": [99] * len(FILES)},
+        {"asked": [-1] * len(FILES)},
+        {"sets": []},
+        {"sets": [b"\0"] * 9},
         {"questions": []},
         {"outcomes": {}},
         {"outcomes": {path: [None] for path in ("train.py", "utils.py")}, "digests": [b""]},

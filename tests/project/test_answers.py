@@ -5,7 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchlint.project.answers import Answers, both, packed, questions_of
+from torchlint.project.answers import Answers, both, packed, questions, unpacked
+
+
+def questions_of(packed: bytes) -> set[str]:
+    return {questions()[number] for number in unpacked(packed)}
 
 
 @given(st.dictionaries(st.text(max_size=3), st.booleans()))

@@ -10,7 +10,7 @@ from torchlint.debug import debugging
 from torchlint.engine.parts import parts
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.join_outcome import Joined, NotPortableError, Searches, outcome, places
-from torchlint.project.answers import questions_of
+from torchlint.project.answers import questions
 from torchlint.project.calls import Calls
 from torchlint.project.map_result import Depth
 from torchlint.project.project import Project
@@ -43,10 +43,14 @@ def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
     if found.portable:
         for path, known in mapper.files.items():  # another part may have searched this one's files
             found.searches.add(path, mapper.store.asked(known))
-        asked = tuple(map(found.searches.number, mapper.files))
-        questions = tuple(map(questions_of, found.searches.sets))
-        loaded = frozenset(found.loaded)
-        joined = Joined(mapper.digests(), asked, questions, loaded, found.outcomes)
+        joined = Joined(
+            digests=mapper.digests(),
+            questions=questions(),
+            sets=tuple(found.searches.sets),
+            asked=tuple(map(found.searches.number, mapper.files)),
+            loaded=frozenset(found.loaded),
+            outcomes=found.outcomes,
+        )
     return (tuple(found.findings), tuple(found.diagnostics)), joined
 
 

@@ -79,9 +79,7 @@ def _check_answers(mapper: Mapper, changed: Mapping[str, Known], joined: Joined)
         if path not in changed:
             continue
         answers = mapper.store.answers(changed[path])
-        if not 0 <= asked < len(joined.questions):
-            raise NotPortableError
-        for question in joined.questions[asked]:
+        for question in joined.searches(asked):
             if answers.get(question) is not mapper.word_search.answer(path, question):
                 raise NotPortableError
 

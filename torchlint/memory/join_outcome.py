@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Finding, Position, Related, Tier
-from torchlint.project.answers import both, packed
+from torchlint.project.answers import both, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,18 +50,33 @@ class Joined:
 
     Args:
         digests: the digest of each file.
-        asked: for each file, the index in `questions` of the searches made in its text.
-        questions: the different sets of searches.
+        questions: the different searches.
+        sets: the different sets of them, packed: a large project has thousands of both.
+        asked: for each file, the index in `sets` of the searches made in its text.
         loaded: the files that were parsed only on demand.
         outcomes: for each file with waiting findings, the outcome of each; None for a finding
             that does not hold.
     """
 
     digests: tuple[bytes, ...]
+    questions: tuple[str, ...]
+    sets: tuple[bytes, ...]
     asked: tuple[int, ...]
-    questions: tuple[frozenset[str], ...]
     loaded: frozenset[str]
     outcomes: dict[str, tuple[Outcome | None, ...]]
+
+    def searches(self, asked: int) -> tuple[str, ...]:
+        """The searches made in the text of a file.
+
+        Raises:
+            NotPortableError: there is no such set, or it is not of these searches.
+        """
+        if not 0 <= asked < len(self.sets):
+            raise NotPortableError
+        try:
+            return tuple(self.questions[number] for number in unpacked(self.sets[asked]))
+        except (IndexError, ValueError):
+            raise NotPortableError from None
 
 
 class Searches:

@@ -58,12 +58,21 @@ def both(one: bytes, other: bytes) -> bytes:
     """The questions that are in one of two packed sets."""
     if not one or not other or one == other:
         return one or other
-    return array("I", sorted({*array("I", one), *array("I", other)})).tobytes()
+    return array("I", sorted({*unpacked(one), *unpacked(other)})).tobytes()
 
 
-def questions_of(packed: bytes) -> frozenset[str]:
-    """The questions in a packed set."""
-    return frozenset(_QUESTIONS[number] for number in array("I", packed))
+def unpacked(packed: bytes) -> array[int]:
+    """The numbers in a packed set: those of the questions in `questions`.
+
+    Raises:
+        ValueError: the bytes are no packed set.
+    """
+    return array("I", packed)
+
+
+def questions() -> tuple[str, ...]:
+    """The questions asked so far in this process, by number."""
+    return tuple(_QUESTIONS)
 
 
 def _bits(number: int) -> Iterator[int]:
