@@ -3,6 +3,7 @@ repositories of a mirror: each is joined by itself, so that only one is in memor
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Final
 
 from torchlint.project.map_result import Depth
@@ -38,11 +39,11 @@ def parts(mapper: Mapper) -> Iterator[Mapper]:
         mapper.store.free(part.files.values())
 
 
-def _links(mapper: Mapper, files: Sequence[Known]) -> list[int] | None:
+def _links(mapper: Mapper, files: Sequence[Known]) -> array[int] | None:
     """For each file, the number of another one that belongs to the same part, or its own; None if
     the parts do not matter, since no finding waits for the project."""
     numbers = {known.target.path: number for number, known in enumerate(files)}
-    links = list(range(len(files)))
+    links = array("I", range(len(files)))
     waits = False
     for depth, relevant in ((Depth.RULES, True), (Depth.IMPORTS, False)):
         if not relevant and not waits:
@@ -72,12 +73,12 @@ def _names(result: MapResult) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*result.imports, *exported, *summary.stars)))
 
 
-def _link(links: list[int], one: int, other: int) -> None:
+def _link(links: array[int], one: int, other: int) -> None:
     one, other = _end(links, one), _end(links, other)
     links[max(one, other)] = min(one, other)
 
 
-def _end(links: list[int], number: int) -> int:
+def _end(links: array[int], number: int) -> int:
     """Where the links from a file end: at the first file of its part."""
     while links[number] != number:
         links[number] = links[links[number]]  # a shorter way for the next time
@@ -85,7 +86,7 @@ def _end(links: list[int], number: int) -> int:
     return number
 
 
-def _grouped(links: list[int]) -> Iterable[list[int]]:
+def _grouped(links: array[int]) -> Iterable[list[int]]:
     """The files of each part by number; small parts together."""
     by_end: dict[int, list[int]] = {}
     for number in range(len(links)):

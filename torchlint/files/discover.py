@@ -131,7 +131,9 @@ class Search:
                 elif entry.is_symlink():
                     links.append(Found(prefix + name, entry.path, settings))
                 else:
-                    self._take(prefix + name, entry.path, os.path.join(real, name), settings)
+                    # One string for both where they are equal: there may be very many files.
+                    own = entry.path if real == absolute else os.path.join(real, name)
+                    self._take(prefix + name, entry.path, own, settings)
             waiting.extend(reversed(folders))
         # Links last: a file that was found under its own name is not taken again.
         for link in links:

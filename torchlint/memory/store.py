@@ -273,9 +273,9 @@ class Store:
             self._folder = (folder, self._read_folder(folder))
         file = self._folder[1].get(name)
         if file is None or file.digest != known.digest:
-            file = None
+            return None
         if known.digest not in self._answers:
-            self._answers[known.digest] = Answers(None if file is None else file.answers)
+            self._answers[known.digest] = Answers(file.answers)
         return file
 
     def _read_folder(self, folder: str) -> Folder:
