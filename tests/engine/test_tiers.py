@@ -61,3 +61,12 @@ def test_each_file_is_judged_by_its_own_selection(make_finding: MakeFinding) -> 
 def test_hints_are_no_problems(make_finding: MakeFinding) -> None:
     findings = [make_finding(), make_finding(tier=Tier.HINT), make_finding(tier=Tier.PEDANTIC)]
     assert choose(findings, [], Wanted(hints=True, pedantic=True)).problems == 2
+
+
+def test_targets_that_are_asked_nothing_more_of_are_not_made_again() -> None:
+    """There may be very many of them."""
+    targets = (Target("a.py", Selection(), (2, 13)), Target("b.py", Selection(("TL2",)), (2, 13)))
+    asked = Wanted().asked_of(targets)
+    assert [each.selection.pedantic for each in asked] == [False, False]
+    assert Wanted().asked_of(asked) is asked
+    assert Wanted(pedantic=True).asked_of(targets) is targets

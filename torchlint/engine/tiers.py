@@ -22,8 +22,9 @@ class Wanted:
         self.pedantic = pedantic
 
     def asked_of(self, targets: tuple[Target, ...]) -> tuple[Target, ...]:
-        """The targets, such that rules of which nothing would be shown are not run."""
-        if self.pedantic:
+        """The targets, such that rules of which nothing would be shown are not run; the same tuple
+        if that is so already."""
+        if self.pedantic or not any(each.selection.pedantic for each in targets):
             return targets
         selections = {each: each._replace(pedantic=False) for _, each, *_ in targets}
         return tuple(each._replace(selection=selections[each.selection]) for each in targets)
