@@ -157,7 +157,7 @@ def command(
         check_on_changes(paths, options)
     store = store_from(options)
     plan = plan_from(paths, options, store.rule_names)
-    plan.targets = options.wanted.asked_of(plan.targets)  # nothing keeps the others: may be many
+    plan.targets = options.wanted.asked_of(plan.targets)  # frees the others: may be many
     place = reports.destination(output_file, plan.targets, output_format, statistics=statistics)
     add_ceilings = _adding_ceilings(profile_file, hints=options.hints)
     options.hints = options.hints or profile_file is not None  # which may confirm some
