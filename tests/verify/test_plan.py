@@ -24,9 +24,15 @@ from torchlint.verify.request import Request
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 
 
-def seen(step_s=0.02, *, warm=3, finished=False, steps=30, words="SGD.step", ahead=0):
+def seen(step_s=0.02, *, warm=3, finished=False, steps=30, words="SGD.step", ahead=0, start_s=2.0):
     return SimpleNamespace(
-        step_s=step_s, warm=warm, finished=finished, steps=steps, words=words, ahead=ahead
+        step_s=step_s,
+        warm=warm,
+        finished=finished,
+        steps=steps,
+        words=words,
+        ahead=ahead,
+        start_s=start_s,
     )
 
 
@@ -83,6 +89,13 @@ def test_a_block_lasts_long_enough_for_the_clock():
     assert plan(seen(0.002)).steps == 40
     assert plan(seen(0.02)).steps == 4
     assert plan(seen(3.0)).steps == 1
+
+
+def test_what_starts_slowly_is_measured_in_longer_blocks_up_to_a_limit():
+    slow = plan(seen(0.02, start_s=32.0))
+    assert (slow.blocks, slow.steps) == (10, 20)
+    endless = plan(seen(0.02, start_s=3600.0))
+    assert endless.blocks * (endless.steps + endless.settle) * 0.02 <= 8.0
 
 
 def test_long_steps_are_measured_in_fewer_blocks_but_never_one():

@@ -15,7 +15,7 @@ from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
 from torchlint.verify.request import Request
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
-SEEN = SimpleNamespace(step_s=0.02, warm=3, finished=False, steps=30, words="SGD.step")
+SEEN = SimpleNamespace(step_s=0.02, warm=3, finished=False, steps=30, words="SGD.step", start_s=2.0)
 STEADY = [1.0] * 8
 FALLING = [2.0, 1.8, 1.6, 1.4, 1.2, 1.1, 1.0, 1.0]
 
