@@ -135,11 +135,14 @@ def verify(ways: list[str], runs: int) -> None:
     for way in ways:
         for _ in range(runs):
             code, found, stays = run(way, VERIFY)
+            noise = found.get("aa") or {}
             for fix in found.get("fixes", []):
                 numbers = (fix["numerics"] or {}).get("agreement")
+                why = f" ({fix['why']})" if fix["why"] else ""
                 print(
-                    f"verify {way:6} exit {code} {fix['code']} {fix['verdict']} "
+                    f"verify {way:6} exit {code} {fix['code']} {fix['verdict']}{why} "
                     f"{fix['ratio']} {fix['ci']} {numbers}, "
+                    f"the same program twice {noise.get('ratio')} {noise.get('ci')}, "
                     f"{found['environment']['processes']} ranks on "
                     f"{found['environment']['nodes'] or 'this node'}{stays}",
                     flush=True,
