@@ -35,7 +35,7 @@ WAYS = {
     AGENTS: ["--launcher", "torchrun", *RANKS],
     SLURM: ["--launcher", "slurm", *RANKS],
 }
-VERIFY = ["verify", "--pairs", "3", "--budget", "15m", "frames.py"]
+VERIFY = ["verify", "--budget", "30m", "frames.py"]
 
 
 _TRAINS = 4
