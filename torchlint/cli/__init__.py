@@ -47,7 +47,7 @@ class LazyGroup(Command, click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="""\b
+    epilog="""\
 Examples:
   torchlint check train.py          report what makes this script slow
   torchlint fix train.py            print the fixes as a diff; add --apply to write them
@@ -61,7 +61,6 @@ Examples:
   torchlint server                  show findings in an editor while you type
   torchlint mcp                     answer a coding assistant
 
-\b
 Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 an error; `torchlint verify --help`
 lists those of verify.""",
 )

@@ -34,7 +34,7 @@ _OF_VERIFIED: Final = {
     "pairs": "--pairs",
     "budget": "--budget",
 }
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint fix train.py                     print a diff, write nothing
   torchlint fix train.py | git apply         the same as --apply
@@ -43,18 +43,15 @@ Examples:
   torchlint fix --verified train.py          only fixes that are measurably faster and correct
   torchlint fix --verified train.py --from verify.json    those that `verify --json` measured
 
-\b
 By default only safe fixes are made: they keep the values of every program that matches.
 `torchlint rule CODE` says what an unsafe fix may change. Withheld fixes are listed on standard
 error, with the reason.
 
-\b
 --verified runs the script, as `torchlint verify` does, and makes the fixes that are CONFIRMED and
 whose numbers are bitwise equal or equal to rounding. The script's own arguments go after `--`. If
 there is no such fix, nothing is changed, and the exit code is the one of verify. With --from FILE
 nothing is run: FILE must be a verification of the same script, arguments, sources and machine.
 
-\b
 Exit codes:
   0  nothing to fix, or everything was written
   1  a diff was printed
