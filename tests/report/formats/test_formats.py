@@ -20,7 +20,7 @@ def test_concise_is_one_line_per_finding(make_finding: MakeFinding) -> None:
         make_finding(message="Maybe.", tier=Tier.HINT, path=EVIL),
     ]
     assert list(concise.render(findings, Paint())) == [
-        "train.py:3:5: TL201 It waits. [fix]",
+        "train.py:3:5: TL201 It waits. [safe fix]",
         "\\x1b[2J\\r\\n::error::%,: \\u202e:3:5: TL201 hint: Maybe.",
     ]
 
@@ -66,7 +66,8 @@ def test_json_has_every_part_of_a_finding(make_finding: MakeFinding) -> None:
         ],
         "scope": "",
         "fingerprint": "",
-        "url": "https://torchlint.readthedocs.io/rules/item-in-step-loop/",
+        "url": None,
+        "help": "torchlint rule TL201",
     }
 
 
