@@ -34,7 +34,7 @@ class LazyGroup(Command, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and os.path.lexists(args[0]):
+        if args and args[0] not in _COMMANDS and _is_path(args[0]):
             ctx.fail(f"`{args[0]}` is a path; write `torchlint check {args[0]}`.")
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             from torchlint.config.settings import nearest
@@ -42,6 +42,10 @@ class LazyGroup(Command, click.Group):
             hint = nearest(args[0], _COMMANDS, f"; the commands are {', '.join(_COMMANDS)}")
             ctx.fail(f"There is no command `{args[0]}`{hint}.")
         return super().resolve_command(ctx, args)
+
+
+def _is_path(word: str) -> bool:
+    return os.path.lexists(word) or word.endswith((".py", ".ipynb", "/"))
 
 
 @click.group(

@@ -160,7 +160,7 @@ SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
     ("fixes", "hints", "files", "errors", "expected"),
     [
         ([], 0, 0, 0, "No Python files to check; name a file or another folder."),
-        ([], 0, 0, 1, "1 error, and no problems besides; 0 files checked."),
+        ([], 0, 0, 1, "1 error; no problems found; 0 files checked."),
         ([], 0, 1, 0, "No problems found; 1 file checked."),
         ([None], 0, 3, 0, "Found 1 problem in 1 file; 3 files checked."),
         (

@@ -41,6 +41,8 @@ key `baseline` of [tool.torchlint], relative to the configuration file. With tha
 An entry identifies a finding by rule, file, class and function, and code, not by line. Edit
 `owner`, `reason` and `expires` ("2027-01-31", the last day it is covered) in the file;
 `torchlint suppressions` lists them with their age.
+
+Exit codes: see the `--help` of each of the three.
 """
 _CHECK_EPILOG = """\
 Pass the same PATHS to write, check and prune: whether a helper is hot depends on the files that

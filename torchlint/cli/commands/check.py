@@ -164,7 +164,7 @@ def command(
     notes = hide(checked)
     add_ceilings(checked)
     reports.report(checked, output_format, place, statistics=statistics, fixes=show_fixes)
-    if output_format == "text" and not statistics:
+    if output_format == "text" and not statistics and not options.quiet:
         print_lines(notes)
     print_diagnostics(checked.diagnostics)
     if checked.diagnostics:

@@ -121,7 +121,8 @@ def command(
     from torchlint.report.terminal.progress import Progress
 
     plan = plan_from(paths, options)
-    with Progress(sys.stderr) as progress:
+    quiet = options.quiet
+    with Progress(sys.stderr, hidden=quiet) as progress:
         report = fixer.fix_targets(
             plan.targets,
             unsafe=unsafe,
@@ -140,7 +141,8 @@ def command(
     if show_fixes:
         print_made(done, apply=apply)
     withheld = report.withheld if apply else fixer.before(report.withheld, report.files)
-    print_lines(fixes.withheld(withheld, paint_for(sys.stderr)), err=True)
+    if not quiet:
+        print_lines(fixes.withheld(withheld, paint_for(sys.stderr)), err=True)
     print_diagnostics(diagnostics)
     sentence = fixes.sentence(
         [finding for file in done for finding in file.applied],
@@ -149,8 +151,10 @@ def command(
         files=len(plan.targets),
         apply=apply,
         errors=len(diagnostics),
+        unsafe=unsafe,
     )
-    print_lines([sentence], err=True)
+    if not quiet:
+        print_lines([sentence], err=True)
     if diagnostics:
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(1 if report.files and not apply else 0)

@@ -38,9 +38,9 @@ these arguments and this session.
 Exit codes:
   0  no fix is SLOWER, and no numbers DIFFER
   1  a fix is SLOWER, or its numbers DIFFER
-  2  wrong usage, or a package is missing
+  2  wrong usage, a package is missing, or `--device cuda` and the script uses no GPU
   3  inconclusive: the machine is too noisy, nothing of the change was run, or it is not
-     CONFIRMED with --require-confirmed
+     CONFIRMED with `--require-confirmed`
   4  the original script failed
   5  the changed script failed, and the original did not
   6  no training or inference steps were found
