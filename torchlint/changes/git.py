@@ -77,10 +77,8 @@ class Repository:
         """
         if not revision or revision.startswith("-") or "\0" in revision:
             raise GitError(f'"{revision}" is not a revision; name a branch, a tag or a commit.')
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        code, out, _ = self._run(*words)
-        name = out.decode("ascii", "replace").strip()
-        if code == 0 and re.fullmatch(r"[0-9a-f]{40,64}", name):
+        name = self._known(revision)
+        if name is not None:
             return name
         if revision == "HEAD":
             raise GitError("The repository has no commit yet; make one.")
@@ -88,6 +86,24 @@ class Repository:
             f'The repository knows no commit "{revision}"; fetch it first '
             "(`fetch-depth: 0` of actions/checkout does)."
         )
+
+    def head(self) -> str | None:
+        """The commit that is checked out; None before the first one."""
+        return self._known("HEAD")
+
+    def empty_tree(self) -> str:
+        """The name of the tree without files, which each repository has.
+
+        Raises:
+            GitError: git cannot answer.
+        """
+        return self._asked("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
+
+    def _known(self, revision: str) -> str | None:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        code, out, _ = self._run(*words)
+        name = out.decode("ascii", "replace").strip()
+        return name if code == 0 and re.fullmatch(r"[0-9a-f]{40,64}", name) else None
 
     def merge_base(self, one: str, other: str) -> str:
         """The newest commit that two commits have in common.

@@ -138,6 +138,7 @@ class Tools:
             changed=len(report.files),
             files=len(planned.targets),
             apply=False,
+            unsafe=unsafe,
             errors=len(diagnostics),
             hint=f"`torchlint fix --apply{' --unsafe' if unsafe else ''}` would write them.",
         )

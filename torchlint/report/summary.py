@@ -22,8 +22,7 @@ def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:
     hints = sum(finding.tier is Tier.HINT for finding in findings)
     problems = len(findings) - hints
     if not findings and errors:
-        found = plural(errors, "error")
-        return f"{found}, and no problems besides; {plural(files, 'file')} checked."
+        return f"{plural(errors, 'error')}; no problems found; {plural(files, 'file')} checked."
     if not findings:
         return f"No problems found; {checked}"
     counted = [plural(problems, "problem") if problems else "no problems"]

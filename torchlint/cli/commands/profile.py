@@ -20,7 +20,7 @@ from torchlint.cli.verification import consent, program_from, request_for, stati
 if TYPE_CHECKING:
     from torchlint.profile.sweep import Wish
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint profile train.py                       what a step waits for, line by line
   torchlint profile train.py -- --epochs 5         with the script's own arguments
@@ -34,13 +34,11 @@ Examples:
   torchlint profile train.py --budget torchlint-budget.toml
                                                    in CI: fail on what is new
 
-\b
 The script runs several times, each time for some steps, and is then stopped: once to time its
 step, and once for each kind of thing that is watched, since watching costs time. A finding says
 what it costs at most, as a factor of the step: no fix can give more, and most give less. Measure a
 fix with `torchlint verify`. The project's files stay as they are.
 
-\b
 Exit codes:
   0  the script was profiled, whatever was found
   1  it does not keep to the budget

@@ -21,7 +21,7 @@ from torchlint.cli.verification import (
     run,
 )
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint verify train.py                        every fix that `fix --unsafe` would make
   torchlint verify train.py -- --epochs 5          with the script's own arguments
@@ -31,18 +31,16 @@ Examples:
   torchlint verify train.py --against other.py     another script; the same one shows the noise
   torchlint fix --verified train.py --apply        make only the fixes that are faster and correct
 
-\b
 The script runs many times, for a few seconds each, and is then stopped. Changed sources are
 served from memory; the project's files stay as they are. Results are valid for this machine,
 these arguments and this session.
 
-\b
 Exit codes:
   0  no fix is SLOWER, and no numbers DIFFER
   1  a fix is SLOWER, or its numbers DIFFER
-  2  wrong usage, or a package is missing
+  2  wrong usage, a package is missing, or `--device cuda` and the script uses no GPU
   3  inconclusive: the machine is too noisy, nothing of the change was run, or it is not
-     CONFIRMED with --require-confirmed
+     CONFIRMED with `--require-confirmed`
   4  the original script failed
   5  the changed script failed, and the original did not
   6  no training or inference steps were found
