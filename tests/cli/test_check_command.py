@@ -107,7 +107,7 @@ def test_quiet_is_findings_and_errors_alone(
     outcome = torchlint("check", "-q", "--output-format", "grouped", "nope.py", "train.py")
     assert outcome.text.splitlines() == [
         "train.py:",
-        "     3:5  TL201  " + linter.findings[0].message,
+        "  3:5  TL201  " + linter.findings[0].message,
         "",
     ]
     assert outcome.err.splitlines() == [

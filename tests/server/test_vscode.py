@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-UNREACHABLE = re.compile(r"\b(?:EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ENOTFOUND|ETIMEDOUT)\b")
+UNREACHABLE = re.compile(
+    r"\b(?:EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ENOTFOUND|ETIMEDOUT)\b"
+)
 EXTENSION = Path(__file__).resolve().parents[2] / "editors" / "vscode"
 
 

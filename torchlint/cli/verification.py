@@ -34,22 +34,27 @@ _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
 
 
-def program_from(arguments: tuple[str, ...], module: str | None, *, runs: bool = True) -> Program:
+def require_packages() -> None:
+    """Comes first in a command that runs a script: other modules import these packages.
+
+    Raises:
+        click.ClickException: torch or another package that measuring needs is not installed.
+    """
+    from torchlint.verify.missing_packages import require_packages as require
+
+    checked(require)
+
+
+def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
     """What to run.
 
     Args:
         arguments: the script and its own arguments, or only those of the module.
         module: its name, if it is one.
-        runs: it will be run, which needs torch and others.
 
     Raises:
-        click.ClickException: there is no such script or module, or torch or another package
-            that measuring needs is not installed.
+        click.ClickException: there is no such script or module.
     """
-    from torchlint.verify.missing_packages import require_packages
-
-    if runs:
-        checked(require_packages)
     from torchlint.runtime import program
 
     if module is not None:

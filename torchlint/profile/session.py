@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from torchlint.finding import Finding
     from torchlint.profile.plan import Diagnostic, Plan
     from torchlint.profile.result import Static
-    from torchlint.profile.sweep import Wish
     from torchlint.profile.timeline import Span
+    from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.survey import Survey
     from torchlint.verify.request import Request

@@ -13,7 +13,14 @@ from torchlint.cli.printing import (
     print_made,
     written,
 )
-from torchlint.cli.verification import checked, fixes_of, print_result, program_from, run
+from torchlint.cli.verification import (
+    checked,
+    fixes_of,
+    print_result,
+    program_from,
+    require_packages,
+    run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +56,9 @@ def fix_verified(
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
-    program = program_from(arguments, module, runs=finished is None)
+    if finished is None:
+        require_packages()
+    program = program_from(arguments, module)
     fixes = fixes_of(program, options, unsafe=True)
     if not fixes.ids:
         print_lines(["There is no fix to verify; nothing was run."], err=True)

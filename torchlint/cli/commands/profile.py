@@ -15,10 +15,16 @@ from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.profile_reports import profile_report_options, report, require_writable
 from torchlint.cli.script_options import ScriptCommand, run_options
-from torchlint.cli.verification import consent, program_from, request_for, static_findings
+from torchlint.cli.verification import (
+    consent,
+    program_from,
+    request_for,
+    require_packages,
+    static_findings,
+)
 
 if TYPE_CHECKING:
-    from torchlint.profile.sweep import Wish
+    from torchlint.profile.wish import Wish
 
 _EPILOG = """\
 Examples:
@@ -61,7 +67,7 @@ def _only(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str
 
 
 def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wish | None:
-    from torchlint.profile.sweep import wish
+    from torchlint.profile.wish import wish
     from torchlint.workers.pool import processors
 
     try:
@@ -110,6 +116,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     This runs your script. Each finding names a line, what it costs, and the most that a step could
     gain; what `torchlint check` says of the same line is named beside it.
     """
+    require_packages()
     require_writable(given)
     held = held_against(given)
     help_another_node(given)

@@ -18,6 +18,7 @@ from torchlint.cli.verification import (
     print_result,
     program_from,
     request_from,
+    require_packages,
     run,
 )
 
@@ -95,6 +96,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     This runs your script. The original and the fixed program take turns on this machine until the
     difference is settled or the plan ends. Their computed numbers are compared too.
     """
+    require_packages()
     for place in (given["json_file"], given["html_file"]):
         if place is not None:
             must_be_writable(place)
