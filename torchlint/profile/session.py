@@ -89,7 +89,7 @@ def profile(
         static: what `check` finds in the project, hints included.
         wished: values to time the step with, instead of the runs that watch it.
     """
-    begun = time.monotonic()
+    begun = request.begun
     deadline = None if request.budget_s is None else begun + request.budget_s
     with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
         session = _Session(request, only, static, watcher, workspace, wished, stack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,28 +117,26 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     This runs your script. Each finding names a line, what it costs, and the most that a step could
     gain; what `torchlint check` says of the same line is named beside it.
     """
+    begun = time.monotonic()
     require_packages()
     require_writable(given)
     held = held_against(given)
     help_another_node(given)
     program = program_from(words, module)
 
-    def agree(where: str = "") -> None:
+    def agree(where: str = "") -> float:
         said = f"profile executes `{shlex.join(program.words)}` several times{where}"
-        consent(f"{said}, for a few seconds each.", yes=given["yes"])
+        return consent(f"{said}, for a few seconds each.", yes=given["yes"])
 
     run_in_a_job(given, agree)
-    request = request_for(program, given)
-    static = static_findings(program, options)
-    agree()
     from torchlint.profile.session import profile
     from torchlint.report.profile.progress import Progress
 
     progress = Progress(sys.stderr)
-    try:
+    static = static_findings(program, options, progress)
+    request = request_for(program, given, begun + agree())
+    with progress:
         result = profile(request, given["only"], static, progress, given["sweep"])
-    finally:
-        progress.done()
     result = held(result)
     report(result, given)
     raise click.exceptions.Exit(result.exit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import Any
 
 import click
@@ -96,6 +98,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     This runs your script. The original and the fixed program take turns on this machine until the
     difference is settled or the plan ends. Their computed numbers are compared too.
     """
+    begun = time.monotonic()
     require_packages()
     for place in (given["json_file"], given["html_file"]):
         if place is not None:
@@ -103,9 +106,12 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     help_another_node(given)
     program = program_from(words, module)
     run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
-    request = request_from(program, given)
-    changes = changes_from(program, options, given)
-    result = run(request, changes, yes=given["yes"])
+    from torchlint.report.verify.progress import Progress
+
+    request = request_from(program, given, begun)
+    progress = Progress(sys.stderr)
+    changes = changes_from(program, options, given, progress)
+    result = run(request, changes, progress, yes=given["yes"])
     from torchlint.report.verify.json import render as as_json
 
     if given["output_format"] == "json":
