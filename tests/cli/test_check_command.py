@@ -304,3 +304,16 @@ def test_fixes_are_shown_in_text_only(
         outcome = torchlint("check", "--show-fixes", *words)
         assert outcome.code == 2
         assert "--show-fixes is for text" in outcome.err
+
+
+def test_a_check_that_saw_no_step_or_left_a_file_out_says_so(torchlint: Run, here: Path) -> None:
+    (here / "train.py").write_text("import torch\nimport sac\n")
+    (here / "sac.py").write_text("import torch\n")
+    assert torchlint("check", "train.py").text.splitlines() == [
+        "No problems found; 1 file checked.",
+        "No training step was seen here, so rules about steps had nothing to look at; "
+        "`torchlint hot` shows what was seen.",
+        "`sac.py`, which train.py imports, was not checked; `torchlint check .` checks it too.",
+    ]
+    assert torchlint("check", "-q", "train.py").text == ""
+    assert "sac.py" not in torchlint("check", ".").text

@@ -32,5 +32,11 @@ def check(plan: Plan, options: Options, store: Store, what: str = "files") -> Ch
         connected_pool(options) as pool,
     ):
         result = check_plan(plan, options.wanted, pool=pool, progress=progress, store=store)
-    shown = Shown(result.findings, result.hidden_hints)
-    return Checked(shown, result.diagnostics, plan.targets, result.files, quiet=quiet)
+    return Checked(
+        Shown(result.findings, result.hidden_hints),
+        result.diagnostics,
+        plan.targets,
+        result.files,
+        quiet=quiet,
+        stepless=result.stepless,
+    )

@@ -33,6 +33,7 @@ class Checked:
     Args:
         files: how many were checked.
         quiet: print nothing but findings.
+        stepless: as in `CheckResult`.
     """
 
     def __init__(
@@ -43,12 +44,14 @@ class Checked:
         files: int,
         *,
         quiet: bool = False,
+        stepless: bool = False,
     ) -> None:
         self.shown = Shown(shown.findings, ()) if quiet else shown
         self.diagnostics = diagnostics
         self.targets = targets
         self.files = files
         self.quiet = quiet
+        self.stepless = stepless
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -71,8 +74,20 @@ class Checked:
 
     @property
     def closing(self) -> list[str]:
-        """The line that ends a report on a terminal."""
-        return [] if self.quiet else [self.sentence]
+        """The lines that end a report on a terminal: what happened, and what was not looked at."""
+        return [] if self.quiet else [self.sentence, *self._not_seen()]
+
+    def _not_seen(self) -> Iterator[str]:
+        from torchlint.report import summary
+
+        if self.stepless:
+            yield summary.STEPLESS
+        if any(target.named for target in self.targets):
+            from torchlint.project.unchecked import unchecked
+
+            left_out = unchecked(self.targets)
+            if left_out is not None:
+                yield summary.not_checked(*left_out)
 
 
 def report_options(command: Function) -> Function:
@@ -184,8 +199,8 @@ def _agent(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import agent
 
     yield from agent.render(checked.shown, checked.diagnostics, checked.excerpts)
-    for sentence in checked.closing:
-        yield agent.closing(checked.shown, sentence)
+    if not checked.quiet:
+        yield agent.closing(checked.shown, " ".join(checked.closing))
 
 
 def _gitlab(checked: Checked, _look: Look) -> Iterator[str]:

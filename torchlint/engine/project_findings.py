@@ -10,6 +10,7 @@ from torchlint.debug import debugging
 from torchlint.engine.parts import parts
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.join_outcome import Joined, NotPortableError, Searches, outcome, places
+from torchlint.memory.report_codec import Results
 from torchlint.project.answers import questions
 from torchlint.project.calls import Calls
 from torchlint.project.map_result import Depth
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from torchlint.engine.map_project import Mapper
     from torchlint.finding import Position
     from torchlint.memory.join_outcome import Outcome
-    from torchlint.memory.report_codec import Results
     from torchlint.reported import Waiting
 
 _MOST_ROUNDS: Final = 10
@@ -51,7 +51,15 @@ def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
             loaded=frozenset(found.loaded),
             outcomes=found.outcomes,
         )
-    return (tuple(found.findings), tuple(found.diagnostics)), joined
+    stepless = not found.steps and _asked_about_steps(mapper)
+    return Results(tuple(found.findings), tuple(found.diagnostics), stepless), joined
+
+
+def _asked_about_steps(mapper: Mapper) -> bool:
+    """Whether a rule about code that runs on each step is on for one of the files."""
+    rules = [rule for rule in all_rules().values() if rule.about_hot_code]
+    selections = {known.target.selection for known in mapper.files.values()}
+    return any(each.enabled(rule.code, rule.name) for each in selections for rule in rules)
 
 
 @dataclass(slots=True)
@@ -60,6 +68,7 @@ class _Found:
 
     Args:
         portable: whether the next check may reuse it.
+        steps: whether a training step was seen.
     """
 
     findings: dict[Finding, None] = field(default_factory=dict)
@@ -68,12 +77,14 @@ class _Found:
     loaded: set[str] = field(default_factory=set)
     searches: Searches = field(default_factory=Searches)
     portable: bool = True
+    steps: bool = False
 
 
 def _add(mapper: Mapper, found: _Found) -> None:
     """Adds what is found in a part of the project."""
     project, loaded = join(mapper)
     found.loaded |= loaded
+    found.steps = found.steps or project.shows_steps
     if not loaded <= mapper.files.keys():
         found.portable = False  # an import that is hard to see: two parts settle the same finding
     results = mapper.results

@@ -175,6 +175,12 @@ class Project:
                 found.add((key.path, site.loops[0]))
         return found
 
+    @property
+    def shows_steps(self) -> bool:
+        """Whether a file that was parsed has a training step, in a loop or in a function."""
+        functions = self.index.functions.values()
+        return bool(self.step_loops) or any(each.steps or each.hook for each in functions)
+
     def trains(self, path: str) -> bool:
         """Whether the text of a program that uses this file shows that it trains."""
         return any(self._word_search.matches(file, _TRAINS) for file in self.programs(path))

@@ -201,3 +201,18 @@ def test_one_sentence_counts_what_happened(
     findings = [make_finding(fix=fix) for fix in fixes]
     findings += [make_finding(path="hints.py", tier=Tier.HINT)] * hints
     assert summary.sentence(findings, files, errors) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (
+            ("a.py",),
+            "`a.py`, which t.py imports, was not checked; `torchlint check .` checks it too.",
+        ),
+        (("a.py", "b.py"), "`a.py` and `b.py`, which t.py imports, were not checked"),
+        (tuple("abcde"), "`a`, `b`, `c` and 2 more, which t.py imports, were not checked"),
+    ],
+)
+def test_files_that_were_not_checked_are_named(files: tuple[str, ...], said: str) -> None:
+    assert summary.not_checked(files, "t.py", ".").startswith(said)
