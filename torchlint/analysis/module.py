@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
-from torchlint.analysis import literals
+from torchlint.analysis import command_lines, literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
@@ -34,9 +34,6 @@ _A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
 _TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
-_ENTRY_IMPORTS = frozenset(
-    {"argparse", "hydra", "click", "fire", "absl", "tyro", "typer", "jsonargparse"}
-)
 
 
 class Module:
@@ -349,7 +346,7 @@ class Module:
         """A script that is started: a main guard, a command line, or training at top level."""
         if self.main_guard is not None:
             return True
-        if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in self.imported):
+        if any(name.partition(".")[0] in command_lines.PACKAGES for name in self.imported):
             return True
         if any(self.function(loop) is None for loop in self.loops.step_loops):
             return True

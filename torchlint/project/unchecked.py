@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.files.discover import shown_path
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.project.imports import imported_names
+from torchlint.project.imports import ON_PATH, imported_names
 from torchlint.project.target import mentions_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from torchlint.project.target import Target
 
@@ -64,9 +64,10 @@ def _read(path: str) -> bytes:
         return b""
 
 
-def _imported(path: str, names: Iterable[str]) -> Iterator[str]:
+def _imported(path: str, names: Sequence[str]) -> Iterator[str]:
     """The files that dotted names lead to: below the folder of the file, or of one above it."""
     folder = os.path.dirname(os.path.abspath(path))
+    added = [os.path.join(folder, name[1:]) for name in names if name.startswith(ON_PATH)]
     tops: dict[str, list[str]] = {}
     for name in names:
         bare = name.lstrip(".")
@@ -77,7 +78,7 @@ def _imported(path: str, names: Iterable[str]) -> Iterator[str]:
         elif parts:
             if parts[0] not in tops:
                 above = (_above(folder, up) for up in range(_LEVELS_UP + 1))
-                tops[parts[0]] = [root for root in above if _holds(root, parts[0])]
+                tops[parts[0]] = [root for root in (*above, *added) if _holds(root, parts[0])]
             roots = tops[parts[0]][:1]
         else:
             continue
