@@ -145,9 +145,11 @@ class Mapper:
 
 
 def _died(path: str) -> MapResult:
+    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
+    do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
     message = (
         f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
-        "memory; it was skipped. Exclude it."
+        f"memory; it was skipped. {do}."
     )
     return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 

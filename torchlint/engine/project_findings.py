@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
@@ -17,7 +18,8 @@ from torchlint.project.map_result import Depth
 from torchlint.project.project import Project
 from torchlint.project.symbols import Index
 from torchlint.ruleapi.contexts import settled
-from torchlint.ruleapi.registry import all_rules
+from torchlint.ruleapi.plugins import PluginError, contained
+from torchlint.ruleapi.registry import all_rules, troubles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +39,7 @@ def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
     """The findings and diagnostics of a project, unsorted, and what the next check may reuse of
     the join: None if that depends on positions."""
     found = _Found()
+    found.diagnostics += [each.diagnostic for each in troubles()]
     for part in parts(mapper):
         _add(part, found)
     joined = None
@@ -164,14 +167,27 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
 
 def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:
     rule = all_rules()[waiting.finding.code]
+    path = waiting.finding.path
     try:
         finding = settled(waiting, project)
         if finding is None or rule.settler is None:
             return finding
-        return rule.settler(finding, waiting.needs, project)
+        settle = partial(rule.settler, finding, waiting.needs, project)
+        if not rule.plugin:
+            return settle()
+        kept, printed = contained(rule.label, settle)
+        if printed:
+            message = f"{rule.label} printed `{printed}`; a rule prints nothing"
+            diagnostics.append(Diagnostic(path, message, kind="rule"))
+        return kept
+    except PluginError as error:
+        if debugging():
+            raise
+        diagnostics.append(Diagnostic(path, f"{error} while joining files", kind="rule"))
+        return None
     except Exception as error:
         if debugging():
             raise
         message = f"{rule.code} crashed while joining files ({type(error).__name__}: {error})"
-        diagnostics.append(Diagnostic(waiting.finding.path, message, kind="rule"))
+        diagnostics.append(Diagnostic(path, message, kind="rule"))
         return None

@@ -109,6 +109,8 @@ class Rule:
     checks: list[tuple[tuple[type[cst.CSTNode], ...], NodeCheck]] = field(default_factory=list)
     module_checks: list[NodeCheck] = field(default_factory=list)
     suppression_checks: list[NodeCheck] = field(default_factory=list)
+    plugin: str = field(default="", init=False)
+    """The name of the plugin that it is from; empty if torchlint brings it."""
     settler: Callable[[Finding, Mapping[str, Value], Project], Finding | None] | None = None
     candidate: Callable[[bytes], bool] | None = None
     enough: str = ""
@@ -181,6 +183,11 @@ class Rule:
         self.candidate = candidate  # type: ignore[assignment]
         self.enough = unless
         return candidate
+
+    @property
+    def label(self) -> str:
+        """Its code, with the plugin that it is from: `HOUSE1 of the plugin `house``."""
+        return f"{self.code} of the plugin `{self.plugin}`" if self.plugin else self.code
 
     @property
     def about_hot_code(self) -> bool:
