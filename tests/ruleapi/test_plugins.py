@@ -50,7 +50,10 @@ LOADED = {
         "has a rule HOUSE1 item-in-step-loop, and there is TL201 item-in-step-loop already",
     ),
     "a code that is none": (RULE.replace("HOUSE1", "a\\nb"), "has a rule 'a\\nb'"),
-    "a trigger that is no pattern": (RULE.replace('torch",', '(",'), "has a rule HOUSE1 whose triggers are no patterns"),
+    "a trigger that is no pattern": (
+        RULE.replace('torch",', '(",'),
+        "has a rule HOUSE1 whose triggers are no patterns",
+    ),
 }
 CHECKED = {
     "it ends the process": (f"{CALL}import sys; sys.exit(0)", "tried to end torchlint"),
