@@ -42,7 +42,7 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
         link.survey(anchor={"kind": "backward", "index": 2}, words="backward", steps=30,
                     step_s=0.25, times=[1, 0.25], warm=4, counts={"optimizer": [1, 2], "loader": 5},
                     lanes={"data": [0.5], "other": [0.1, 0.2]}, exercised=["F1:0"],
-                    served=["/b.py", "/a.py"], compiled=True, memory_mb=12.5, device="cuda",
+                    served=["/b.py", "/a.py"], files=["/c.py", "/a.py"], compiled=True, memory_mb=12.5, device="cuda",
                     gpu_name="H200", gpu_mb=700.5, gpu_free_mb=9000.0,
                     exercise_known=False)
         link.wait()
@@ -67,6 +67,7 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
         exercised=frozenset({"F1:0"}),
         exercise_known=False,
         served=("/a.py", "/b.py"),
+        files=("/a.py", "/c.py"),
         compiled=True,
         memory_mb=12.5,
         device="cuda",

@@ -49,6 +49,7 @@ class Survey:
         exercised: ids of the places that ran, in any process.
         exercise_known: a place that is not among them did not run.
         served: real paths of the sources that were served, to any process.
+        files: real paths of the Python files of the project that any process had loaded.
         compiled: `torch.compile` compiled something.
         memory_mb: the highest peak of any process in main memory.
         device: `cpu` or `cuda`.
@@ -83,6 +84,7 @@ class Survey:
     start_s: float
     network: Network = _NO_NETWORK
     ahead: int = 0
+    files: tuple[str, ...] = ()
 
 
 def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
@@ -175,7 +177,8 @@ def _merged(heard: Mapping[Peer, Message], folder: str, spent_s: float) -> Surve
         lanes={name: lanes.numbers(name) if lanes else () for name in _LANES},
         exercised=noted(folder).union(*(each.texts("exercised") for each in every)),
         exercise_known=all(each.flag("exercise_known") for each in every),
-        served=tuple(sorted({path for each in every for path in each.texts("served")})),
+        served=_joined(every, "served"),
+        files=_joined(every, "files"),
         compiled=any(each.flag("compiled") for each in every),
         memory_mb=max(each.number("memory_mb") for each in stepping),
         device=first.text("device"),
@@ -186,6 +189,10 @@ def _merged(heard: Mapping[Peer, Message], folder: str, spent_s: float) -> Surve
         ahead=max(each.integer("ahead", 0) for each in stepping),
         start_s=max(0.0, spent_s - sum(first.numbers("times"))),
     )
+
+
+def _joined(messages: Sequence[Message], key: str) -> tuple[str, ...]:
+    return tuple(sorted({text for message in messages for text in message.texts(key)}))
 
 
 def _known(messages: Sequence[Message], key: str) -> list[float]:

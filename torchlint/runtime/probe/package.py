@@ -6,6 +6,7 @@ import os
 
 _ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
+_OURS = os.path.join(os.path.realpath(_ROOT), "")
 _INSTALLED = {"site-packages", "dist-packages"}
 
 LOAD = f"""\
@@ -17,6 +18,15 @@ if "torchlint" not in sys.modules:
     spec.loader.exec_module(sys.modules["torchlint"])
 """
 """Python that does it, and leaves `sys.path` as it is."""
+
+
+def is_ours(path: str) -> bool:
+    """Whether a file is one of torchlint, in whose own checkout a script may lie.
+
+    Args:
+        path: a real one.
+    """
+    return path.startswith(_OURS)
 
 
 def is_installed(path: str) -> bool:

@@ -272,6 +272,59 @@ def test_a_training_script_is_surveyed(run_probe: RunProbe, write: Write) -> Non
         assert all(part > 0 for part in parts)
 
 
+LOADERS = """
+    import importlib, os, runpy, sys, torch
+    from importlib.machinery import SourceFileLoader
+    from importlib.util import module_from_spec, spec_from_file_location
+    from types import ModuleType
+    import plain
+    sys.path.insert(0, "lib")
+    importlib.import_module("on_the_path")
+    spec = spec_from_file_location("by_path", "plugins/by_path.py")
+    spec.loader.exec_module(module_from_spec(spec))
+    SourceFileLoader("settings", "configs/settings.py").exec_module(ModuleType("settings"))
+    os.chdir("outputs")
+    runpy.run_path("../launched.py")
+"""
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_every_file_of_the_project_that_was_loaded_is_told(
+    run_probe: RunProbe, write: Write, *, fresh: bool
+) -> None:
+    write(
+        {
+            "plain.py": "",
+            "lib/on_the_path.py": "",
+            "plugins/by_path.py": "",
+            "plugins/other.py": "",
+            "configs/settings.py": "",
+            "outputs/log.txt": "",
+            "venv/lib/site-packages/installed.py": "",
+            "launched.py": """
+                import sys, torch
+                sys.path.insert(0, "../venv/lib/site-packages")
+                import installed
+                weight = torch.nn.Parameter(torch.randn(8))
+                optimizer = torch.optim.SGD([weight], lr=0.1)
+                while True:
+                    weight.sum().backward()
+                    optimizer.step()
+            """,
+        }
+    )
+    seen = survey(run_probe, write, LOADERS, fresh=fresh, steps=3)
+    here = os.path.commonpath(seen["files"])
+    assert [os.path.relpath(path, here) for path in seen["files"]] == [
+        "configs/settings.py",
+        "launched.py",
+        "lib/on_the_path.py",
+        "plain.py",
+        "plugins/by_path.py",
+        "train.py",
+    ]
+
+
 GAN = """
     import torch
     G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)

@@ -13,6 +13,7 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.script import served_sources
+from torchlint.runtime.probe.script.loaded_files import loaded_files
 from torchlint.runtime.probe.steps import events, executed_lines, loader_iterators, step_times
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
 from torchlint.runtime.probe.steps.clock import MEGABYTE, is_capturing, peak_memory_mb
@@ -183,6 +184,7 @@ class Surveyor:
             "exercised": sorted(self._watch.seen),
             "exercise_known": self._watch.complete and not private.compiled_frames(),
             "served": served_sources.served(),
+            "files": loaded_files(self._settings.project),
             "compiled": bool(private.compiled_frames()),
             "ahead": self._ahead,
             **self._device(),

@@ -4,15 +4,13 @@ an epoch, in an evaluation, or when a schedule changes the learning rate."""
 from __future__ import annotations
 
 import gc
-import os
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from torchlint.runtime.probe.package import is_installed
+from torchlint.runtime.probe.script.loaded_files import loaded_files
 from torchlint.runtime.probe.steps.interpose import replace, shielded
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
     Function = Callable[..., Any]
 
-_MOST_FILES = 2000
 _MOST_DATASETS = 64
 
 
@@ -64,7 +61,7 @@ class Reached:
             "batches": most.batches if most else None,
             "schedules": sorted(_idle_schedules()),
             "evaluates": self._evaluates,
-            "files": self._files(),
+            "files": loaded_files(self._project),
         }
 
     def _begins(self, loader: Any, *_: object) -> None:
@@ -80,19 +77,6 @@ class Reached:
         # A teacher or a frozen backbone is put there once and for all.
         if not mode and any(each.requires_grad for each in module.parameters()):
             self._evaluates = True
-
-    def _files(self) -> list[str]:
-        inside = os.path.join(self._project, "")
-        found = set()
-        for module in list(sys.modules.values()):
-            name = getattr(module, "__file__", None)
-            if isinstance(name, str) and name.endswith(".py"):
-                with suppress(OSError, ValueError):
-                    path = os.path.realpath(name)
-                    own = path.startswith(inside) and not is_installed(path)
-                    if own and os.path.isfile(path):
-                        found.add(path)
-        return sorted(found)[:_MOST_FILES]
 
 
 def _before(plain: Function, listener: Function) -> Function:

@@ -37,6 +37,8 @@ class ServedSources:
         self._names = frozenset(map(os.path.basename, sources))
         self._journal = journal
         self.served: set[str] = set()
+        self.ran: set[str] = set()
+        """Absolute paths of all files that were run, served or not."""
 
     def key(self, path: object) -> str | None:
         """The real path under which `path` is served; None for a file that is left alone."""
@@ -56,6 +58,8 @@ class ServedSources:
 
     def serve(self, path: object) -> bytes | None:
         """What stands for `path`, for somebody who runs it."""
+        if isinstance(path, str):
+            self.ran.add(os.path.abspath(path))  # now: the script may change the folder
         key = self.key(path)
         if key is None:
             return None
@@ -72,6 +76,12 @@ _installed: ServedSources | None = None
 def served() -> list[str]:
     """Real paths of the changed files that this process, or one it was forked from, has run."""
     return sorted(_installed.served) if _installed is not None else []
+
+
+def ran() -> set[str]:
+    """Absolute paths of the files that this process, or one it was forked from, has run through
+    the import system, whatever it names them in `sys.modules`."""
+    return _installed.ran.copy() if _installed is not None else set()
 
 
 def install(settings: Settings) -> None:

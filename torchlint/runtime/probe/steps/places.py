@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from torchlint.runtime.probe.package import is_installed, is_ours
+
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
@@ -13,10 +15,6 @@ if TYPE_CHECKING:
 
 Place = tuple[str, int]
 """Real path of a file of the project, and a row."""
-
-_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_OURS = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)) + os.sep
-"""The folder of torchlint, in whose own checkout a script may lie."""
 
 
 class Places:
@@ -58,6 +56,5 @@ class Places:
         if path.startswith("<"):
             return None
         real = os.path.realpath(path)
-        if not real.startswith(self._root) or real.startswith(_OURS):
-            return None
-        return None if any(each in real for each in _LIBRARIES) else real
+        own = real.startswith(self._root) and not is_ours(real) and not is_installed(real)
+        return real if own else None

@@ -1,0 +1,32 @@
+"""Which files of the project a script has loaded, by whatever means it imports them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from torchlint.runtime.probe.package import is_installed, is_ours
+from torchlint.runtime.probe.script import served_sources
+
+_MOST_FILES = 2000
+
+
+def loaded_files(project: str) -> list[str]:
+    """Real paths of the Python files that the modules of this process were made of, also of those
+    that are loaded by their path and not among `sys.modules`.
+
+    Args:
+        project: real path of the tree whose files are the user's own.
+    """
+    inside = os.path.join(project, "")
+    found = set()
+    modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    for name in {*served_sources.ran(), *(each for each in modules if isinstance(each, str))}:
+        if name.endswith(".py"):
+            with suppress(OSError, ValueError):
+                path = os.path.realpath(name)
+                own = path.startswith(inside) and not is_installed(path) and not is_ours(path)
+                if own and os.path.isfile(path):
+                    found.add(path)
+    return sorted(found)[:_MOST_FILES]
