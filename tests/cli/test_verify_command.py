@@ -28,6 +28,14 @@ from torchlint.verify.result import (
     Verdict,
 )
 
+PATCH = """\
+--- a/train.py
++++ b/train.py
+@@ -1,2 +1,3 @@
+ import torch
++import os
+ from torch import nn
+"""
 SCRIPT = """\
 import torch
 from torch import nn
@@ -148,6 +156,41 @@ def test_the_fixes_of_what_the_script_imports_are_taken(torchlint, measuring, tr
     assert "broken.py" not in outcome.err
 
 
+def test_the_fixes_of_what_a_run_loads_besides_are_taken_once_it_is_known(
+    torchlint, measuring, train, here
+):
+    (here / "pyproject.toml").touch()
+    (here / "plugin.py").write_text(f"import beside\n{SCRIPT}")
+    (here / "beside.py").write_text("import torch\n(")
+    outcome = torchlint("verify", "train.py", "--select", "TL401")
+    changes = measuring.asked[0][1]
+    assert changes.with_loaded([str(train)]).ids == ("TL401:train.py",)
+    loaded = [str(train), str(here / "plugin.py")]
+    assert changes.with_loaded(loaded).ids == ("TL401:plugin.py", "TL401:train.py")
+    assert changes.with_loaded(loaded).ids == ("TL401:plugin.py", "TL401:train.py")
+    assert "beside.py" not in outcome.err
+
+
+@pytest.mark.parametrize("imported", ["", "import vendored\n"])
+def test_what_the_configuration_excludes_has_no_fix_because_it_is_loaded(
+    torchlint, measuring, train, here, imported
+):
+    train.write_text(imported + SCRIPT)
+    (here / "vendored.py").write_text(SCRIPT)
+    (here / "torchlint.toml").write_text('exclude = ["vendored.py"]\n')
+    torchlint("verify", "train.py")
+    changes = measuring.asked[0][1]
+    assert changes.with_loaded([str(here / "vendored.py")]).ids == ("TL401:train.py",)
+
+
+@pytest.mark.parametrize("other", [("--against", "train.py"), ("--with", "my.patch")])
+def test_what_a_user_gives_to_compare_stays_what_it_is(torchlint, measuring, train, here, other):
+    (here / "my.patch").write_text(PATCH)
+    torchlint("verify", "train.py", *other)
+    changes = measuring.asked[0][1]
+    assert changes.with_loaded([str(train)]) == changes
+
+
 @pytest.mark.parametrize("command", ["verify", "fix --verified"])
 def test_the_budget_begins_with_the_command(torchlint, measuring, train, monkeypatch, command):
     times = iter(range(100, 1000, 100))
@@ -161,10 +204,10 @@ def test_reading_the_program_is_told_of(torchlint, measuring, train):
 
 
 @pytest.mark.parametrize("words", [("--safe-only",), ("--ignore", "TL401"), ("--select", "TL101")])
-def test_without_a_fix_it_says_that_the_script_runs_once(torchlint, measuring, train, words):
+def test_without_a_fix_it_says_what_the_script_is_run_for(torchlint, measuring, train, words):
     outcome = torchlint("verify", "train.py", *words, "--json", "out.json")
     assert outcome.code == 0
-    assert "There is no fix to verify; verify executes `train.py` once" in outcome.err
+    assert "no fix to verify yet; verify executes `train.py` for a few seconds" in outcome.err
     assert measuring.asked[0][1].ids == ()
     assert (train.parent / "out.json").exists()
 
@@ -240,9 +283,7 @@ def test_another_script_replaces_the_fixes(torchlint, measuring, train):
 
 
 def test_a_patch_replaces_the_fixes(torchlint, measuring, train, here):
-    (here / "my.patch").write_text(
-        "--- a/train.py\n+++ b/train.py\n@@ -1,2 +1,3 @@\n import torch\n+import os\n from torch import nn\n"
-    )
+    (here / "my.patch").write_text(PATCH)
     torchlint("verify", "train.py", "--with", "my.patch")
     changes = measuring.asked[0][1]
     assert [after for _, after in changes.patched.values()] == [
@@ -425,7 +466,30 @@ def test_a_finished_verification_is_not_run_again(torchlint, measuring, train, h
     assert "compared over 30 steps; not reached: evaluation (train.py:3)." in outcome.err
     again = torchlint("fix", "--verified", "train.py", "--from", "v.json")
     assert again.code == 0
-    assert "There is no fix to verify" in again.err
+    assert "There is no fix; nothing is changed." in again.err
+
+
+def test_a_finished_verification_of_no_fix_gives_its_exit_code(torchlint, measuring, train):
+    measuring.exit = 4
+    torchlint("verify", "train.py", "--ignore", "TL401", "--json", "v.json")
+    words = ("--ignore", "TL401", "--from", "v.json")
+    assert torchlint("fix", "--verified", "train.py", *words).code == 4
+
+
+def test_fixes_of_what_only_the_run_has_shown_are_made(
+    torchlint, measuring, train, here, monkeypatch
+):
+    train.write_text("")
+    (here / "plugin.py").write_text(SCRIPT)
+
+    def widened(request: Any, changes: Any, watcher: Any) -> Result:
+        loaded = [str(train), str(here / "plugin.py")]
+        return measuring.verify(request, changes.with_loaded(loaded), watcher)
+
+    monkeypatch.setattr(session, "verify", widened)
+    outcome = torchlint("fix", "--verified", "train.py", "--apply")
+    assert outcome.code == 0, outcome.err
+    assert "optimizer.zero_grad()\n" in (here / "plugin.py").read_text()
 
 
 def test_what_proves_nothing_exits_as_the_verification_did(torchlint, measuring, train, here):

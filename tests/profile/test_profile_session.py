@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.conftest import MakeFinding
     from torchlint.profile.result import Profile
     from torchlint.runtime.run import Job
+    from torchlint.verify.compared.fix_lines import Watched
 
     Profiled = Callable[..., tuple[Profile, dict[str, Job]]]
 
@@ -71,11 +74,12 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
         found: dict[str, dict[str, Any]] | None = None,
         only: tuple[str, ...] = (),
         saved: dict[str, Any] | None = None,
+        more: session.Search | None = None,
     ) -> tuple[Profile, dict[str, Job]]:
         saying.update(found or {})
         altered.update(saved or {})
         request = Request(script("train.py", ()))
-        return session.profile(request, only, (), Silent()), jobs
+        return session.profile(request, only, (), Silent(), None, more), jobs
 
     return profile
 
@@ -145,3 +149,26 @@ def test_what_could_not_be_changed_is_named_and_nothing_is_said_of_it(
     assert result.findings == ()
     assert f"input, one batch again and again ({why})" in result.not_measured
     assert result.exit == 0
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_findings_in_a_file_that_only_a_run_shows_are_watched_as_well(
+    profiled: Profiled, make_finding: MakeFinding, monkeypatch: pytest.MonkeyPatch, *, loads: bool
+) -> None:
+    plugin = make_finding("plugin.py", 3)
+    watched = []
+
+    def look(places: Watched) -> SimpleNamespace:
+        watched.append([os.path.basename(path) for path in places])
+        ran = {place.id for each in places.values() for place in each}
+        files = (os.path.abspath("plugin.py"),) if loads else ()
+        seen = survey(files=files, exercised=frozenset(ran))
+        return SimpleNamespace(original=seen, anchor=seen.anchor)
+
+    monkeypatch.setattr(session, "Looker", lambda *_: SimpleNamespace(look_at_original=look))
+    result, _ = profiled(
+        more=lambda files: (plugin,) if os.path.abspath("plugin.py") in files else ()
+    )
+    assert watched == ([[], ["plugin.py"]] if loads else [[]])
+    told = [(each.path, each.row, each.status) for each in result.static]
+    assert told == ([("plugin.py", 3, "ran")] if loads else [])

@@ -63,7 +63,7 @@ def files_of() -> Callable[[str], set[str]]:
             Target(path, Selection(("ALL",)), (2, 13), each.encode())
             for path, each in texts.items()
         ]
-        return {target.path for target in program_files("train.py", targets)}
+        return {target.path for target in program_files(["train.py"], targets)}
 
     return found
 
@@ -81,4 +81,13 @@ def test_a_program_is_what_its_script_imports(
 
 def test_a_script_that_is_not_among_the_files_is_no_program() -> None:
     targets = [Target("other.py", Selection(("ALL",)), (2, 13), b"import torch")]
-    assert program_files("train.py", targets) == []
+    assert program_files(["train.py"], targets) == []
+
+
+def test_a_file_that_a_run_has_loaded_brings_what_it_imports() -> None:
+    texts = {"train.py": "", "plugin.py": "import beside", "beside.py": "", "other.py": ""}
+    targets = [
+        Target(path, Selection(("ALL",)), (2, 13), text.encode()) for path, text in texts.items()
+    ]
+    found = program_files(["train.py", "plugin.py"], targets)
+    assert [target.path for target in found] == ["train.py", "plugin.py", "beside.py"]

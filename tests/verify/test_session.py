@@ -1,13 +1,113 @@
-"""What a reader has to know about how it was measured."""
+"""How often a program is looked at, and what a reader has to know about how it was measured."""
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import pytest
 
+from tests.profile.conftest import survey
+from torchlint.config.settings import Selection
+from torchlint.engine.tiers import Wanted
 from torchlint.finding import Applicability, Finding, Fix, Position, Tier
+from torchlint.project.target import Target
+from torchlint.ruleapi.registry import all_rules
+from torchlint.runtime.program import script
+from torchlint.verify import session
+from torchlint.verify.compared.changes import Changes
+from torchlint.verify.compared.measured_fixes import find_fixes
+from torchlint.verify.first_look import FirstLook
+from torchlint.verify.request import Request
 from torchlint.verify.session import remarks, some, without_a_fix
+
+TRAINS = """\
+import torch
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in batches:
+    optimizer.zero_grad(set_to_none=False)
+    model(batch).mean().backward()
+    optimizer.step()
+"""
+
+
+class Looks:
+    """Verifications of a script that loads `loaded`; no line of a fix runs. `looks` has the fixes
+    of each look."""
+
+    def __init__(self, folder):
+        self.loaded = ["train.py"]
+        self.looks = []
+        self.unsafe = True
+        self._folder = folder
+
+    def looker(self, _request, changes, *_):
+        def look(*_):
+            self.looks.append(changes.ids)
+            paths = tuple(str(self._folder / name) for name in self.loaded)
+            seen = survey(files=paths, served=paths)
+            return FirstLook(seen, seen)
+
+        return SimpleNamespace(look=look, look_at_original=look)
+
+    def fixes(self, loaded=()):
+        return find_fixes(
+            [
+                Target(name, Selection(("TL401",)), (2, 13))
+                for name in sorted({"train.py", *map(os.path.basename, loaded)})
+            ],
+            all_rules(),
+            unsafe=self.unsafe,
+            wanted=Wanted(),
+        )
+
+    def verify(self):
+        program = script("train.py", ())
+        silent = SimpleNamespace(stage=lambda *_, **__: None)
+        changes = Changes(program, self.fixes(), more=self.fixes)
+        return session.verify(Request(program), changes, silent)
+
+
+@pytest.fixture
+def looks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("train.py", ""), ("plugin.py", TRAINS), ("words.py", "")):
+        (tmp_path / name).write_text(text)
+    found = Looks(tmp_path)
+    monkeypatch.setattr(session, "Looker", found.looker)
+    return found
+
+
+def test_fixes_in_a_file_that_only_a_run_shows_are_no_less_fixes(looks):
+    looks.loaded.append("plugin.py")
+    result = looks.verify()
+    assert looks.looks == [(), ("TL401:plugin.py",)]
+    assert result.summary == "None of the fixed lines ran, so there is nothing to measure."
+    assert [fix.id for fix in result.fixes] == ["TL401:plugin.py"]
+    assert set(result.sources) == {"train.py", "plugin.py"}
+
+
+def test_they_join_those_that_were_known(looks, tmp_path):
+    (tmp_path / "train.py").write_text(TRAINS)
+    looks.loaded.append("plugin.py")
+    looks.verify()
+    assert looks.looks == [("TL401:train.py",), ("TL401:plugin.py", "TL401:train.py")]
+
+
+@pytest.mark.parametrize("text", ["", TRAINS])
+def test_a_file_without_a_fix_takes_no_second_look(looks, tmp_path, text):
+    (tmp_path / "train.py").write_text(text)
+    looks.loaded.append("words.py")
+    assert looks.verify().summary.startswith("None of the" if text else "There is no fix to verify")
+    assert len(looks.looks) == 1
+
+
+def test_what_has_no_fix_in_a_file_that_a_run_shows_says_why(looks):
+    looks.unsafe = False
+    looks.loaded.append("plugin.py")
+    (note,) = looks.verify().notes
+    assert "TL401 zero-grad-keeps-tensors at plugin.py:4 has no fix: its fix is not safe" in note
+    assert len(looks.looks) == 1
 
 
 def rounds(unsteady=0, runs=12, *, one_at_a_time=False, throttled=0, clash=""):

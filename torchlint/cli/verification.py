@@ -7,31 +7,24 @@ import shlex
 import shutil
 import sys
 import time
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from torchlint.cli.launching import AGREED, processes_on_a_node, spread_from
-from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
-from torchlint.cli.resources import pool_from
-from torchlint.cli.targets import plan_from
+from torchlint.cli.printing import paint_for, print_lines
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from torchlint.cli.options import Options
-    from torchlint.finding import Finding
-    from torchlint.project.target import Target
     from torchlint.report.verify.progress import Progress
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.compared.measured_fixes import Fixes
     from torchlint.verify.request import Request
     from torchlint.verify.result import Result
-    from torchlint.workers.pool import Pool
 
 _T = TypeVar("_T")
 _MOST_INPUT = 1 << 26
@@ -68,51 +61,6 @@ def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
     return checked(lambda: program.script(arguments[0], arguments[1:]))
 
 
-def fixes_of(program: Program, options: Options, progress: Progress, *, unsafe: bool) -> Fixes:
-    """The fixes in the files that a program runs."""
-    from torchlint.ruleapi.registry import all_rules
-    from torchlint.verify.compared.measured_fixes import find_fixes
-
-    targets = _files_of(program, options, progress)
-    with _pool(options) as pool:
-        fixes = find_fixes(
-            targets,
-            all_rules(),
-            unsafe=unsafe,
-            wanted=options.wanted,
-            pool=pool,
-            progress=progress.step,
-        )
-    progress.done()
-    print_diagnostics(fixes.diagnostics)
-    return fixes
-
-
-def _files_of(program: Program, options: Options, progress: Progress) -> list[Target]:
-    """The script and what it imports of its project."""
-    from torchlint.project.program_files import program_files
-
-    progress.stage(f"Reading {os.path.relpath(program.file)} and what it imports")
-    plan = plan_from((os.path.relpath(program.root), os.path.relpath(program.file)), options)
-    targets = [target for target in plan.targets if not target.is_notebook]
-    start = (each.path for each in targets if os.path.realpath(each.path) == program.file)
-    found = program_files(next(start, ""), targets)
-    kept = {target.path for target in found}
-    progress.done()
-    print_diagnostics(each for each in plan.diagnostics if each.path in kept)
-    return found
-
-
-@contextmanager
-def _pool(options: Options) -> Iterator[Pool]:
-    """Processes that are gone before anything is measured."""
-    pool = pool_from(options)
-    try:
-        yield pool
-    finally:
-        pool.close()
-
-
 def changes_from(
     program: Program, options: Options, given: Mapping[str, object], progress: Progress
 ) -> Changes:
@@ -132,7 +80,10 @@ def changes_from(
         return Changes(program, patched=checked(lambda: patched(str(patch), program.root)))
     if other:
         return Changes(program, other=checked(lambda: script(str(other), program.argv)))
-    return Changes(program, fixes_of(program, options, progress, unsafe=not given["safe_only"]))
+    from torchlint.cli.program_check import ProgramCheck
+
+    check = ProgramCheck(program, options, progress, unsafe=not given["safe_only"])
+    return Changes(program, check.fixes(), more=check.fixes)
 
 
 def request_from(program: Program, options: Mapping[str, Any], begun: float) -> Request:
@@ -179,20 +130,6 @@ def request_for(program: Program, options: Mapping[str, Any], begun: float) -> R
     )
 
 
-def static_findings(program: Program, options: Options, progress: Progress) -> tuple[Finding, ...]:
-    """What `check` finds in the files that a program runs, hints included."""
-    from torchlint.engine.check import check
-    from torchlint.engine.tiers import Wanted, choose
-
-    targets = _files_of(program, options, progress)
-    with _pool(options) as pool:
-        report = check(targets, pool=pool, progress=progress.step)
-    progress.done()
-    print_diagnostics(report.diagnostics)
-    wanted = Wanted(hints=True, pedantic=options.wanted.pedantic)
-    return tuple(choose(report.findings, targets, wanted).findings)
-
-
 def _standard_input() -> bytes | None:
     """What a file or a pipe has for the script, which runs many times; None from a terminal, or if
     a pipe does not end soon."""
@@ -228,8 +165,8 @@ def run(request: Request, changes: Changes, progress: Progress, *, yes: bool) ->
     if changes.fixes is not None and not changes.ids:
         words = shlex.join(changes.program.words)
         sentence = (
-            f"There is no fix to verify; verify executes `{words}` once, for a few seconds, to see "
-            "where its step goes."
+            f"There is no fix to verify yet; verify executes `{words}` for a few seconds, to see "
+            "where its step goes, and many times if it loads other files that have fixes."
         )
         waited_s = consent(sentence, yes=yes)
     else:

@@ -53,8 +53,11 @@ if TYPE_CHECKING:
     from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.survey import Survey
+    from torchlint.verify.first_look import FirstLook
     from torchlint.verify.request import Request
     from torchlint.verify.result import DeclaredPlan
+
+    Search = Callable[[Collection[str]], Sequence[Finding]]
 
 _OUT_OF_TIME: Final = 7
 _BY_CTRL_C: Final = 130
@@ -77,6 +80,7 @@ def profile(
     static: Sequence[Finding],
     watcher: Watcher,
     wished: Wish | None = None,
+    more: Search | None = None,
 ) -> Profile:
     """Run the program several times, each time for some steps, and say what its step waits for.
 
@@ -86,13 +90,14 @@ def profile(
 
     Args:
         only: names of `plan.NAMES`; all if it is empty.
-        static: what `check` finds in the project, hints included.
+        static: what `check` finds in the program, hints included.
         wished: values to time the step with, instead of the runs that watch it.
+        more: gives `static` with what is found in files that a run has loaded, by their real paths.
     """
     begun = request.begun
     deadline = None if request.budget_s is None else begun + request.budget_s
     with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
-        session = _Session(request, only, static, watcher, workspace, wished, stack)
+        session = _Session(request, only, static, watcher, workspace, wished, more, stack)
         try:
             session.run()
         except VerifyError as error:
@@ -135,11 +140,13 @@ class _Session:
         watcher: Watcher,
         workspace: Workspace,
         wished: Wish | None,
+        more: Search | None,
         stack: ExitStack,
     ) -> None:
         self._request = request
         self._wished = wished
         self._only = only
+        self._more = more
         self._static = static
         self._watcher = watcher
         self._workspace = workspace
@@ -153,9 +160,8 @@ class _Session:
     def run(self) -> None:
         nodes = gathered(self._request, self._workspace, self._stack, self._watcher)
         self._jobs = Jobs(self._request, self._changes, self._workspace, self._sandbox, nodes=nodes)
-        self._watcher.stage("Looking at the program")
         looker = Looker(self._request, self._changes, self._jobs, self._workspace)
-        look = looker.look_at_original(_places(self._static))
+        look = self._look(looker)
         seen = self._found.seen = look.original
         declared = declare(self._request, seen, ())
         planned = self._found.plan = plan(
@@ -178,12 +184,24 @@ class _Session:
             self._sweep(self._wished, look.anchor, declared)
             return
         for each in planned.diagnostics:
-            self._look(each, planned, declared)
+            self._run(each, planned, declared)
         for each, is_needed in _ONLY_WHERE:
             if self._is_so(is_needed):
-                self._look(each, planned, declared)
+                self._run(each, planned, declared)
 
-    def _look(self, run: Diagnostic, planned: Plan, declared: DeclaredPlan) -> None:
+    def _look(self, looker: Looker) -> FirstLook:
+        """A first look, and another one if there are findings in files that only a run shows: their
+        lines were not watched."""
+        self._watcher.stage("Looking at the program")
+        look = looker.look_at_original(_places(self._static))
+        found = self._static if self._more is None else self._more(look.original.files)
+        if found == self._static:
+            return look
+        self._static = found
+        self._watcher.stage("Looking at it again, with what is found in the files that it loads")
+        return looker.look_at_original(_places(found))
+
+    def _run(self, run: Diagnostic, planned: Plan, declared: DeclaredPlan) -> None:
         """One run, or two in turns; if it fails, the others still tell something."""
         self._watcher.stage(f"{'Timing' if run.alters else 'Watching'} {run.about}")
         try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _BY_NAME: Final = re.compile(rb"\b(?:import_module|__import__)\(\s*[fF]?([\"'])([\w.]{1,200})(\1)?")
 
 
-def program_files(start: str, targets: Iterable[Target]) -> list[Target]:
+def program_files(starts: Iterable[str], targets: Iterable[Target]) -> list[Target]:
     """The files that a script may run, in the order of `targets`, from their text alone.
 
     They are the script, all that it imports, directly or indirectly, and the packages around
@@ -26,12 +26,12 @@ def program_files(start: str, targets: Iterable[Target]) -> list[Target]:
     `import_module(f"models.{name}")` may be each file of `models`.
 
     Args:
-        start: the path of the script, as its target has it.
+        starts: the path of the script, as its target has it, and of files that it is known to run.
         targets: the files of the project.
     """
     by_path = {target.path: target for target in targets}
     locator = Locator(by_path)
-    found = {start} if start in by_path else set[str]()
+    found = by_path.keys() & starts
     stack = list(found)
     while stack:
         path = stack.pop()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.finding import Finding
+    from torchlint.runtime.nodes.nodes import Nodes
     from torchlint.verify.budget import Layout
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.first_look import FirstLook
@@ -122,20 +123,20 @@ class _Session:
         self._stack = stack
         self._sandbox = sandbox_for(request, workspace)
         self._jobs = Jobs(request, changes, workspace, self._sandbox)
-        self._notes: list[str] = list(changes.fixes.left_out) if changes.fixes else []
+        self._notes: list[str] = []
         self._found = _Found()
 
     def run(self) -> None:
         nodes = gathered(self._request, self._workspace, self._stack, self._watcher)
-        self._jobs = Jobs(self._request, self._changes, self._workspace, self._sandbox, nodes=nodes)
-        self._watcher.stage("Looking at the program", of=None)
-        looker = Looker(self._request, self._changes, self._jobs, self._workspace)
+        look = self._look("Looking at the program", nodes)
+        known = self._changes.each_fix
+        self._changes = self._changes.with_loaded(look.original.files)
+        if self._changes.each_fix != known:
+            look = self._look("Looking at it again, with the fixes of what it loads", nodes)
         if self._changes.fixes is not None and not self._changes.ids:
-            self._found.look = looker.look_at_original()
             self._notes += without_a_fix(self._changes.fixes.unfixed, self._changes.program.file)
             self.fail(_NO_FIX, 0)
             return
-        look = self._found.look = looker.look()
         measured = self._measured(look)
         unseen = self._not_imported(look)
         if unseen:
@@ -179,6 +180,15 @@ class _Session:
             progress=self._watcher.step,
         )
 
+    def _look(self, stage: str, nodes: Nodes | None) -> FirstLook:
+        """A first look at the program, and at the changed one if there is one."""
+        self._jobs = Jobs(self._request, self._changes, self._workspace, self._sandbox, nodes=nodes)
+        self._watcher.stage(stage)
+        looker = Looker(self._request, self._changes, self._jobs, self._workspace)
+        alone = self._changes.fixes is not None and not self._changes.ids
+        look = self._found.look = looker.look_at_original() if alone else looker.look()
+        return look
+
     def fail(self, message: str, code: int) -> None:
         """End early: what is known stays."""
         self._found.summary, self._found.code = message, code
@@ -219,7 +229,7 @@ class _Session:
             fixes=fixes,
             exit=code,
             summary=summary,
-            notes=(*self._notes, *(remarks(rounds) if rounds else ())),
+            notes=(*self._left_out(), *self._notes, *(remarks(rounds) if rounds else ())),
             unreached=self._unreached(),
             side_effects=collect(self._workspace.folders(), self._changes.program.root),
             strips=rounds.strips() if rounds else (),
@@ -228,11 +238,15 @@ class _Session:
             sources=digests(self._files()),
         )
 
+    def _left_out(self) -> tuple[str, ...]:
+        return self._changes.fixes.left_out if self._changes.fixes else ()
+
     def _files(self) -> list[str]:
         """The Python files of the project that the original runs, as far as is known."""
-        fixes, recorder = self._changes.fixes, self._found.recorder
+        fixes, recorder, look = self._changes.fixes, self._found.recorder, self._found.look
         window = recorder.windows.get(ORIGINAL) if recorder else None
         found = {self._changes.program.file, *(window.files if window else ())}
+        found.update(look.original.files if look else ())
         return sorted({*(fixes.sources if fixes else ()), *map(os.path.relpath, found)})
 
     def _judged(self) -> tuple[Noise | None, Comparison | None, tuple[FixResult, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,6 @@ from torchlint.cli.printing import (
 )
 from torchlint.cli.verification import (
     checked,
-    fixes_of,
     print_result,
     program_from,
     require_packages,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torchlint.cli.options import Options
+    from torchlint.cli.program_check import ProgramCheck
     from torchlint.report.verify.progress import Progress
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.measured_fixes import Fixes
@@ -64,24 +65,23 @@ def fix_verified(
     if finished is None:
         require_packages()
     program = program_from(arguments, module)
+    from torchlint.cli.program_check import ProgramCheck
     from torchlint.report.verify.progress import Progress
     from torchlint.verify.request import Design, Request
 
     progress = Progress(sys.stderr)
-    fixes = fixes_of(program, options, progress, unsafe=True)
-    if not fixes.ids:
-        print_lines(["There is no fix to verify; nothing was run."], err=True)
-        raise click.exceptions.Exit(0)
+    check = ProgramCheck(program, options, progress)
     if finished is not None:
-        proven = _from_file(finished, program, fixes)
+        proven = _from_file(finished, program, check)
     else:
         design = Design(looks=given["pairs"])
         request = Request(program, budget_s=given["budget"], begun=begun, design=design)
-        proven = _measured(request, fixes, progress, yes=yes)
+        proven = _measured(request, check, progress, yes=yes)
     if not proven.ids:
-        print_lines(["No fix proved both faster and right; nothing is changed."], err=True)
+        what = "No fix proved both faster and right" if check.known.ids else "There is no fix"
+        print_lines([f"{what}; nothing is changed."], err=True)
         raise click.exceptions.Exit(proven.exit)
-    raise click.exceptions.Exit(_make(fixes, proven, apply=apply, show_fixes=show_fixes))
+    raise click.exceptions.Exit(_make(check.known, proven, apply=apply, show_fixes=show_fixes))
 
 
 class _Proven(NamedTuple):
@@ -92,20 +92,25 @@ class _Proven(NamedTuple):
     exit: int
 
 
-def _from_file(path: str, program: Program, fixes: Fixes) -> _Proven:
+def _from_file(path: str, program: Program, check: ProgramCheck) -> _Proven:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.finished import read_finished, require_current
 
     finished = checked(lambda: read_finished(path))
+    # Also those that only its run has shown.
+    fixes = check.fixes(list(map(os.path.realpath, finished.sources)))
+    if not fixes.ids:  # if there were some, they have been made
+        return _Proven((), "", 0 if finished.fixes else finished.exit)
     checked(lambda: require_current(finished, path, program, fixes))
     return _Proven(finished.proven(), coverage(finished.steps, finished.unreached), finished.exit)
 
 
-def _measured(request: Request, fixes: Fixes, progress: Progress, *, yes: bool) -> _Proven:
+def _measured(request: Request, check: ProgramCheck, progress: Progress, *, yes: bool) -> _Proven:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.compared.changes import Changes
 
-    result = run(request, Changes(request.program, fixes), progress, yes=yes)
+    changes = Changes(request.program, check.fixes(), more=check.fixes)
+    result = run(request, changes, progress, yes=yes)
     print_result(result, err=True)
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None

@@ -21,7 +21,6 @@ from torchlint.cli.verification import (
     program_from,
     request_for,
     require_packages,
-    static_findings,
 )
 
 if TYPE_CHECKING:
@@ -129,14 +128,16 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
         return consent(f"{said}, for a few seconds each.", yes=given["yes"])
 
     run_in_a_job(given, agree)
+    from torchlint.cli.program_check import ProgramCheck
     from torchlint.profile.session import profile
     from torchlint.report.profile.progress import Progress
 
     progress = Progress(sys.stderr)
-    static = static_findings(program, options, progress)
+    check = ProgramCheck(program, options, progress)
+    static = check.findings()
     request = request_for(program, given, begun + agree())
     with progress:
-        result = profile(request, given["only"], static, progress, given["sweep"])
+        result = profile(request, given["only"], static, progress, given["sweep"], check.findings)
     result = held(result)
     report(result, given)
     raise click.exceptions.Exit(result.exit)

@@ -13,28 +13,43 @@ from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.fix_lines import Watched
-    from torchlint.verify.compared.measured_fixes import Fixes
+    from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The changed program, and the ways to take it apart.
 
-    Either `fixes` is given, or `patched` (real path → bytes before and after), or `other`.
+    Either `fixes` is given, or `patched` (real path → bytes before and after), or `other`. `more`
+    gives the fixes with those of files that a run has loaded, by their real paths.
     """
 
     program: Program
     fixes: Fixes | None = None
     patched: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     other: Program | None = None
+    more: Callable[[Collection[str]], Fixes] | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
         return self.fixes.ids if self.fixes else ()
+
+    @property
+    def each_fix(self) -> tuple[MeasuredFix, ...]:
+        """All fixes; none of a patch or another script."""
+        return self.fixes.fixes if self.fixes else ()
+
+    def with_loaded(self, files: Collection[str]) -> Changes:
+        """With the fixes of files that a run has loaded.
+
+        Args:
+            files: real paths.
+        """
+        return self if self.more is None else replace(self, fixes=self.more(files))
 
     def of(self, ids: Collection[str]) -> Changes:
         """With these fixes only."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from torchlint.files.reading import Source
     from torchlint.finding import Diagnostic, Finding
+    from torchlint.memory.store import Store
     from torchlint.project.target import Target
     from torchlint.ruleapi.rule import Rule
     from torchlint.workers.pool import Pool
@@ -129,6 +130,7 @@ def find_fixes(
     wanted: Wanted,
     pool: Pool | None = None,
     progress: Callable[[int, int], None] | None = None,
+    store: Store | None = None,
 ) -> Fixes:
     """Check the project and gather its fixes, rule by rule and file by file.
 
@@ -137,7 +139,7 @@ def find_fixes(
         unsafe: also fixes that may change results or memory.
         wanted: which tiers of findings.
     """
-    report = check(targets, pool=pool, progress=progress)
+    report = check(targets, pool=pool, progress=progress, store=store)
     allowed = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe else set())
     found = [
         finding
