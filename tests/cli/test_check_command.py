@@ -317,3 +317,22 @@ def test_a_check_that_saw_no_step_or_left_a_file_out_says_so(torchlint: Run, her
     ]
     assert torchlint("check", "-q", "train.py").text == ""
     assert "sac.py" not in torchlint("check", ".").text
+
+
+BESIDE = "concise json github gitlab sarif junit rdjson html json,--statistics"
+WITHIN = "text grouped agent text,--statistics"
+
+
+@pytest.mark.parametrize("chosen", [*BESIDE.split(), *WITHIN.split()])
+def test_what_was_not_looked_at_is_told_once_with_every_format(
+    torchlint: Run, here: Path, chosen: str
+) -> None:
+    (here / "train.py").write_text("import torch\nimport sac\n")
+    (here / "sac.py").write_text("import torch\n")
+    words = ["check", "train.py", "--output-format", *chosen.split(",")]
+    outcome = torchlint(*words)
+    told = outcome.text if chosen in WITHIN.split() else outcome.err
+    assert (outcome.text + outcome.err).count("No training step was seen") == 1
+    assert told.count("No training step was seen") == told.count("`sac.py`, which") == 1
+    assert chosen == "agent" or told.count("\n") <= 3
+    assert torchlint(*words, "-q").err == ""

@@ -34,7 +34,7 @@ def found(torchlint: Run) -> Callable[..., list[str]]:
     """The places and codes of what is new."""
 
     def since(*words: str) -> list[str]:
-        outcome = torchlint("check", "--since", "main", "--output-format", "json", *words)
+        outcome = torchlint("check", "--since", "main", "--output-format", "json", "-q", *words)
         assert outcome.err == ""
         return [
             f"{each['filename']}:{each['location']['row']} {each['code']}"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Function = Callable[..., None]
 
+_CLOSED: Final = ("text", "grouped", "agent")
+"""Formats that end with what was not looked at."""
 _COUNTED: Final = ("text", "concise", "grouped", "json", "github")
 """Formats that `--statistics` goes with."""
 
@@ -75,19 +77,22 @@ class Checked:
     @property
     def closing(self) -> list[str]:
         """The lines that end a report on a terminal: what happened, and what was not looked at."""
-        return [] if self.quiet else [self.sentence, *self._not_seen()]
+        return [] if self.quiet else [self.sentence, *self.not_seen()]
 
-    def _not_seen(self) -> Iterator[str]:
-        from torchlint.report import summary
-
+    def not_seen(self) -> Iterator[str]:
+        """Sentences about what was not looked at, so that silence is not taken for an all-clear."""
         if self.stepless:
-            yield summary.STEPLESS
+            from torchlint.report.summary import STEPLESS
+
+            yield STEPLESS
         if any(target.named for target in self.targets):
             from torchlint.project.unchecked import unchecked
 
             left_out = unchecked(self.targets)
             if left_out is not None:
-                yield summary.not_checked(*left_out)
+                from torchlint.report.summary import not_checked
+
+                yield not_checked(*left_out)
 
 
 def report_options(command: Function) -> Function:
@@ -145,6 +150,8 @@ def report(
     lines = _statistics(checked, chosen) if statistics else _RENDERERS[chosen](checked, look)
     if output_file is None:
         print_lines(lines)
+        if not checked.quiet and chosen not in (("text",) if statistics else _CLOSED):
+            print_lines(checked.not_seen(), err=True)
         return
     write_report(output_file, "".join(f"{line}\n" for line in lines))
     print_lines(checked.closing)
