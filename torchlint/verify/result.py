@@ -134,6 +134,12 @@ class FixResult:
     diff: str = ""
 
     @property
+    def is_measured(self) -> bool:
+        """Whether anything is known of it apart from the others: its time or its numbers."""
+        known = [each for each in (self.alone, self.after) if each is not None]
+        return any(each.estimate is not None or each.numerics is not None for each in known)
+
+    @property
     def is_proven(self) -> bool:
         """Whether it is faster by itself, and computes the same numbers up to rounding."""
         numerics = self.alone.numerics

@@ -24,7 +24,7 @@ from tests.report.verify.sample_results import (
 from torchlint.report.verify import html as verify_html
 from torchlint.report.verify import json as verify_json
 from torchlint.runtime.sandbox.side_effects import SideEffect
-from torchlint.verify.result import Agreement, Noise, Result, Verdict
+from torchlint.verify.result import Agreement, Comparison, Noise, Result, Verdict
 
 
 def page(found: Result) -> Page:
@@ -105,6 +105,38 @@ def test_a_large_verification_stays_below_a_megabyte() -> None:
     assert len(verify_html.render(large).encode()) < 1_000_000
 
 
+def of_many(fixes: int) -> Result:
+    """One fix was measured, and so many were not."""
+    why = "none of its lines ran"
+    idle = Comparison(Verdict.NOT_EXERCISED, why=why)
+    paths = [f"models/part{number}.py" for number in range(fixes)]
+    others = [fix(9, Verdict.NOT_EXERCISED, None, path=path, alone=idle) for path in paths]
+    notes = tuple(f"The fix of TL103 at {path}:3 overlaps another fix." for path in paths)
+    whole = "".join(each.diff for each in others)
+    return result(fixes=(fix(1), *others), notes=notes, diff=whole)
+
+
+def test_fixes_that_were_not_measured_are_lines_behind_one_reason() -> None:
+    shown = page(of_many(20))
+    assert [tag for tag, _ in shown.elements].count("article") == 1
+    assert "NOT EXERCISED 20 fixes · none of its lines ran" in shown.text()
+    assert shown.text().count("dataloader-no-workers (unsafe) models/part") == 20
+    assert "TL109 in part11.py and 8 more): none of its lines ran" in shown.text()
+    opened = [attrs for tag, attrs in shown.elements if tag == "details" and "open" in attrs]
+    assert len(opened) == 1
+
+
+def test_what_is_shown_of_them_is_bounded_and_the_rest_is_counted() -> None:
+    def shown(found: Result) -> str:
+        return verify_html.render(found).partition('<script type="application/json"')[0]
+
+    many, more = shown(of_many(700)), shown(of_many(1400))
+    assert abs(len(more) - len(many)) < 100
+    assert "1300 more are in the JSON." in more
+    assert "1340 more notes are in the JSON." in more
+    test_links_lead_somewhere_and_ids_are_unique(of_many(700))
+
+
 def test_the_same_result_gives_the_same_page() -> None:
     assert verify_html.render(rich()) == verify_html.render(rich())
 
@@ -165,7 +197,7 @@ def test_the_charts_are_named_for_those_who_do_not_see_them() -> None:
 def test_what_scrolls_can_be_reached_by_keyboard() -> None:
     shown = page(rich())
     diffs = [attrs for tag, attrs in shown.elements if attrs.get("class") == "diff"]
-    assert len(diffs) == 8
+    assert len(diffs) == 8  # of 7 measured fixes and of all together
     assert all(attrs["tabindex"] == "0" and attrs["aria-label"] for attrs in diffs)
     assert all(attrs["tabindex"] == "0" for tag, attrs in shown.elements if tag == "pre")
 

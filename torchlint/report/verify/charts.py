@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -69,7 +70,8 @@ class Forest:
 
 
 def forest(result: Result) -> Forest:
-    """The original against itself, the whole change, and each fix alone and after the others."""
+    """The original against itself, the whole change, and each fix that was measured, alone and
+    after the others."""
     margin = result.plan.margin if result.plan else _MARGIN
     floor = result.aa.floor if result.aa and math.isfinite(result.aa.floor) else 0.0
     scale = ratio_scale(_ends(result), margin)
@@ -83,7 +85,7 @@ def forest(result: Result) -> Forest:
         colour = tone(result.total.verdict)
         rows.append(Row("total", _marks(scale, "total", colour, result.total.estimate, dots)))
         dots = []
-    for fix in result.fixes:
+    for fix in filter(attrgetter("is_measured"), result.fixes):
         alone = _marks(scale, "alone", tone(fix.alone.verdict), fix.alone.estimate, dots)
         rows.append(Row(fix.id, alone + _after(scale, fix.after)))
     return Forest(

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _TEMPLATE: Final = "report.html.jinja"
 _LINES: Final = 600
 _EFFECTS: Final = 60
+_NOTES: Final = 60
+_NAMED: Final = 12
+"""Fixes behind one reason."""
+_LISTED: Final = 100
+"""Fixes that were not measured, for one reason; a project may have hundreds."""
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
@@ -43,15 +48,23 @@ _CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
 def render(result: Result) -> str:
     """The page. All that comes from the program is escaped, and its hidden characters are shown."""
     template = _environment().get_template(_TEMPLATE)
+    measured = [fix for fix in result.fixes if fix.is_measured]
+    unmeasured = reasons.unmeasured(result)
+    listed = [fix for *_, fixes in unmeasured for fix in fixes[:_LISTED]]
     return template.render(
         result=result,
+        measured=measured,
+        unmeasured=unmeasured,
         forest=charts.forest(result),
         blocks=charts.blocks(result.strips),
         lanes=charts.lanes(result.lanes),
         raw=templates.embedded(document(result)),
         names=words.names(result),
-        anchors={fix.id: f"fix-{number}" for number, fix in enumerate(result.fixes, start=1)},
+        anchors={fix.id: f"fix-{number}" for number, fix in enumerate(measured + listed, start=1)},
         most_effects=_EFFECTS,
+        most_notes=_NOTES,
+        most_named=_NAMED,
+        most_listed=_LISTED,
     )
 
 

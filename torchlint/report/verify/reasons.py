@@ -13,7 +13,7 @@ from torchlint.verify.result import Agreement, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.verify.result import Comparison, Numerics, Result
+    from torchlint.verify.result import Comparison, FixResult, Numerics, Result
 
 MEANINGS: Final = {
     Verdict.CONFIRMED: "faster by more than the margin",
@@ -52,6 +52,15 @@ def reasons(result: Result) -> list[tuple[str, list[str], str]]:
             found.setdefault(key, []).append(fix.id)
     ordered = sorted(found, key=lambda key: key[0] not in _AGAINST)
     return [(word, found[word, why], why) for word, why in ordered]
+
+
+def unmeasured(result: Result) -> list[tuple[Verdict, str, list[FixResult]]]:
+    """The fixes that were not measured, by their verdict and the reason for it."""
+    found: dict[tuple[Verdict, str], list[FixResult]] = {}
+    for fix in result.fixes:
+        if not fix.is_measured:
+            found.setdefault((fix.alone.verdict, why_verdict(fix.alone)), []).append(fix)
+    return [(verdict, why, fixes) for (verdict, why), fixes in found.items()]
 
 
 def why_verdict(found: Comparison) -> str:
