@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from typing import Any
 
 import pytest
 
-from torchlint.cli import verification
+from torchlint.cli import program_check, verification
 from torchlint.files.reading import SourceError
+from torchlint.runtime.failures import OutOfTime
 from torchlint.verify import missing_packages as needs
 from torchlint.verify import session
 from torchlint.verify.finished import digests
@@ -164,10 +166,10 @@ def test_the_fixes_of_what_a_run_loads_besides_are_taken_once_it_is_known(
     (here / "beside.py").write_text("import torch\n(")
     outcome = torchlint("verify", "train.py", "--select", "TL401")
     changes = measuring.asked[0][1]
-    assert changes.with_loaded([str(train)]).ids == ("TL401:train.py",)
+    assert changes.with_loaded([str(train)], None).ids == ("TL401:train.py",)
     loaded = [str(train), str(here / "plugin.py")]
-    assert changes.with_loaded(loaded).ids == ("TL401:plugin.py", "TL401:train.py")
-    assert changes.with_loaded(loaded).ids == ("TL401:plugin.py", "TL401:train.py")
+    assert changes.with_loaded(loaded, None).ids == ("TL401:plugin.py", "TL401:train.py")
+    assert changes.with_loaded(loaded, None).ids == ("TL401:plugin.py", "TL401:train.py")
     assert "beside.py" not in outcome.err
 
 
@@ -180,7 +182,7 @@ def test_what_the_configuration_excludes_has_no_fix_because_it_is_loaded(
     (here / "torchlint.toml").write_text('exclude = ["vendored.py"]\n')
     torchlint("verify", "train.py")
     changes = measuring.asked[0][1]
-    assert changes.with_loaded([str(here / "vendored.py")]).ids == ("TL401:train.py",)
+    assert changes.with_loaded([str(here / "vendored.py")], None).ids == ("TL401:train.py",)
 
 
 @pytest.mark.parametrize("other", [("--against", "train.py"), ("--with", "my.patch")])
@@ -188,15 +190,63 @@ def test_what_a_user_gives_to_compare_stays_what_it_is(torchlint, measuring, tra
     (here / "my.patch").write_text(PATCH)
     torchlint("verify", "train.py", *other)
     changes = measuring.asked[0][1]
-    assert changes.with_loaded([str(train)]) == changes
+    assert changes.with_loaded([str(train)], None) == changes
 
 
 @pytest.mark.parametrize("command", ["verify", "fix --verified"])
 def test_the_budget_begins_with_the_command(torchlint, measuring, train, monkeypatch, command):
-    times = iter(range(100, 1000, 100))
+    times = itertools.count(100, 100)
     monkeypatch.setattr("time.monotonic", lambda: float(next(times)))
-    torchlint(*command.split(), "train.py", "--budget", "90s")
-    assert measuring.asked[0][0].begun == 200.0  # it waited from 200 to 300 for the user
+    torchlint(*command.split(), "train.py", "--budget", "9h")
+    request = measuring.asked[0][0]
+    assert request.begun == 200.0  # of the two moments, it waited from one to the next for the user
+    assert request.deadline == 200.0 + 9 * 3600
+
+
+@pytest.fixture
+def slow_check(monkeypatch) -> None:
+    """The clock stands still, but for a minute that the check of a script's files takes."""
+    now = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    for name in ("find_fixes", "check"):
+        plain = getattr(program_check, name)
+
+        def slow(*found: Any, plain: Any = plain, **how: Any) -> Any:
+            now[0] += 60
+            return plain(*found, **how)
+
+        monkeypatch.setattr(program_check, name, slow)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("verify train.py --budget 50s", "--budget"),
+        ("fix --verified train.py --budget 50s", "--budget"),
+        ("profile train.py --budget-time 50s", "--budget-time"),
+    ],
+)
+def test_a_budget_that_ends_before_anything_has_run_says_so(
+    torchlint, measuring, train, slow_check, words, option
+):
+    outcome = torchlint(*words.split())
+    assert outcome.code == 7
+    assert not measuring.asked
+    assert outcome.err.endswith(
+        "The budget of 50 s ended before the script's files were checked; give more with "
+        f"{option}.\n"
+    )
+
+
+def test_a_check_of_what_a_run_loads_besides_ends_with_the_budget(
+    torchlint, measuring, train, here, slow_check
+):
+    (here / "pyproject.toml").touch()
+    (here / "plugin.py").write_text(SCRIPT)
+    torchlint("verify", "train.py", "--budget", "90s")
+    request, changes = measuring.asked[0]
+    with pytest.raises(OutOfTime):
+        changes.with_loaded([str(here / "plugin.py")], request.deadline)
 
 
 def test_reading_the_program_is_told_of(torchlint, measuring, train):
@@ -484,7 +534,7 @@ def test_fixes_of_what_only_the_run_has_shown_are_made(
 
     def widened(request: Any, changes: Any, watcher: Any) -> Result:
         loaded = [str(train), str(here / "plugin.py")]
-        return measuring.verify(request, changes.with_loaded(loaded), watcher)
+        return measuring.verify(request, changes.with_loaded(loaded, None), watcher)
 
     monkeypatch.setattr(session, "verify", widened)
     outcome = torchlint("fix", "--verified", "train.py", "--apply")

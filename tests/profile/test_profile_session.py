@@ -167,7 +167,7 @@ def test_findings_in_a_file_that_only_a_run_shows_are_watched_as_well(
 
     monkeypatch.setattr(session, "Looker", lambda *_: SimpleNamespace(look_at_original=look))
     result, _ = profiled(
-        more=lambda files: (plugin,) if os.path.abspath("plugin.py") in files else ()
+        more=lambda files, _: (plugin,) if os.path.abspath("plugin.py") in files else ()
     )
     assert watched == ([[], ["plugin.py"]] if loads else [[]])
     told = [(each.path, each.row, each.status) for each in result.static]

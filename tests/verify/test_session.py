@@ -50,7 +50,7 @@ class Looks:
 
         return SimpleNamespace(look=look, look_at_original=look)
 
-    def fixes(self, loaded=()):
+    def fixes(self, loaded=(), _deadline=None):
         return find_fixes(
             [
                 Target(name, Selection(("TL401",)), (2, 13))

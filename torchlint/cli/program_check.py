@@ -4,8 +4,9 @@ that a run has loaded besides, such as by a path or a computed name."""
 from __future__ import annotations
 
 import os
+import time
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from torchlint.cli.printing import print_diagnostics
@@ -17,6 +18,7 @@ from torchlint.memory.store import Store
 from torchlint.project.program_files import program_files
 from torchlint.report.terminal.safe_text import plural
 from torchlint.ruleapi.registry import all_rules
+from torchlint.runtime.failures import OutOfTime
 from torchlint.verify.compared.measured_fixes import Fixes, find_fixes
 
 if TYPE_CHECKING:
@@ -55,11 +57,15 @@ class ProgramCheck:
         self._findings: tuple[Finding, ...] = ()
         self._told: set[Diagnostic] = set()
 
-    def fixes(self, loaded: Collection[str] = ()) -> Fixes:
+    def fixes(self, loaded: Collection[str], deadline: float | None) -> Fixes:
         """The fixes in the program's files.
 
         Args:
             loaded: real paths of files that a run has loaded.
+            deadline: by `time.monotonic`.
+
+        Raises:
+            OutOfTime: not all files could be checked until then.
         """
         if self._grows(loaded):
             with self._processes() as pool:
@@ -69,18 +75,21 @@ class ProgramCheck:
                     unsafe=self._unsafe,
                     wanted=self._options.wanted,
                     pool=pool,
-                    progress=self._progress.step,
+                    progress=partial(self._step, deadline),
                     store=self._store,
                 )
             self._tell(self.known.diagnostics)
         return self.known
 
-    def findings(self, loaded: Collection[str] = ()) -> tuple[Finding, ...]:
+    def findings(self, loaded: Collection[str], deadline: float | None) -> tuple[Finding, ...]:
         """What is found in them, hints included; the same."""
         if self._grows(loaded):
             with self._processes() as pool:
                 report = check(
-                    self._targets, pool=pool, progress=self._progress.step, store=self._store
+                    self._targets,
+                    pool=pool,
+                    progress=partial(self._step, deadline),
+                    store=self._store,
                 )
             self._tell(report.diagnostics)
             wanted = Wanted(hints=True, pedantic=self._options.wanted.pedantic)
@@ -101,6 +110,7 @@ class ProgramCheck:
         self._targets = program_files(
             [each.path for each in targets if os.path.realpath(each.path) in starts], targets
         )
+        self._progress.done()
         kept = {target.path for target in self._targets}
         self._tell(each for each in self._plan.diagnostics if each.path in kept)
         more = len(kept) - len(before)
@@ -122,10 +132,15 @@ class ProgramCheck:
             yield pool
         finally:
             pool.close()
+            self._progress.done()
+
+    def _step(self, deadline: float | None, done: int, total: int) -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise OutOfTime
+        self._progress.step(done, total)
 
     def _tell(self, diagnostics: Iterable[Diagnostic]) -> None:
         """What could not be checked, once."""
-        self._progress.done()
         new = [each for each in diagnostics if each not in self._told]
         self._told.update(new)
         print_diagnostics(new)

@@ -17,7 +17,7 @@ from torchlint.cli.printing import paint_for, print_lines
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from torchlint.cli.options import Options
     from torchlint.report.verify.progress import Progress
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
+_OUT_OF_TIME = 7
 
 
 def require_packages() -> None:
@@ -62,18 +63,19 @@ def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
 
 
 def changes_from(
-    program: Program, options: Options, given: Mapping[str, object], progress: Progress
+    request: Request, options: Options, given: Mapping[str, object], progress: Progress
 ) -> Changes:
     """What to compare the program with.
 
     Raises:
         click.ClickException: the options exclude each other, or name what cannot be used.
+        click.exceptions.Exit: as for `in_time`.
     """
     from torchlint.runtime.program import script
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.compared.patches import patched
 
-    patch, other = given["patch"], given["against"]
+    program, patch, other = request.program, given["patch"], given["against"]
     if patch and other:
         raise click.UsageError("--with and --against exclude each other; give one of them.")
     if patch:
@@ -83,7 +85,34 @@ def changes_from(
     from torchlint.cli.program_check import ProgramCheck
 
     check = ProgramCheck(program, options, progress, unsafe=not given["safe_only"])
-    return Changes(program, check.fixes(), more=check.fixes)
+    return Changes(program, in_time(request, check.fixes), more=check.fixes)
+
+
+def in_time(
+    request: Request,
+    find: Callable[[Collection[str], float | None], _T],
+    loaded: Collection[str] = (),
+    *,
+    option: str = "--budget",
+) -> _T:
+    """What is found in a program's files before any is run.
+
+    Args:
+        find: a method of `ProgramCheck`.
+        loaded: real paths of files that it is known to load.
+        option: gives more time.
+
+    Raises:
+        click.exceptions.Exit: the budget ended before.
+    """
+    from torchlint.runtime.failures import OutOfTime
+
+    try:
+        return find(loaded, request.deadline)
+    except OutOfTime:
+        spent = f"The budget of {request.budget_s:g} s ended before the script's files were checked"
+        print_lines([f"{spent}; give more with {option}."], err=True)
+        raise click.exceptions.Exit(_OUT_OF_TIME) from None
 
 
 def request_from(program: Program, options: Mapping[str, Any], begun: float) -> Request:

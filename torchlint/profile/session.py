@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from torchlint.verify.request import Request
     from torchlint.verify.result import DeclaredPlan
 
-    Search = Callable[[Collection[str]], Sequence[Finding]]
+    Search = Callable[[Collection[str], float | None], Sequence[Finding]]
 
 _OUT_OF_TIME: Final = 7
 _BY_CTRL_C: Final = 130
@@ -92,11 +92,10 @@ def profile(
         only: names of `plan.NAMES`; all if it is empty.
         static: what `check` finds in the program, hints included.
         wished: values to time the step with, instead of the runs that watch it.
-        more: gives `static` with what is found in files that a run has loaded, by their real paths.
+        more: gives `static` with what is found in files that a run has loaded, by their real paths
+            and the time until which it may take.
     """
-    begun = request.begun
-    deadline = None if request.budget_s is None else begun + request.budget_s
-    with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
+    with Workspace(request.folder, request.deadline) as workspace, ExitStack() as stack:
         session = _Session(request, only, static, watcher, workspace, wished, more, stack)
         try:
             session.run()
@@ -111,7 +110,7 @@ def profile(
         except SystemExit as ended:  # SIGTERM or SIGHUP
             session.fail(_STOPPED, ended.code if isinstance(ended.code, int) else _BY_CTRL_C)
         result = session.result()
-    return replace(result, seconds=round(time.monotonic() - begun, 1))
+    return replace(result, seconds=round(time.monotonic() - request.begun, 1))
 
 
 @dataclass(slots=True)
@@ -194,7 +193,9 @@ class _Session:
         lines were not watched."""
         self._watcher.stage("Looking at the program")
         look = looker.look_at_original(_places(self._static))
-        found = self._static if self._more is None else self._more(look.original.files)
+        if self._more is None:
+            return look
+        found = self._more(look.original.files, self._workspace.deadline)
         if found == self._static:
             return look
         self._static = found

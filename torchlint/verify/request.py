@@ -84,6 +84,11 @@ class Request:
     design: Design = field(default_factory=Design)
 
     @property
+    def deadline(self) -> float | None:
+        """When the budget ends, by `time.monotonic`; None without one."""
+        return None if self.budget_s is None else self.begun + self.budget_s
+
+    @property
     def nodes(self) -> int:
         """Machines that a run is spread over."""
         return 1 if self.spread is None else self.spread.nodes

@@ -69,10 +69,8 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
     user stops it, or the time budget ends, the result has what is known until then; no process and
     no file is left.
     """
-    begun = request.begun
-    deadline = None if request.budget_s is None else begun + request.budget_s
-    with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
-        session = _Session(request, changes, watcher, workspace, begun, stack)
+    with Workspace(request.folder, request.deadline) as workspace, ExitStack() as stack:
+        session = _Session(request, changes, watcher, workspace, stack)
         try:
             session.run()
         except VerifyError as error:
@@ -86,7 +84,7 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
         except SystemExit as ended:  # SIGTERM or SIGHUP
             session.stopped(ended.code if isinstance(ended.code, int) else _BY_CTRL_C)
         result = session.result()
-    return replace(result, seconds=round(time.monotonic() - begun, 1))
+    return replace(result, seconds=round(time.monotonic() - request.begun, 1))
 
 
 @dataclass(slots=True)
@@ -112,14 +110,12 @@ class _Session:
         changes: Changes,
         watcher: Watcher,
         workspace: Workspace,
-        begun: float,
         stack: ExitStack,
     ) -> None:
         self._request = request
         self._changes = changes
         self._watcher = watcher
         self._workspace = workspace
-        self._begun = begun
         self._stack = stack
         self._sandbox = sandbox_for(request, workspace)
         self._jobs = Jobs(request, changes, workspace, self._sandbox)
@@ -130,7 +126,7 @@ class _Session:
         nodes = gathered(self._request, self._workspace, self._stack, self._watcher)
         look = self._look("Looking at the program", nodes)
         known = self._changes.each_fix
-        self._changes = self._changes.with_loaded(look.original.files)
+        self._changes = self._changes.with_loaded(look.original.files, self._workspace.deadline)
         if self._changes.each_fix != known:
             look = self._look("Looking at it again, with the fixes of what it loads", nodes)
         if self._changes.fixes is not None and not self._changes.ids:
@@ -309,7 +305,7 @@ class _Session:
         return fixes.only([fix.id for fix in fixes.fixes if os.path.realpath(fix.path) in served])
 
     def _layout(self, look: FirstLook, changes: Changes) -> Layout:
-        spent_s = time.monotonic() - self._begun
+        spent_s = time.monotonic() - self._request.begun
         seen = replace(look.original, ahead=max(look.original.ahead, look.changed.ahead))
         return layout(self._request, seen, changes, spent_s=spent_s, processors=processors())
 

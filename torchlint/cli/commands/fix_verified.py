@@ -18,6 +18,7 @@ from torchlint.cli.printing import (
 )
 from torchlint.cli.verification import (
     checked,
+    in_time,
     print_result,
     program_from,
     require_packages,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from torchlint.cli.options import Options
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.report.verify.progress import Progress
-    from torchlint.runtime.program import Program
     from torchlint.verify.compared.measured_fixes import Fixes
     from torchlint.verify.request import Request
 
@@ -70,12 +70,12 @@ def fix_verified(
     from torchlint.verify.request import Design, Request
 
     progress = Progress(sys.stderr)
+    design = Design(looks=given["pairs"])
+    request = Request(program, budget_s=given["budget"], begun=begun, design=design)
     check = ProgramCheck(program, options, progress)
     if finished is not None:
-        proven = _from_file(finished, program, check)
+        proven = _from_file(finished, request, check)
     else:
-        design = Design(looks=given["pairs"])
-        request = Request(program, budget_s=given["budget"], begun=begun, design=design)
         proven = _measured(request, check, progress, yes=yes)
     if not proven.ids:
         what = "No fix proved both faster and right" if check.known.ids else "There is no fix"
@@ -92,16 +92,16 @@ class _Proven(NamedTuple):
     exit: int
 
 
-def _from_file(path: str, program: Program, check: ProgramCheck) -> _Proven:
+def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.finished import read_finished, require_current
 
     finished = checked(lambda: read_finished(path))
     # Also those that only its run has shown.
-    fixes = check.fixes(list(map(os.path.realpath, finished.sources)))
+    fixes = in_time(request, check.fixes, [os.path.realpath(path) for path in finished.sources])
     if not fixes.ids:  # if there were some, they have been made
         return _Proven((), "", 0 if finished.fixes else finished.exit)
-    checked(lambda: require_current(finished, path, program, fixes))
+    checked(lambda: require_current(finished, path, request.program, fixes))
     return _Proven(finished.proven(), coverage(finished.steps, finished.unreached), finished.exit)
 
 
@@ -109,7 +109,7 @@ def _measured(request: Request, check: ProgramCheck, progress: Progress, *, yes:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.compared.changes import Changes
 
-    changes = Changes(request.program, check.fixes(), more=check.fixes)
+    changes = Changes(request.program, in_time(request, check.fixes), more=check.fixes)
     result = run(request, changes, progress, yes=yes)
     print_result(result, err=True)
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,7 @@ from torchlint.cli.profile_reports import profile_report_options, report, requir
 from torchlint.cli.script_options import ScriptCommand, run_options
 from torchlint.cli.verification import (
     consent,
+    in_time,
     program_from,
     request_for,
     require_packages,
@@ -134,8 +136,9 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
 
     progress = Progress(sys.stderr)
     check = ProgramCheck(program, options, progress)
-    static = check.findings()
-    request = request_for(program, given, begun + agree())
+    request = request_for(program, given, begun)
+    static = in_time(request, check.findings, option="--budget-time")
+    request = replace(request, begun=begun + agree())
     with progress:
         result = profile(request, given["only"], static, progress, given["sweep"], check.findings)
     result = held(result)

@@ -110,7 +110,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
 
     request = request_from(program, given, begun)
     progress = Progress(sys.stderr)
-    changes = changes_from(program, options, given, progress)
+    changes = changes_from(request, options, given, progress)
     result = run(request, changes, progress, yes=given["yes"])
     from torchlint.report.verify.json import render as as_json
 

@@ -25,14 +25,15 @@ class Changes:
     """The changed program, and the ways to take it apart.
 
     Either `fixes` is given, or `patched` (real path → bytes before and after), or `other`. `more`
-    gives the fixes with those of files that a run has loaded, by their real paths.
+    gives the fixes with those of files that a run has loaded, by their real paths and the time
+    until which it may take.
     """
 
     program: Program
     fixes: Fixes | None = None
     patched: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     other: Program | None = None
-    more: Callable[[Collection[str]], Fixes] | None = None
+    more: Callable[[Collection[str], float | None], Fixes] | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -43,13 +44,16 @@ class Changes:
         """All fixes; none of a patch or another script."""
         return self.fixes.fixes if self.fixes else ()
 
-    def with_loaded(self, files: Collection[str]) -> Changes:
+    def with_loaded(self, files: Collection[str], deadline: float | None) -> Changes:
         """With the fixes of files that a run has loaded.
 
         Args:
             files: real paths.
+
+        Raises:
+            OutOfTime: to find them took until then.
         """
-        return self if self.more is None else replace(self, fixes=self.more(files))
+        return self if self.more is None else replace(self, fixes=self.more(files, deadline))
 
     def of(self, ids: Collection[str]) -> Changes:
         """With these fixes only."""
