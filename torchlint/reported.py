@@ -5,7 +5,7 @@ Apart from the findings: a check that finds nothing changed does not import this
 
 # No postponed annotations here: named tuples would compile each one at start-up.
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from torchlint.finding import Finding
@@ -55,6 +55,13 @@ class Fact(NamedTuple):
     name: str
     path: str
     value: Value = None
+
+
+class Clue(NamedTuple):
+    """What a rule searches for in the text of files, by the name that its `clues` give it."""
+
+    name: str
+    paths: Collection[str]
 
 
 Reported = Finding | Waiting | Fact

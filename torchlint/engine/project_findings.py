@@ -98,8 +98,12 @@ def _add(mapper: Mapper, found: _Found) -> None:
         found.searches.add(path, mapper.store.asked(known))
 
 
-def join(mapper: Mapper) -> tuple[Project, set[str]]:
-    """The joined project, and the files that were loaded on demand for it."""
+def join(mapper: Mapper, known: frozenset[str] | None = None) -> tuple[Project, set[str]]:
+    """The joined project, and the files that were loaded on demand for it.
+
+    Args:
+        known: the files to load, if an earlier join of the same files has shown which.
+    """
     mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
     index = Index(mapper.locator, mapper.word_search.mentions)
     calls = Calls(index)
@@ -111,6 +115,9 @@ def join(mapper: Mapper) -> tuple[Project, set[str]]:
         clues = {name: clue for rule in all_rules().values() for name, clue in rule.clues.items()}
         return Project(index, calls, facts, mapper.imports, mapper.word_search, clues)
 
+    if known is not None:
+        mapper.map([mapper.project[path] for path in sorted(known)], Depth.ON_DEMAND)
+        return joined(mapper.results), set(known)
     project = joined(mapper.results)
     loaded: set[str] = set()
     if not any(result.waiting or result.summary for result in mapper.results.values()):

@@ -26,23 +26,38 @@ class Words:
 
     Args:
         borders: those of the cells, if the file is a notebook.
+        here: the rows that the sentences are about, whose number they need not say.
     """
 
-    def __init__(self, module: Module, borders: Borders | None = None) -> None:
+    def __init__(
+        self, module: Module, borders: Borders | None = None, here: range = range(0)
+    ) -> None:
         self.module = module
         self._borders = borders
+        self._here = here
 
     def position(self, node: cst.CSTNode) -> Position:
         """Where a node begins, in a notebook by cell."""
         start = self.module.span(node)[0]
         return start if self._borders is None else self._borders.located(start)
 
+    def is_here(self, node: cst.CSTNode) -> bool:
+        """Whether a node begins in the rows that the sentences are about."""
+        return self.module.span(node)[0].row in self._here
+
+    def line(self, node: cst.CSTNode) -> str:
+        """`line 22`, or `cell 3, line 2` in a notebook."""
+        return line_of(self.position(node))
+
     def quoted(self, node: cst.CSTNode) -> str:
         """The first line of a node, and where it is: ``if step % 100 == 0` in line 22`."""
-        place = self.position(node)
-        cell = "" if place.cell is None else f"cell {place.cell}, "
+        code = self.code(node)
+        return code if self.is_here(node) else f"{code} in {self.line(node)}"
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The first line of a node in backticks; a call without its arguments."""
         code = self.called(node) if isinstance(node, cst.Call) else self.header(node)
-        return f"`{code}` in {cell}line {place.row}"
+        return f"`{code}`"
 
     def header(self, node: cst.CSTNode) -> str:
         """The code of a node on one line; of a compound statement, what stands before the colon."""
@@ -83,6 +98,12 @@ class Words:
         if isinstance(guard, cst.FunctionDef):
             return "an optimizer calls"
         return "under" if guard in self.module.ancestors(node) else "after"
+
+
+def line_of(position: Position) -> str:
+    """`line 22`, or `cell 3, line 2` in a notebook."""
+    cell = "" if position.cell is None else f"cell {position.cell}, "
+    return f"{cell}line {position.row}"
 
 
 def _end_of_header(node: cst.CSTNode) -> cst.CSTNode | None:

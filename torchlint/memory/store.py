@@ -71,6 +71,11 @@ class Store:
     def _cache(self) -> Cache | None:
         return None if self._open_cache is None else self._open_cache()
 
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether another run finds what is stored."""
+        return self._cache is not None
+
     @cached_property
     def shared(self) -> Shared:
         """Interns the parts of results, to save memory."""

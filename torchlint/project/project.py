@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torchlint.project.imports import Imports
     from torchlint.project.symbols import Index
     from torchlint.project.word_search import WordSearch
-    from torchlint.reported import Fact, HotPlace
+    from torchlint.reported import Clue, Fact, HotPlace
 
 _STEP_DEPTH = 2
 _TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"
@@ -115,6 +115,20 @@ class Project:
         """Whether one of the files matches a clue that a rule declared."""
         pattern = self._clues[name]
         return any(self._word_search.matches(path, pattern) for path in paths)
+
+    def place_of(self, clue: Clue) -> tuple[str, int] | None:
+        """The first file that matches a clue, and the row of the match."""
+        pattern = self._clues[clue.name]
+        for path in sorted(clue.paths):
+            if self._word_search.matches(path, pattern):
+                row = self._word_search.row_of(path, pattern)
+                if row is not None:
+                    return path, row
+        return None
+
+    def row_of(self, key: Key) -> int | None:
+        """The row of a function, as far as the text of its file shows."""
+        return self._word_search.row_of_function(key.path, key.name.rpartition(".")[2])
 
     def facts(self, name: str, paths: Iterable[str]) -> list[Fact]:
         """The facts with this name that rules recorded in these files."""

@@ -59,6 +59,15 @@ class WordSearch:
             self._answers(self._files[path]).note(question, answer=known)
         return known
 
+    def row_of_function(self, path: str, name: str) -> int | None:
+        """The row of the only function of a file with this name."""
+        rows = self._of(path).rows_of(rf"(?m)^[ \t]*(?:async[ \t]+)?def[ \t]+{name}\b")
+        return rows[0] if len(rows) == 1 else None
+
+    def row_of(self, path: str, pattern: str) -> int | None:
+        """The first row of a file where a pattern matches."""
+        return self._of(path).row_of(pattern)
+
     def accelerated(self, path: str) -> bool:
         """Whether the text of a file shows that it moves something to a GPU."""
         from torchlint.analysis.frameworks.frameworks import ACCELERATED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
@@ -42,22 +42,43 @@ _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 _BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
 
 
-def holds_rarely(test: cst.BaseExpression) -> bool:
-    """Whether the condition of an `if` holds on few steps: every so many, when logging, when
-    something broke. One that holds in one process only is none of these: the others wait for it
-    when gradients are averaged."""
-    if any(isinstance(node, cst.Modulo) for node in _operators(test)) or looks_for_broken(test):
-        return True
+class Rarity(NamedTuple):
+    """What shows that a condition holds on few steps.
+
+    Args:
+        kind: `every so many`, `broken`, `word`, `due` or `counted`.
+        word: the name in the condition that shows it, if one does.
+    """
+
+    kind: str
+    word: str = ""
+
+
+def rarity(test: cst.BaseExpression) -> Rarity | None:
+    """What shows that the condition of an `if` holds on few steps: every so many, when logging,
+    when something broke. One that holds in one process only is none of these: the others wait for
+    it when gradients are averaged."""
+    if any(isinstance(node, cst.Modulo) for node in _operators(test)):
+        return Rarity("every so many")
+    if looks_for_broken(test):
+        return Rarity("broken")
     mentioned = _mentioned(test)
-    if any(_PERIODIC_WORDS.search(snake(word)) for word in mentioned):
-        return True
-    if any(_DUE_WORDS.search(snake(name)) for name in _called(test)):
-        return True
-    return (
-        _compares(test)
-        and not _holds_from_then_on(test)
-        and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned)
-    )
+    for word in mentioned:
+        if _PERIODIC_WORDS.search(snake(word)):
+            return Rarity("word", word)
+    for name in _called(test):
+        if _DUE_WORDS.search(snake(name)):
+            return Rarity("due", name)
+    if _compares(test) and not _holds_from_then_on(test):
+        for word in mentioned:
+            if _COUNTER_WORDS.search(snake(word)):
+                return Rarity("counted", word)
+    return None
+
+
+def holds_rarely(test: cst.BaseExpression) -> bool:
+    """Whether the condition of an `if` holds on few steps."""
+    return rarity(test) is not None
 
 
 def asked_for(test: cst.BaseExpression) -> list[cst.BaseExpression]:

@@ -63,7 +63,7 @@ class Loops:
     def __init__(self, tree: Tree, values: Values) -> None:
         self._tree = tree
         self._values = values
-        self._rare: dict[cst.BaseExpression, bool] = {}
+        self._rare: dict[cst.BaseExpression, cst.BaseExpression | None] = {}
 
     # anchors -----------------------------------------------------------------------------
 
@@ -276,14 +276,18 @@ class Loops:
 
     def grad_is_off(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
         """Whether `node` lies under `torch.no_grad()` within the loop's body, or the function."""
+        return self.grad_off_around(node, inside) is not None
+
+    def grad_off_around(self, node: cst.CSTNode, inside: Loop | None = None) -> cst.With | None:
+        """The `with torch.no_grad()` around `node` there."""
         for above in self._tree.ancestors(node):
             if above is inside or isinstance(above, _CALLABLES):
-                return False
+                return None
             if isinstance(above, cst.With) and any(
                 self.turns_grad_off(item.item) for item in above.items
             ):
-                return True
-        return False
+                return above
+        return None
 
     def turns_grad_off(self, node: cst.BaseExpression) -> bool:
         """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`."""
@@ -335,24 +339,28 @@ class Loops:
     def is_evaluation(self, function: cst.FunctionDef) -> bool:
         """Whether a function evaluates, by its name, its first statements, or because it goes
         over a loader with gradients off; never if it does a backward pass."""
+        return self.sign_of_evaluation(function) is not None
+
+    def sign_of_evaluation(self, function: cst.FunctionDef) -> cst.CSTNode | None:
+        """What shows that a function evaluates: its name, a decorator, or the first statement that
+        switches a model."""
         if function in self._functions_with_anchor:
-            return False
-        grad_off = any(self.turns_grad_off(item.decorator) for item in function.decorators)
-        if grad_off and function in self._functions_over_loaders:
-            return True
+            return None
+        off = (each for each in function.decorators if self.turns_grad_off(each.decorator))
+        grad_off = next(off, None)
+        if grad_off is not None and function in self._functions_over_loaders:
+            return grad_off
         if function.name.value in ANY.evaluation_hooks:
-            return True
+            return function.name
         name = snake(function.name.value)
         if _EVALUATION_NAME.search(name):
-            return True
-        if _DRAWING_NAME.search(name) and (grad_off or function in self._functions_without_grad):
-            return True
-        modes = [
-            self._mode_calls[statement]
-            for statement in getattr(function.body, "body", ())
-            if statement in self._mode_calls
-        ]
-        return bool(modes) and modes[0]
+            return function.name
+        without_grad = grad_off is not None or function in self._functions_without_grad
+        if _DRAWING_NAME.search(name) and without_grad:
+            return function.name
+        modes = (each for each in getattr(function.body, "body", ()) if each in self._mode_calls)
+        first = next(modes, None)
+        return first if first is not None and self._mode_calls[first] else None
 
     def only_evaluates(self, function: cst.FunctionDef) -> bool:
         """Whether a function evaluates and is not named for a training as well, or runs as a whole
@@ -396,7 +404,7 @@ class Loops:
             if kind in _UNDER_CONDITIONS and child in around_step:
                 pass  # the step itself is under the same condition
             elif (condition := _condition_before(above, child)) is not None:
-                if self._holds_rarely(condition):
+                if self.rare_part(condition) is not None:
                     return above
             elif kind in _BLOCKS:
                 skip = self._skip_before(above, child)
@@ -420,12 +428,13 @@ class Loops:
         loops = (each for each in self._tree.ancestors(block) if isinstance(each, LOOPS))
         return leaves_function(last) or (isinstance(last, cst.Break) and next(loops) is loop)
 
-    def _holds_rarely(self, test: cst.BaseExpression) -> bool:
-        """The same, also by what a name in the condition stands for, as in
-        `due = step % 100 == 0`, and by what the functions of this file return that it asks:
+    def rare_part(self, test: cst.BaseExpression) -> cst.BaseExpression | None:
+        """What shows that a condition holds on few steps: itself, or what a name in it stands for,
+        as in `due = step % 100 == 0`, or what a function of this file returns that it asks:
         `if counter.due():` with `return self.steps % 100 == 0`."""
         if test not in self._rare:
-            self._rare[test] = holds_rarely(test) or any(map(holds_rarely, self._meant(test)))
+            parts = (part for part in (test, *self._meant(test)) if holds_rarely(part))
+            self._rare[test] = next(parts, None)
         return self._rare[test]
 
     def _meant(self, test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
@@ -478,7 +487,7 @@ class Loops:
             if (
                 statement.orelse is None
                 and leaves_round(statement.body)
-                and self._holds_rarely(statement.test)
+                and self.rare_part(statement.test) is not None
                 and skips_most(statement.test)
                 and not looks_for_broken(statement.test)
             ):
