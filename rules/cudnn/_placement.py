@@ -4,6 +4,7 @@ import re
 
 import libcst as cst
 
+from torchlint.analysis.command_lines import reads_command_line
 from torchlint.analysis.names import How, dotted_text
 from torchlint.rule import Applicability, Fix, Module, edits
 
@@ -27,7 +28,7 @@ def start_of(module: Module) -> cst.CSTNode | None:
         if isinstance(statement, cst.While):
             return statement.test
         call = _bare_call(statement)
-        if call is not None and _of_project(call, module):
+        if call is not None and (_of_project(call, module) or reads_command_line(call, module)):
             started = call
     if started is None and module.training_calls:
         return module.training_calls[0]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.command_lines import commands
 from torchlint.analysis.names import How, dotted_text
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
@@ -33,7 +34,7 @@ def reach_of(module: Module) -> Reach:
 
     A name that is mentioned counts as used, so the result may contain too much.
     """
-    names: set[str] = set()
+    names = {each.name.value for each in commands(module)}
     seen: set[cst.CSTNode] = set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
     todo: list[cst.CSTNode] = [

@@ -73,7 +73,7 @@ _WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
 rule = Rule(
     code="TL106",
     summary="a tensor is built number by number from arrays or tensors",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
     triggers=(
         r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
         r"numpy|cv2|gym|\.tolist\(\)|\.item\(\)",

@@ -263,5 +263,5 @@ def test_imported_names_and_stars_are_exported(summary_of: Callable[[str], Summa
 def test_facts_of_the_program_are_told(module_of: Callable[..., Module]) -> None:
     on = summarize(module_of("x.cuda()\nif __name__ == '__main__': pass"))
     off = summarize(module_of("x = 1"))
-    assert (on.uses_cuda, on.is_entry) == (True, True)
-    assert (off.uses_cuda, off.is_entry) == (False, False)
+    assert (on.accelerators, on.is_entry) == ({"moved"}, True)
+    assert (off.accelerators, off.is_entry) == (set(), False)

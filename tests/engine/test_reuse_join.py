@@ -276,7 +276,7 @@ SAID = MapResult(
         ),
         classes=(),
         loops={0: LoopSummary(Position(4, 1), True), 1: LoopSummary(Position(6, 1), True)},
-        uses_cuda=True,
+        accelerators=frozenset({"moved"}),
         is_entry=False,
     ),
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.config.settings import NEWEST_TORCH, Selection
-from torchlint.explain.answers import Answer
 from torchlint.explain.why import explain
 from torchlint.files.reading import SourceError
 from torchlint.finding import Position, Tier
@@ -19,6 +18,8 @@ from torchlint.workers.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from torchlint.explain.answers import Answer
 
 
 @pytest.fixture

@@ -114,6 +114,38 @@ def test_an_import_leads_to(
 
 
 @pytest.mark.parametrize(
+    ("paths", "added", "dotted", "place"),
+    [
+        (
+            ["train.py", "core/__init__.py", "core/raft.py"],
+            "core",
+            "raft.RAFT",
+            ("core/raft.py", ("RAFT",)),
+        ),
+        (
+            ["tools/train.py", "lib/utils.py", "old/utils.py"],
+            "../lib",
+            "utils.f",
+            ("lib/utils.py", ("f",)),
+        ),
+        (["train.py", "core/__init__.py", "core/raft.py"], "other", "raft.RAFT", None),
+    ],
+    ids=["a package", "one of two", "another folder"],
+)
+def test_a_folder_that_is_put_on_the_path_is_looked_into(
+    paths: list[str], added: str, dotted: str, place: tuple[str, tuple[str, ...]] | None
+) -> None:
+    locator = Locator(paths)
+    locator.note_path(paths[0], added)
+    assert locator.locate(paths[0], dotted) == place
+    # What another program does says nothing of this one.
+    locator = Locator([*paths, "elsewhere/train.py"])
+    locator.note_path("elsewhere/train.py", f"../{added}")
+    if added != "../lib":
+        assert locator.locate(paths[0], dotted) is None
+
+
+@pytest.mark.parametrize(
     "shown", [os.path.abspath, lambda path: os.path.join(".", path)], ids=["absolute", "a dot"]
 )
 def test_paths_may_be_shown_otherwise(shown: Callable[[str], str]) -> None:

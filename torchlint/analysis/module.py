@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
-from torchlint.analysis import literals
+from torchlint.analysis import command_lines, literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
-from torchlint.analysis.training.guards import branch_taken, words
+from torchlint.analysis.training.guards import branch_taken
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex
@@ -34,9 +34,6 @@ _A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
 _TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
-_ENTRY_IMPORTS = frozenset(
-    {"argparse", "hydra", "click", "fire", "absl", "tyro", "typer", "jsonargparse"}
-)
 
 
 class Module:
@@ -349,7 +346,7 @@ class Module:
         """A script that is started: a main guard, a command line, or training at top level."""
         if self.main_guard is not None:
             return True
-        if any(name.partition(".")[0] in _ENTRY_IMPORTS for name in self.imported):
+        if any(name.partition(".")[0] in command_lines.PACKAGES for name in self.imported):
             return True
         if any(self.function(loop) is None for loop in self.loops.step_loops):
             return True
@@ -387,32 +384,6 @@ class Module:
             for value in values
             if isinstance(value, cst.Call) and not names.isdisjoint(self.resolve(value.func))
         ]
-
-    @cached_property
-    def uses_cuda(self) -> bool:
-        """Whether this file shows that it runs on an accelerator."""
-        return any(True for _ in self._cuda_evidence())
-
-    def _cuda_evidence(self) -> Iterator[cst.CSTNode]:
-        for call in self.nodes(cst.Call):
-            method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if (
-                method == "cuda"
-                or (method == "to" and self._moves_to_device(call))
-                or any(frameworks.uses_accelerator(name) for name in self.resolve(call.func))
-            ):
-                yield call
-        for text in self.nodes(cst.SimpleString):
-            if text.value.strip("\"'").startswith("cuda"):
-                yield text
-
-    def _moves_to_device(self, call: cst.Call) -> bool:
-        target = literals.argument(call, "device", 0)
-        if target is None or literals.literal(target) == "cpu":
-            return False
-        if not any("dev" in word.lower() or "gpu" in word.lower() for word in words(target)):
-            return False
-        return not self.values.is_cpu(target)
 
 
 def _always_run(node: cst.CSTNode | None) -> Iterator[cst.CSTNode]:

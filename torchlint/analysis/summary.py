@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import How, is_super
+from torchlint.analysis.training.program import accelerators, trainers
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
 
@@ -88,15 +89,19 @@ class ClassSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
+    """`accelerators`: as in `torchlint.analysis.training.program`; `trainers`: where the calls are
+    that make what takes the training steps of a framework."""
+
     path: str
     exports: tuple[tuple[str, str], ...]
     stars: tuple[str, ...]
     functions: tuple[FunctionSummary, ...]
     classes: tuple[ClassSummary, ...]
     loops: dict[int, LoopSummary]
-    uses_cuda: bool
+    accelerators: frozenset[str]
     is_entry: bool
     is_test: bool = False
+    trainers: tuple[Position, ...] = ()
 
 
 _Sites = dict["cst.FunctionDef | None", list[tuple[cst.Call, CallSite]]]
@@ -140,7 +145,8 @@ class _Summarizer:
             functions=tuple(functions),
             classes=tuple(self._class(node) for node in module.nodes(cst.ClassDef)),
             loops=self._loops,
-            uses_cuda=module.uses_cuda,
+            accelerators=accelerators(module),
+            trainers=tuple(module.span(call)[0] for call in trainers(module)),
             is_entry=module.is_entry,
             is_test=module.test_like,
         )

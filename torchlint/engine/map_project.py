@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.engine.map_file import map_files
 from torchlint.files.reading import SourceError
 from torchlint.finding import Diagnostic
-from torchlint.project.imports import Imports
+from torchlint.project.imports import ON_PATH, Imports
 from torchlint.project.map_result import Depth, MapResult
 from torchlint.project.symbols import Locator
 from torchlint.project.word_search import WordSearch
@@ -128,6 +128,9 @@ class Mapper:
                 self._progress(done, len(self.project))
 
     def _noted(self, result: MapResult, depth: Depth) -> MapResult:
+        for name in result.imports:
+            if name.startswith(ON_PATH):
+                self.locator.note_path(result.path, name.removeprefix(ON_PATH))
         if result.facts:
             self.facts[result.path] = result.facts
         elif depth is not Depth.IMPORTS:
@@ -142,9 +145,11 @@ class Mapper:
 
 
 def _died(path: str) -> MapResult:
+    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
+    do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
     message = (
         f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
-        "memory; it was skipped. Exclude it."
+        f"memory; it was skipped. {do}."
     )
     return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 

@@ -6,6 +6,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from torchlint.debug import debugging
 from torchlint.explain.answers import Answer, Reason, silent
 from torchlint.explain.silences import NEEDS, why_context_denies, why_not_each_step
 from torchlint.explain.told import watched
@@ -13,6 +14,7 @@ from torchlint.finding import Applicability, Finding, Tier
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.contexts import Context, holds_here, holds_in_project, settled
 from torchlint.ruleapi.declared import NOT_PASSED
+from torchlint.ruleapi.plugins import contained, one_line
 from torchlint.ruleapi.registry import all_rules
 from torchlint.suppressions.suppressions import Suppressions
 from torchlint.suppressions.until import has_ended, silenced_until
@@ -65,6 +67,19 @@ class Asker:
             wanted: the text of the file has the words that the rule needs.
             alone: no other rule is asked, so that it is worth telling which lines it looks at.
         """
+
+        def ask() -> Answer:
+            return self._answer(rule, rows, wanted=wanted, alone=alone)
+
+        try:
+            return contained(rule.label, ask)[0] if rule.plugin else ask()
+        except Exception as error:
+            if debugging():
+                raise
+            said = one_line(f"{type(error).__name__}: {error}")
+            return silent(rule, Reason(f"{rule.label} crashed on this file ({said})"))
+
+    def _answer(self, rule: Rule, rows: range, *, wanted: bool, alone: bool) -> Answer:
         off = self._off(rule) or (None if wanted else self._unwanted(rule))
         if off is not None:
             return silent(rule, off)

@@ -35,6 +35,8 @@ class State(str, Enum):
 
     HOT = "hot"
     """Runs on each training step."""
+    TRAINER = "trainer"
+    """Makes or configures what takes the training steps of a framework."""
     LIKELY = "likely"
     """Runs on each step if a training step calls the model; findings there are hints."""
     GUARDED = "guarded"
@@ -135,9 +137,11 @@ class _Builder:
             if (heat := project.heat(key.path, key.name)) is not None
         }
         self.paths = {path for path, _ in project.step_loops} | {key.path for key in self._hot}
+        self.paths |= {path for path, summary in project.summaries.items() if summary.trainers}
 
     def roots(self) -> Iterator[Root]:
         found = [*self._loops(), *self._functions(certain=True), *self._functions(certain=False)]
+        found += self._trainers()
         for node in sorted(found, key=lambda node: (node.path, node.position)):
             summaries = self.project.summaries
             importers = sorted(self.project.importers(node.path))
@@ -179,6 +183,11 @@ class _Builder:
             state = State.HOT if certain else State.LIKELY
             code = f"def {key.name}"
             yield Node(code, key.path, function.position, state, heat.by.value, inside=inside)
+
+    def _trainers(self) -> Iterator[Node]:
+        for path, sketch in self.sketches.items():
+            for position, code in sketch.trainers:
+                yield Node(code, path, position, State.TRAINER)
 
     def _sites(self, key: Key) -> list[_Site]:
         calls = self.project.index.functions[key].calls

@@ -11,7 +11,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchlint.analysis.callables import is_dotted
-from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.frameworks.frameworks import ANY, TRAINER_WORDS
+from torchlint.analysis.training.program import CERTAIN, accelerated
 from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, received
 from torchlint.project.symbols import Key
@@ -139,20 +140,21 @@ class Project:
         """Whether a program that uses this file runs on an accelerator."""
         known = self._cuda.get(path)
         if known is None:
-            known = self._cuda[path] = self._shows_cuda(path) or any(
-                self._shows_cuda(file) for file in self.programs(path)
-            )
+            shown = self._accelerators(path)
+            if CERTAIN not in shown:
+                shown = shown.union(*map(self._accelerators, self.programs(path)))
+            known = self._cuda[path] = accelerated(shown)
         return known
 
     @cached_property
     def _cuda(self) -> dict[str, bool]:
         return {}
 
-    def _shows_cuda(self, path: str) -> bool:
+    def _accelerators(self, path: str) -> frozenset[str]:
         summary = self.summaries.get(path)
         if summary is not None:
-            return summary.uses_cuda
-        return self._word_search.accelerated(path)
+            return summary.accelerators
+        return frozenset({CERTAIN} if self._word_search.accelerated(path) else ())
 
     # steps -------------------------------------------------------------------------------
 
@@ -189,9 +191,28 @@ class Project:
                 found.add((key.path, site.loops[0]))
         return found
 
+    @property
+    def shows_steps(self) -> bool:
+        """Whether a file that was parsed has a training step, in a loop or in a function."""
+        functions = self.index.functions.values()
+        return (
+            bool(self.step_loops)
+            or any(each.steps or each.hook for each in functions)
+            or any(each.trainers for each in self.summaries.values())
+        )
+
     def trains(self, path: str) -> bool:
-        """Whether the text of a program that uses this file shows that it trains."""
-        return any(self._word_search.matches(file, _TRAINS) for file in self.programs(path))
+        """Whether a program that uses this file trains, by a framework or by its text."""
+        programs = self.programs(path)
+        return any(map(self._makes_trainer, programs)) or any(
+            self._word_search.matches(file, _TRAINS) for file in programs
+        )
+
+    def _makes_trainer(self, path: str) -> bool:
+        summary = self.summaries.get(path)
+        if summary is not None:
+            return bool(summary.trainers)
+        return self._word_search.matches(path, TRAINER_WORDS)
 
     def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
         """The first of these loops of a file that is a step loop."""

@@ -60,6 +60,8 @@ class Locator:
         self._folder: str | None = None
         self._roots: dict[str, set[str]] = {}
         """The folders that contain each module or package name."""
+        self._on_path: dict[str, set[str]] = {}
+        """Folders that files put on `sys.path`, each with the folders of these files."""
         folders: dict[str, str] = {}  # one string for all files of a folder
         for path in paths:
             absolute = os.path.abspath(path)
@@ -74,6 +76,14 @@ class Locator:
                 seen.add(folder)
                 folder, name = os.path.split(folder)
                 self._roots.setdefault(name, set()).add(folder)
+
+    def note_path(self, path: str, added: str) -> None:
+        """A file puts a folder on `sys.path`, named relative to its own or to where it is run."""
+        folder = self._folders.get(path)
+        if folder is not None:
+            root = os.path.normpath(os.path.join(folder, added))
+            self._on_path.setdefault(root, set()).add(os.path.join(folder, ""))
+            self._located.clear()
 
     def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         """The file that a dotted name of `path` leads to, and the rest of the name inside it."""
@@ -105,7 +115,8 @@ class Locator:
         if found is None and parts and parts[0] in sys.stdlib_module_names:
             return None  # `import random` is not some other folder's random.py
         if found is None and parts and parts[0] in self._roots:
-            return self._beside(folder, parts, self._roots[parts[0]])
+            added = self._added(folder, parts, self._roots[parts[0]])
+            return added or self._beside(folder, parts, self._roots[parts[0]])
         for start in range(1, len(parts) - 1) if found is None else ():
             # The folder was copied out of a larger package, so leading names are missing.
             found = self._above(folder, parts[start:])
@@ -129,6 +140,18 @@ class Locator:
                 break
             folder = above
         return best
+
+    def _added(
+        self, near: str, parts: tuple[str, ...], folders: set[str]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        """A module in a folder that a file here or above puts on `sys.path`."""
+        here = os.path.join(near, "")
+        for root in sorted(self._on_path.keys() & folders):
+            if here.startswith(tuple(self._on_path[root])):
+                found = self._under(root, parts)
+                if found is not None and len(found[1]) <= 1:
+                    return found
+        return None
 
     def _beside(
         self, near: str, parts: tuple[str, ...], folders: set[str]

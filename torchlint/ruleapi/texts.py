@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _DEFINITION: Final = re.compile(rb"\n[ \t]*(?:async )?def ")
 
-STEP_TEXT: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}"
+STEP_TEXT: Final = "|".join((frameworks.STEP_WORDS, frameworks.HOOK_WORDS, frameworks.RUNNER_WORDS))
 """Words that show training steps in a file, so that its code can be hot."""
 
 

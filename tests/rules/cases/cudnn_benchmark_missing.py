@@ -229,6 +229,39 @@ for epoch in range(9):  # TL301
 import fire
 fire.Fire(train)  # TL301
 
+# case: fire runs the function that the command line names
+import fire
+fire.Fire()  # TL301
+
+# case: fire runs another function
+import fire
+def show(): pass
+fire.Fire(show)
+
+# case: jsonargparse runs the function that the command line names
+from jsonargparse import auto_cli
+auto_cli(as_positional=False)  # TL301
+
+# case: tyro runs it with what the command line says
+import tyro
+tyro.cli(train)  # TL301
+
+# case: a command of Typer
+import typer
+app = typer.Typer()
+@app.command()
+def run():
+    train(model, loader, optimizer)
+app()  # TL301
+
+# case: a command of Typer that does not train
+import typer
+app = typer.Typer()
+@app.command()
+def run():
+    print(1)
+app()
+
 # case: benchmark off on purpose in the main block
 if __name__ == "__main__":
     torch.backends.cudnn.benchmark = False

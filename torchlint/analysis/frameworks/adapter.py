@@ -21,6 +21,25 @@ class Setting(NamedTuple):
     words: str = ""
 
 
+class Runner(NamedTuple):
+    """What moves the work to an accelerator by itself, takes the training steps, or does both.
+
+    Args:
+        of: a pattern for the dotted name of a function or class that is called, or that a class
+            inherits from.
+        words: a pattern for the text of files with one.
+        accelerates: it uses an accelerator where there is one.
+        trains: what it makes takes training steps; of a base class that says nothing.
+        host: arguments with the values by which it stays on the CPU.
+    """
+
+    of: str
+    words: str = ""
+    accelerates: bool = True
+    trains: bool = False
+    host: tuple[tuple[str, tuple[object, ...]], ...] = ()
+
+
 class Framework(NamedTuple):
     """One training framework. An adapter leaves out what its framework does not have.
 
@@ -33,7 +52,8 @@ class Framework(NamedTuple):
     hook_words: tuple[str, ...] = ()
     """Patterns for code that registers a function to be called on each step."""
     accelerator_words: tuple[str, ...] = ()
-    """Patterns for code that runs on an accelerator."""
+    """Patterns for code that runs on an accelerator, for files that are not parsed. Those with the
+    words of `runners` are."""
     shown_by: tuple[str, ...] = ()
     """Patterns for a file whose training loop is the framework's."""
     owns: _Names = _NONE
@@ -48,10 +68,8 @@ class Framework(NamedTuple):
     """Packages whose modules and optimizers keep torch's own methods, such as `zero_grad`."""
     module_classes: tuple[str, ...] = ()
     """What the names of classes end with that are `nn.Module`s."""
-    accelerator_calls: tuple[str, ...] = ()
-    """What the dotted names of functions and classes begin with that use an accelerator."""
-    accelerator_questions: _Names = _NONE
-    """Those that only ask for one."""
+    runners: tuple[Runner, ...] = ()
+    """What uses an accelerator, or takes training steps, where a program calls it."""
 
     # steps
     step_methods: tuple[str, ...] = ()

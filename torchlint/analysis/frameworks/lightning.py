@@ -1,9 +1,8 @@
 """Lightning: https://lightning.ai/docs/pytorch/stable/common/lightning_module.html"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Runner, Setting
 
 LIGHTNING = Framework(
-    accelerator_words=(r"accelerator\s*=\s*['\"]gpu|\bgpus\s*=",),
     shown_by=("LightningModule",),
     owns=frozenset(
         {"cudnn.benchmark", "mixed precision", "optimizer step", "pinned memory", "sampler"}
@@ -14,6 +13,16 @@ LIGHTNING = Framework(
         for name in ("LightningModule", "LightningDataModule", "Trainer", "Callback")
     ),
     packages=("lightning.",),
+    runners=(
+        # Without `accelerator=` it takes the best device that there is.
+        Runner(
+            r"^lightning\.pytorch\.(?:Trainer(?:\.from_argparse_args)?|cli\.LightningCLI)$",
+            r"\bTrainer\b|\bLightningCLI\b",
+            trains=True,
+            host=(("accelerator", ("cpu",)), ("gpus", (0,))),
+        ),
+        Runner(r"^lightning\.pytorch\.LightningModule$"),
+    ),
     step_methods=("training_step",),
     step_hooks=(
         ("", frozenset({"training_step"})),

@@ -1,6 +1,6 @@
 """Plain torch, and the conventions of hand-written training loops."""
 
-from torchlint.analysis.frameworks.adapter import Framework, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Runner, Setting
 
 PLAIN_TORCH = Framework(
     step_words=(r"backward\(", r"(?:opt|scaler|solver)\w{0,80}\.step\(", "loss_scaler"),
@@ -11,14 +11,12 @@ PLAIN_TORCH = Framework(
     ),
     packages=("torch.", "torchvision.", "timm."),
     module_classes=("Module",),
-    accelerator_calls=("torch.cuda.", "torch.accelerator."),
-    accelerator_questions=frozenset(
-        {
-            "torch.cuda.is_available",
-            "torch.cuda.manual_seed",
-            "torch.cuda.manual_seed_all",
-            "torch.cuda.device_count",
-        }
+    runners=(
+        # Not the questions whether there is an accelerator.
+        Runner(
+            r"^torch\.(?:cuda|accelerator)\."
+            r"(?!(?:is_available|device_count|manual_seed|manual_seed_all)$)"
+        ),
     ),
     settings=(
         Setting("unused parameters", r"\.DistributedDataParallel$", ("find_unused_parameters",)),

@@ -3,17 +3,24 @@
 https://huggingface.co/docs/transformers/main_classes/trainer
 """
 
-from torchlint.analysis.frameworks.adapter import Framework, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Runner, Setting
 
 _CONFIGS = r"(?:SFT|DPO|KTO|ORPO|CPO|BCO|GKD|PRM|Reward)Config"
 """Of the trainers of TRL that read a dataset; others wait for texts that a model generates."""
+_TRAINERS = "CPO|DPO|GRPO|KTO|ORPO|PPO|Reward|RLOO|SFT"
 
 TRANSFORMERS = Framework(
-    shown_by=(
-        r"TrainingArguments\b|\b(?:CPO|DPO|GRPO|KTO|ORPO|PPO|Reward|RLOO|SFT)(?:Config|Trainer)\b",
-    ),
+    shown_by=(rf"TrainingArguments\b|\b(?:{_TRAINERS})(?:Config|Trainer)\b",),
     owns=frozenset({"mixed precision", "optimizer step", "pinned memory", "sampler"}),
     packages=("transformers.",),
+    runners=(
+        Runner(
+            r"^(?:transformers|trl)\.(?:.*\.)?\w*(?:Trainer|TrainingArguments)$|^trl\.(?:.*\.)?\w+Config$",
+            rf"\bTrainer\b|TrainingArguments\b|\b(?:{_TRAINERS})(?:Config|Trainer)\b",
+            trains=True,
+            host=(("use_cpu", (True,)), ("no_cuda", (True,))),
+        ),
+    ),
     module_classes=("PreTrainedModel",),
     step_methods=("compute_loss",),
     step_hooks=(
