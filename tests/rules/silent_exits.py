@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _BECAUSE = because.__code__
 _REPORT = Rule.report.__code__
+_KINDS = frozenset({"is_method"})
+"""What tells two patterns of a rule apart: where one is none, the other has the sentence."""
 
 
 def silent_exits(rule: Rule, module: Module) -> Iterator[str]:
@@ -44,7 +46,8 @@ def silent_exits(rule: Rule, module: Module) -> Iterator[str]:
             for predicate, denies in asked if match is not None else ():
                 ran = _run(predicate, match)
                 if bool(ran.result) is denies:
-                    yield from ran.exits(first_is_free=False)
+                    if predicate.__name__ not in _KINDS:
+                        yield from ran.exits(first_is_free=False)
                     break
             else:
                 if match is not None and rule.operand is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import defaultdict
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -37,12 +39,20 @@ if TYPE_CHECKING:
 _IF_NOT: Final = "without that it would be reported, if the rest holds"
 _MOST_REASONS: Final = 4
 _MOST_ROWS: Final = 5
+_LAST: Final = sys.maxsize
 
 
 class Look(NamedTuple):
     """What a rule makes of something that it looks at, which begins in a row of the module."""
 
     row: int
+    answer: Answer
+
+
+class _Step(NamedTuple):
+    """The number of the condition at which a pattern stopped, and what it makes of a candidate."""
+
+    number: int
     answer: Answer
 
 
@@ -115,9 +125,7 @@ class Asker:
             _, seen = watched(partial(rule.candidate, self._module.text.encode("utf-8")))
             if seen.last is not None:
                 return Reason(self._sentences.of(seen.last))
-        return Reason(
-            f"the file has none of the words without which it finds nothing: {rule.summary}"
-        )
+        return Reason(f"no word in the file suggests what the rule looks for: {rule.summary}")
 
     def _nothing(self, rule: Rule, *, alone: bool) -> Reason:
         """That nothing in the line is what the rule looks for, and where such things are."""
@@ -158,11 +166,15 @@ class Asker:
                     yield from (Look(row, each) for each in self._checked(rule, run))
         for check in _checks_of_files(rule):
             yield from self._wholly_checked(rule, partial(check, self._module))
+        found: dict[cst.CSTNode, list[_Step]] = defaultdict(list)
         for pattern in rule.finds:
             for node in pattern.candidates(self._module):
-                row = self._module.span(node)[0].row
-                if row in rows:
-                    yield from (Look(row, each) for each in self._matched(rule, pattern, node))
+                if self._module.span(node)[0].row in rows:
+                    found[node] += self._matched(rule, pattern, node)
+        for node, steps in found.items():
+            row = self._module.span(node)[0].row
+            furthest = max((each.number for each in steps), default=0)
+            yield from (Look(row, each.answer) for each in steps if each.number == furthest)
 
     def _checked(
         self,
@@ -202,29 +214,32 @@ class Asker:
             if row not in rows:
                 yield Look(row, silent(rule, *self._denied(rule.contexts, wanted.node), near=True))
 
-    def _matched(self, rule: Rule, pattern: Pattern, node: cst.CSTNode) -> Iterator[Answer]:
-        """What a pattern of a declared rule makes of a candidate."""
+    def _matched(self, rule: Rule, pattern: Pattern, node: cst.CSTNode) -> Iterator[_Step]:
+        """What a pattern of a declared rule makes of a candidate, and how far it came: where
+        several patterns have looked at one, the one that came furthest knows most of it."""
         module = self._module
         if not pattern.is_for(module.torch):
-            yield silent(rule, Reason(_other_version(pattern, module.torch)), near=True)
+            why = Reason(_other_version(pattern, module.torch))
+            yield _Step(0, silent(rule, why, near=True))
             return
         match, seen = watched(partial(pattern.match, node, module))
         if match is None:
             if seen.last is not None:
-                yield self._told(rule, seen.last)
+                yield _Step(1, self._told(rule, seen.last))
             return
-        for asked, denies in (
-            *((each, False) for each in pattern.where),
-            *((each, True) for each in rule.unless),
-        ):
+        conditions = [(each, False) for each in pattern.where]
+        conditions += [(each, True) for each in rule.unless]
+        for number, (asked, denies) in enumerate(conditions, 2):
             holds, seen = watched(partial(asked, match))
             if bool(holds) is denies:
                 if seen.last is not None:
-                    yield self._told(rule, seen.last)
+                    yield _Step(number, self._told(rule, seen.last))
                 return
         doubted = (watched(partial(doubt, match)) for doubt in pattern.hint_if)
         doubts = [seen.last for doubts, seen in doubted if doubts and seen.last is not None]
-        yield from self._checked(rule, partial(rule.report_match, match, pattern), doubts)
+        report = partial(rule.report_match, match, pattern)
+        for answer in self._checked(rule, report, doubts):
+            yield _Step(_LAST, answer)
 
     # reasons -----------------------------------------------------------------------------
 

@@ -50,11 +50,11 @@ class Joined:
         clue = name.partition(" ")[2]
         what = clue.partition(" ")[2]
         if name == HAS.format(clue):
-            return Reason(f"no file of the program shows what the rule needs: {what}")
+            return Reason(f"no file of the program has {what}, which the rule needs")
         if name == LACKS.format(clue):
             files = self._project.programs(self._path)
             at = self._sentences.elsewhere(Clue(clue, files))
-            return Reason(f"{at} shows what keeps the rule silent: {what}")
+            return Reason(f"the rule is silent in programs with {what}, as in {at}")
         return Reason(f"nothing shows {NEEDS[Context(name)]}")
 
     def _not_hot(self, place: HotPlace) -> Reason:

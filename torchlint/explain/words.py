@@ -64,6 +64,8 @@ class Words:
         start, end = self.module.offsets(node)
         if isinstance(node, cst.FunctionDef):
             return f"def {node.name.value}"
+        if isinstance(node, cst.ClassDef):
+            return f"class {node.name.value}"
         if isinstance(node, cst.IfExp):
             return f"… if {self.header(node.test)} else …"
         last = _end_of_header(node)
