@@ -62,6 +62,11 @@ class Rewritten(NamedTuple):
     imports: bool
 
 
+def is_old(callee: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression may name a part of the old API."""
+    return any(name in _OLD for name in module.resolve(callee))
+
+
 def uses_of(module: Module) -> list[Use]:
     """The uses in a file; none that may also be something else, such as the new API, or a
     replacement of the project's own where torch has none."""

@@ -166,13 +166,13 @@ def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer])
 def test_words_that_the_program_must_have_or_lack_are_named(why: Callable[..., Answer]) -> None:
     text = LOOP.replace("in enumerate(loader):", "in enumerate(loader):  # here")
     answer = why("TL502", train=text)
-    assert answer.reasons[0].why == "no file of the program shows what the rule needs: attention"
+    assert answer.reasons[0].why == "no file of the program has attention, which the rule needs"
     attends = (
         "class Attention(torch.nn.Module): ...\ntorch.backends.cuda.matmul.allow_tf32 = True\n"
     )
     answer = why("TL502", train=text, model="import torch\nimport train\n" + attends)
     assert answer.reasons[0].why == (
-        "model.py:4 shows what keeps the rule silent: a precision of float32"
+        "the rule is silent in programs with a setting for the precision of float32, as in model.py:4"
     )
 
 
