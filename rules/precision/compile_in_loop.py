@@ -107,9 +107,8 @@ def _compiles_another(match: Match) -> bool:
                 and binding.node is not own
                 and around in (binding.node, *module.ancestors(binding.node))
             ):
-                return because(
-                    True, "{:code} is new in each round, from {:line}", name, binding.node
-                )
+                said = "{:code} is new in each round, from {:line}"
+                return because(True, said, name, binding.node)
     return False
 
 

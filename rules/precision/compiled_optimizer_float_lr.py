@@ -73,11 +73,11 @@ def _has_plain_rate(match: Match) -> bool:
     if module.has_star_kwargs(call):
         return because(False, "`**` of this call may pass `lr`")
     if module.argument(call, "fused") is not None:
-        return because(False, "`fused` is passed, and a fused kernel takes the rate as an argument")
+        return because(False, "`fused` is passed: such a kernel takes the rate as an argument")
     rate = module.argument(call, "lr", 1)
-    return not module.value(rate).has(TENSORS) or because(
-        False, "{:code} is a tensor already", rate
-    )
+    if module.value(rate).has(TENSORS):
+        return because(False, "{:code} is a tensor already", rate)
+    return True
 
 
 def _is_scheduled(match: Match) -> bool:

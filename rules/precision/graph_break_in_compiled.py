@@ -82,18 +82,27 @@ rule = Rule(
 
 @rule.on(cst.Call, cst.If, cst.IfExp)
 def breaks_graphs(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
-    compiled = module.once(compiled_functions)
-    function = module.enclosing(node, cst.FunctionDef, cst.Lambda) if compiled else None
-    places = _breaks(node, module) if function in compiled else []
-    if function is None or not places or function.body not in module.ancestors(node):
+    function, places = _breaks_in_compiled(node, module)
+    if function is None or not places:
         return ()
-    call = compiled.get(function)
+    call = module.once(compiled_functions)[function]
     if call and module.literal(module.argument(call, "fullgraph")) is True:
         return because((), "`fullgraph=True` in {:line} makes torch name such places", call)
     above = next(module.conditions(node), None)
     if above is not None:
         return because((), "this runs only under a condition, {}", above)
     return [found for place in places for found in rule.report(module, place, _MESSAGE)]
+
+
+def _breaks_in_compiled(
+    node: cst.CSTNode, module: Module
+) -> tuple[cst.FunctionDef | None, list[cst.BaseExpression]]:
+    """The compiled function whose body has a node, and what `torch.compile` cannot trace of it."""
+    compiled = module.once(compiled_functions)
+    around = module.enclosing(node, cst.FunctionDef, cst.Lambda) if compiled else None
+    if not isinstance(around, cst.FunctionDef) or around not in compiled:
+        return None, []
+    return around, _breaks(node, module) if around.body in module.ancestors(node) else []
 
 
 def _breaks(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:

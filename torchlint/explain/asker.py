@@ -125,6 +125,8 @@ class Asker:
             _, seen = watched(partial(rule.candidate, self._module.text.encode("utf-8")))
             if seen.last is not None:
                 return Reason(self._sentences.of(seen.last))
+        if rule.speaks_once and rule.finds:
+            return Reason("it speaks once, at the first training step; this file takes none")
         return Reason(f"no word in the file suggests what the rule looks for: {rule.summary}")
 
     def _nothing(self, rule: Rule, *, alone: bool) -> Reason:
@@ -151,7 +153,7 @@ class Asker:
             if seen.last is not None:
                 return self._sentences.of(seen.last)
         if rule.speaks_once:
-            return "it speaks once, at the first training step of a program; this file takes none"
+            return "it speaks once, at the first training step; this file takes none"
         return "nothing in this file is"
 
     # what it looks at --------------------------------------------------------------------
