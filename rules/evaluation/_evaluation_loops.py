@@ -14,7 +14,7 @@ from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Module
+from torchlint.rule import Module, Tier, because
 
 _NEEDS_GRADIENTS = re.compile(
     r"(?i:backward|\bgrad\b|requires_grad|enable_grad|jacobian|hessian|\b[jv][jv]p\b|attack|"
@@ -43,25 +43,39 @@ class Evaluation(NamedTuple):
     leaves: bool
 
     @property
-    def certain(self) -> bool:
-        """Whether it is an evaluation and nothing else, beyond doubt."""
+    def tier(self) -> Tier:
+        """A hint, unless it is an evaluation and nothing else, beyond doubt."""
         if self.named and self.switched:
-            return True
-        return not self.leaves and (self.switched or self.over_loader)
+            return Tier.DEFAULT
+        if self.leaves:
+            return because(Tier.HINT, "a tensor of the loop may be used after it, with its graph")
+        if self.switched or self.over_loader:
+            return Tier.DEFAULT
+        return because(Tier.HINT, "only a name says that the loop evaluates")
 
 
 def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
     """The evaluation that a loop is, if it is one with gradients on."""
     call = module.once(_evaluated).get(loop)
-    if call is None or _repeats(loop, module) or _is_test(module):
+    refusal = module.once(_refusals).get(loop) if call is None else None
+    if refusal is not None:
+        return because(None, refusal.sentence, refusal.call)
+    if call is None:
         return None
+    if _repeats(loop, module):
+        return because(None, "the loop runs a fixed number of rounds, as a warm-up does")
+    if _is_test(module):
+        return because(None, "the file looks like a test")
     if may_be_off(call, module) or _needs_gradients(loop, module):
         return None
     function = module.function(loop)
     named = function is not None and sounds_like_evaluation(function.name.value)
     switched = _is_switched(call, loop, module)
-    if not switched and (not named or _is_run_by_base(call, module)):
-        return None
+    if not switched and not named:
+        return because(None, "no `.eval()` of the model comes before {}", call)
+    if not switched and _is_run_by_base(call, module):
+        said = "a base class of another file may call this with gradients off"
+        return because(None, said)
     over_loader = _is_over_loader(loop, module)
     return Evaluation(call, named, switched, over_loader, _leaves(loop, module))
 
@@ -83,6 +97,34 @@ def _evaluated(module: Module) -> dict[Loop, cst.Call]:
             loop = next(over, loops[-1])
             if _is_first(loop, found, module):
                 found[loop] = call
+    return found
+
+
+class _Refusal(NamedTuple):
+    """Why a call of a model in a loop is no evaluation with gradients that nobody uses."""
+
+    sentence: str
+    call: cst.Call
+
+
+def _refusals(module: Module) -> dict[Loop, _Refusal]:
+    """Why innermost loops that call a model do not evaluate one that learns."""
+    found: dict[Loop, _Refusal] = {}
+    for call in module.nodes(cst.Call):
+        loop = next(module.loops.loops_around(call), None)
+        if loop is None or loop in found or not runs_model(call, module):
+            continue
+        if is_frozen(call.func, module):
+            said = "the parameters of the model are frozen: {}"
+        elif _goes_over(call, module):
+            said = "the loop is one pass through the layers of a model: {}"
+        elif _is_part_of_model(call, module):
+            said = "this is code of a module, and its callers decide about gradients: {}"
+        elif not module.in_evaluation(call):
+            said = "nothing shows that {} evaluates"
+        else:
+            said = "{} belongs to another loop, or to one that trains"
+        found[loop] = _Refusal(said, call)
     return found
 
 
@@ -176,7 +218,11 @@ def _needs_gradients(loop: Loop, module: Module) -> bool:
     trains = function in module.loops.training_functions
     read: list[cst.CSTNode] = [loop] if function is None or trains else [function]
     read += [own for call in module.calls_within(loop) if (own := module.definitions.callee(call))]
-    return any(_NEEDS_GRADIENTS.search(module.source(each)) for each in read)
+    for each in read:
+        named = _NEEDS_GRADIENTS.search(module.source(each))
+        if named is not None:
+            return because(True, "{} names what needs gradients: `{}`", each, named[0])
+    return False
 
 
 # what is kept ------------------------------------------------------------------------------

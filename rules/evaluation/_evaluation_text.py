@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from torchlint.rule import because
+
 _NAME = r"(?i:eval|valid|val_|test|infer|predict|visuali)"
 _OFF = r"(?:no_grad|inference_mode|set_grad_enabled)"
 _SWITCHED = r"\.(?:eval\(\)|train\(False\))"
@@ -27,7 +29,10 @@ _STARTS = re.compile(rb"\n(?=[ \t]{0,40}(?:@|def |async def )|[a-zA-Z])")
 def may_evaluate(text: bytes) -> bool:
     """Whether a function, or what is outside of all, evaluates in a loop and says nothing of
     gradients; or a call of such a function may be under a switch."""
-    return any(map(_keeps_gradients, _parts(text))) or _CALLED_WITHOUT.search(text) is not None
+    if any(map(_keeps_gradients, _parts(text))) or _CALLED_WITHOUT.search(text) is not None:
+        return True
+    said = "no function of the file evaluates a model in a loop without a word about gradients"
+    return because(False, said)
 
 
 def _keeps_gradients(part: bytes) -> bool:

@@ -70,7 +70,7 @@ from torchlint.rule import (
     Project,
     Reported,
     Rule,
-    Tier,
+    because,
     edits,
 )
 
@@ -81,7 +81,9 @@ rule = Rule(
     code="TL701",
     summary="an evaluation records graphs that no backward pass uses",
     fix=Applicability.UNSAFE,
-    program_lacks={"a switch for all": r"(?m)^[ \t]*torch\.(?:autograd\.)?set_grad_enabled\("},
+    program_lacks={
+        "a switch for all gradients": r"(?m)^[ \t]*torch\.(?:autograd\.)?set_grad_enabled\("
+    },
     triggers=(r"\btorch\b", (EVALUATES, CALLED_WITHOUT)),
     in_tests=True,
 )
@@ -109,7 +111,7 @@ def evaluates_with_gradients(loop: cst.For | cst.While, module: Module) -> Itera
         module,
         loop.iter if isinstance(loop, cst.For) else loop.test,
         _MESSAGE.format(_DECORATE if fix else _WRAP),
-        tier=Tier.DEFAULT if evaluation.certain else Tier.HINT,
+        tier=evaluation.tier,
         fix=fix,
         withheld=withheld,
         needs=Function(module.qualified_name(function).rpartition(".")[2]),
@@ -131,8 +133,9 @@ def _decorated(function: cst.FunctionDef | None, module: Module) -> tuple[Fix | 
 
 @rule.on_module
 def records_calls_without_gradients(module: Module) -> Iterator[Fact]:
-    for name in switched_off_calls(module):
-        yield Fact("called without gradients", module.path, name)
+    for name, call in switched_off_calls(module).items():
+        fact = Fact("called without gradients", module.path, name)
+        yield because(fact, "{} runs without gradients", call)
 
 
 @rule.settle(Function)
@@ -140,5 +143,7 @@ def is_called_with_gradients(
     finding: Finding, function: Function, project: Project
 ) -> Finding | None:
     files = project.programs(finding.path)
-    off = {fact.value for fact in project.facts("called without gradients", files)}
-    return None if function.name in off else finding
+    for fact in project.facts("called without gradients", files):
+        if fact.value == function.name:
+            return because(None, "`{}` is called without gradients, in {}", function.name, fact)
+    return finding

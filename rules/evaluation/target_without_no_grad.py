@@ -55,7 +55,7 @@ import libcst as cst
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
 from torchlint.analysis.training.model_calls import runs_model
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
 from ._detached import cut_of, is_only_detached
 
@@ -75,10 +75,15 @@ _MESSAGE = (
 
 @rule.on(cst.Call)
 def is_detached_afterwards(call: cst.Call, module: Module) -> Iterable[Reported]:
-    if not runs_model(call, module) or _is_given_to_model(call, module):
+    if not runs_model(call, module):
         return ()
-    if is_frozen(call.func, module) or not is_only_detached(call, module):
-        return ()
+    if _is_given_to_model(call, module):
+        return because((), "its result goes into another model: ask about that call")
+    if is_frozen(call.func, module):
+        return because((), "the parameters of {:code} are frozen", call.func)
+    if not is_only_detached(call, module):
+        said = "nothing shows that its result is only used on the device, and detached"
+        return because((), said)
     if may_be_off(call, module):
         return ()
     fix = _wrapped(call, module)

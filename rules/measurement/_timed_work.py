@@ -12,7 +12,7 @@ from torchlint.analysis.training.syncs import operand_of, shown, sync_of
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Module
+from torchlint.rule import Module, because
 
 _WAITS = re.compile(
     r"sync|^(?:item|cpu|numpy|tolist|barrier|wait\w*|record|elapsed_time|generate|sample|step_env|"
@@ -33,14 +33,21 @@ def times_unfinished_work(start: cst.Call, module: Module) -> bool:
     """Whether a clock that is read here is read again after work for the GPU, by which nothing
     waited for it, for each batch or for one operation."""
     interval = interval_from(start, module)
-    if interval is None or not _is_of_one_round(interval, module):
-        return False
+    if interval is None:
+        return because(False, "no time is computed from this read of the clock")
+    if not _is_of_one_round(interval, module):
+        said = "the time up to {:line} is not that of one batch or of one operation"
+        return because(False, said, interval.end)
     calls = _calls_between(interval, module)
-    return (
-        any(_is_work(call, module) for call in calls)
-        and not any(_may_wait(call, module, 0) for call in calls)
-        and not _is_averaged(interval, module)
-    )
+    if not any(_is_work(call, module) for call in calls):
+        said = "nothing up to {:line} is known to be work for the GPU"
+        return because(False, said, interval.end)
+    for call in calls:
+        if _may_wait(call, module, 0):
+            return because(False, "{} may wait for the GPU before the clock is read again", call)
+    if _is_averaged(interval, module):
+        return because(False, "the times are averaged, in {:line}", interval.elapsed)
+    return True
 
 
 # the interval ------------------------------------------------------------------------------
