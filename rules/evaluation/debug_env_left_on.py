@@ -103,9 +103,8 @@ def _is_too_late(match: Match) -> bool:
 
 def _is_undone(match: Match) -> bool:
     undone = match.module.once(change_of, _named(match), ("1", "DETAIL"))
-    return undone is not None and because(
-        True, "the file also reads or changes it elsewhere: {}", undone
-    )
+    said = "the file also reads or changes it elsewhere: {}"
+    return undone is not None and because(True, said, undone)
 
 
 rule = Rule(

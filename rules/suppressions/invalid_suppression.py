@@ -42,7 +42,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from torchlint.rule import Finding, Rule
+from torchlint.rule import Finding, Rule, because
 from torchlint.suppressions.comments import WORDS, Comment
 from torchlint.suppressions.suppressions import Suppressions
 
@@ -71,7 +71,8 @@ _FAULTS: Final = {
 @rule.on_suppressions
 def has_an_error(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
-        for message in _faults(comment, suppressions):
+        faults = list(_faults(comment, suppressions))
+        for message in faults or because([], "the comment has no error"):
             yield rule.comment_finding(suppressions, comment, message)
 
 

@@ -123,27 +123,9 @@ def _enabled(target: Target) -> dict[str, Rule]:
 def _run(
     module: Module, active: list[Rule], request: _Request, diagnostics: list[Diagnostic]
 ) -> MapResult:
-    reported: list[Reported] = []
-    for rule in active:
-        if module.test_like and not rule.in_tests:
-            continue
-        reported += _reported_by(rule, module, diagnostics)
-    installed = all_rules()
-    suppressions = Suppressions(
-        module,
-        about={code for code, rule in installed.items() if rule.about_comments},
-        names={code: rule.name for code, rule in installed.items()},
-    )
-    findings = suppressions.left(item for item in reported if isinstance(item, Finding))
-    waiting = [
-        item._replace(finding=finding)
-        for item in reported
-        if isinstance(item, Waiting)
-        for finding in suppressions.left([item.finding])
-    ]
+    left, suppressions = _unsuppressed(module, active, request, diagnostics)
+    findings = [item for item in left if isinstance(item, Finding)]
     if suppressions.comments:
-        suppressions.finished = _finished(active, module, request, diagnostics)
-        suppressions.reasons_required = request.target.selection.require_reason
         findings += _about_comments(active, suppressions, diagnostics)
     summary = None
     if request.on_demand or any(rule.summarizes or rule.about_hot_code for rule in active):
@@ -151,11 +133,48 @@ def _run(
     return MapResult(
         path=module.path,
         findings=tuple(findings),
-        waiting=tuple(waiting),
-        facts=tuple(sorted((item for item in reported if isinstance(item, Fact)), key=_order)),
+        waiting=tuple(item for item in left if isinstance(item, Waiting)),
+        facts=tuple(sorted((item for item in left if isinstance(item, Fact)), key=_order)),
         summary=summary[0] if summary else None,
         diagnostics=tuple(diagnostics),
     )
+
+
+def suppressions_in(
+    module: Module, target: Target, data: bytes, *, on_demand: bool
+) -> Suppressions:
+    """The suppression comments of a file, as the rules about comments see them."""
+    failed: list[Diagnostic] = []
+    rules = _enabled(target)
+    codes = _wanted_by(data, rules, target.path, failed, on_demand=on_demand)
+    request = _Request(target, data, on_demand)
+    return _unsuppressed(module, [rules[code] for code in codes], request, failed)[1]
+
+
+def _unsuppressed(
+    module: Module, active: list[Rule], request: _Request, diagnostics: list[Diagnostic]
+) -> tuple[list[Reported], Suppressions]:
+    """What the rules report and no comment suppresses, and the comments, which have seen it."""
+    reported: list[Reported] = []
+    for rule in active:
+        if not module.test_like or rule.in_tests:
+            reported += _reported_by(rule, module, diagnostics)
+    installed = all_rules()
+    suppressions = Suppressions(
+        module,
+        about={code for code, rule in installed.items() if rule.about_comments},
+        names={code: rule.name for code, rule in installed.items()},
+    )
+    left: list[Reported] = []
+    for item in reported:
+        if isinstance(item, Waiting):
+            left += (item._replace(finding=each) for each in suppressions.left([item.finding]))
+        else:
+            left += [item] if isinstance(item, Fact) else suppressions.left([item])
+    if suppressions.comments:
+        suppressions.finished = _finished(active, module, request, diagnostics)
+        suppressions.reasons_required = request.target.selection.require_reason
+    return left, suppressions
 
 
 def _finished(

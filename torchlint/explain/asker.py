@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.debug import debugging
+from torchlint.engine.map_file import suppressions_in
 from torchlint.explain.answers import Answer, Reason, silent
 from torchlint.explain.silences import NEEDS, why_context_denies, why_not_each_step
 from torchlint.explain.told import watched
@@ -160,6 +161,8 @@ class Asker:
 
     def _looks(self, rule: Rule, rows: range) -> Iterator[Look]:
         """What each check of the rule makes of what begins in these rows."""
+        if rule.about_comments:
+            yield from self._commented(rule, rows)
         for types, check in rule.checks:
             for node in self._module.nodes(*types):
                 row = self._module.span(node)[0].row
@@ -177,6 +180,24 @@ class Asker:
             row = self._module.span(node)[0].row
             furthest = max((each.number for each in steps), default=0)
             yield from (Look(row, each.answer) for each in steps if each.number == furthest)
+
+    def _commented(self, rule: Rule, rows: range) -> Iterator[Look]:
+        """What a rule about suppression comments makes of those in these rows."""
+        suppressions, every = self._judged, self._judged.comments
+        for comment in every:
+            if comment.row in rows:
+                suppressions.comments = [comment]
+                for check in rule.suppression_checks:
+                    run = partial(check, suppressions)
+                    yield from (Look(comment.row, each) for each in self._checked(rule, run))
+        suppressions.comments = every
+
+    @cached_property
+    def _judged(self) -> Suppressions:
+        """The suppression comments, and what the rules report in the file."""
+        called = self._module.path in self._project.summaries
+        data = self._module.text.encode("utf-8", "surrogatepass")
+        return suppressions_in(self._module, self._target, data, on_demand=called)
 
     def _checked(
         self,
@@ -246,7 +267,7 @@ class Asker:
     # reasons -----------------------------------------------------------------------------
 
     def _told(self, rule: Rule, told: Told) -> Answer:
-        near = told.sentence is not NOT_PASSED
+        near = told.sentence != NOT_PASSED
         return silent(rule, Reason(self._sentences.of(told)), near=near)
 
     def _denied(self, contexts: Iterable[Context], node: cst.CSTNode) -> list[Reason]:
@@ -290,10 +311,7 @@ class Asker:
     def _reported(
         self, rule: Rule, finding: Finding, waiting: Waiting, hints: list[Reason]
     ) -> Answer:
-        suppressions = Suppressions(
-            self._module, names={code: each.name for code, each in all_rules().items()}
-        )
-        day = suppressions.until(finding)
+        day = self._suppressions.until(finding)
         if day is not None and not has_ended(day, date.today()):
             when = f" until {day}" if day else ""
             reason = Reason(f"a comment suppresses it{when}", "remove the comment")
@@ -309,6 +327,13 @@ class Asker:
         if unsafe and rule.may_change:
             reasons.append(Reason(f"its fix is unsafe: {rule.may_change}"))
         return Answer(rule.code, rule.name, finding.tier, tuple(reasons), near=True)
+
+    @cached_property
+    def _suppressions(self) -> Suppressions:
+        rules = all_rules()
+        about = {code for code, each in rules.items() if each.about_comments}
+        names = {code: each.name for code, each in rules.items()}
+        return Suppressions(self._module, about, names)
 
     def _why_hint(self, rule: Rule, waiting: Waiting, hints: list[Reason]) -> Iterator[Reason]:
         for each in hints:

@@ -71,6 +71,8 @@ class Words:
         last = _end_of_header(node)
         if last is not None:
             end = self.module.offsets(last)[1]
+            for _ in getattr(last, "rpar", ()):
+                end = self.module.text.index(")", end) + 1
         elif isinstance(node, cst.ExceptHandler):
             return "except"
         text = " ".join(self.module.text[start:end].split())
@@ -115,5 +117,6 @@ def _end_of_header(node: cst.CSTNode) -> cst.CSTNode | None:
     if isinstance(node, cst.For):
         return node.iter
     if isinstance(node, cst.With):
-        return node.items[-1]
+        item = node.items[-1]
+        return item if item.asname else item.item
     return node.type if isinstance(node, cst.ExceptHandler) else None
