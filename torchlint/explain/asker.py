@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from torchlint.debug import debugging
 from torchlint.engine.map_file import suppressions_in
 from torchlint.explain.answers import Answer, Reason, silent
+from torchlint.explain.names import why_another
 from torchlint.explain.silences import NEEDS, why_context_denies, why_not_each_step
 from torchlint.explain.told import watched
 from torchlint.finding import Applicability, Finding, Tier
@@ -91,15 +92,22 @@ class Asker:
             return silent(rule, Reason(f"{rule.label} crashed on this file ({said})"))
 
     def _answer(self, rule: Rule, rows: range, *, wanted: bool, alone: bool) -> Answer:
-        off = self._off(rule) or (None if wanted else self._unwanted(rule))
+        off = self._off(rule)
         if off is not None:
             return silent(rule, off)
+        if not wanted:
+            another = why_another(rule, rows, self._words)
+            why = Reason(another) if another else self._unwanted(rule)
+            return silent(rule, why, near=bool(another))
         answers = [look.answer for look in self._looks(rule, rows) if look.row in rows]
         reported = next((each for each in answers if each.reported is not None), None)
         if reported is not None:
             return reported
         near = [each for each in answers if each.near]
         told = dict.fromkeys(reason for each in near or answers for reason in each.reasons)
+        another = "" if told else why_another(rule, rows, self._words)
+        if another:
+            return silent(rule, Reason(another), near=True)
         if not told:
             told = dict.fromkeys([self._nothing(rule, alone=alone)])
         return silent(rule, *list(told)[:_MOST_REASONS], near=bool(near))

@@ -114,6 +114,11 @@ class Pattern:
         return tuple(found)
 
     @property
+    def dotted(self) -> tuple[str, ...]:
+        """The dotted names of the calls or settings that it finds."""
+        return self.names if self.kind in (_Kind.CALL, _Kind.SETTING) else ()
+
+    @property
     def is_about_program(self) -> bool:
         """Whether it finds the one place where a program is told what it never does."""
         return self.kind is _Kind.FIRST_STEP
