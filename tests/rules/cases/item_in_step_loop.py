@@ -1326,3 +1326,97 @@ for images in loader:
     loss = model(images.to(device)).mean()
     loss.backward()
     noise = sample(loss)
+
+# head: a step, and objects of other files that hold numbers
+from project import build_network, create_state, load_options
+class Trainer:
+    def __init__(self):
+        self.model_loader = make_loader(options)
+        self.model = None
+    def start(self):
+        model_names = options.model_names()
+        self.model = self.model_loader.load(model_names, dtypes=options.model_dtypes())
+    def fit(self, args, batch_of):
+        progress = self.model.progress
+        network = build_network(args).to(device)
+        for step, (images, labels) in enumerate(loader):
+            output = network(images.to(device))
+            loss = criterion(output, labels.to(device))
+            loss.backward()
+            optimizer.step()
+
+            # case: a counter of the model that a loader gave
+            print(f"{progress.global_step} {progress.epoch}")
+            print(int(progress.global_step), int(self.model.seen))
+            writer.add_scalar("decay", self.model.ema.decay_at(step), progress.global_step)
+
+            # case: a counter of the model that a function built
+            print(f"{network.global_step}", int(network.seen))
+
+            # case: a state that a function made of the model
+            print(f"{create_state(network).step}")
+
+            # case: a number that stands beside the tensors of an output
+            print(f"{output.num_tokens} {output.n_experts} {output.step} {output.batch_size}")
+            print(int(output.batch_size[0] / 2))
+
+            # case: a tensor of an output
+            print(f"{output.loss} {output.aux_loss:.3f}")  # TL201 # TL201
+            steps = int(output.lengths.max())  # TL201
+
+            # case: what the built network returns, and its parameters
+            print(network(images).mean().item())  # TL201
+            for name, p in network.named_parameters():
+                norms[f"{name}.norm"] = p.grad.norm()
+                norms[name] = p.grad.norm().item()  # TL201
+
+            # case: names that stand beside modules and buffers
+            for name, part in network.named_modules():
+                print(f"{name}")
+            for name, buffer in network.named_buffers():
+                print(f"{name}")
+                print(buffer.mean().item())  # TL201
+            for index, (name, p) in enumerate(network.named_parameters()):
+                print(f"{index} {name}")
+                print(f"{p.mean()}")  # TL201
+
+# head: a helper of the step, and what checks of types show
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    note({"loss": loss}, {})
+def note(values, kept):
+    for name, value in values.items():
+        # case: only numbers come past the check
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue
+        kept[name] = float(value)
+
+        # case: only tensors come past the check
+        if not isinstance(value, torch.Tensor):
+            continue
+        kept[name] = float(value)  # TL201
+
+        # case: a number in its branch, a tensor in the other
+        if isinstance(value, float):
+            kept[name] = float(value)
+        else:
+            kept[name] = float(value)  # TL201
+
+        # case: a condition in an expression
+        kept[name] = float(value) if isinstance(value, (int, float)) else value.item()  # TL201 | marks: value.item()
+        kept[name] = isinstance(value, str) and float(value)
+
+        # case: an assertion
+        assert isinstance(value, float)
+        kept[name] = float(value)
+
+        # case: either of two types
+        if isinstance(value, float) or name in kept:
+            kept[name] = float(value)  # TL201
+
+        # case: what is made of it in the branch
+        if isinstance(value, float):
+            value = torch.tensor(value, device=device)
+            kept[name] = float(value)  # TL201

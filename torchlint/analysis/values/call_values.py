@@ -9,9 +9,9 @@ import libcst as cst
 from torchlint.analysis import torch_api
 from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.names import How, sounds_like_class
+from torchlint.analysis.names import How, dotted_text, sounds_like_class
 from torchlint.analysis.values import array_libraries, array_values, environments
-from torchlint.analysis.values.iteration import is_items
+from torchlint.analysis.values.iteration import gives_keys, unwrapped
 from torchlint.analysis.values.kinds import (
     ARRAYS,
     CPU_VALUE,
@@ -22,6 +22,7 @@ from torchlint.analysis.values.kinds import (
     UNKNOWN_VALUE,
     Kind,
     Value,
+    makes_module,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ MODULE_METHODS = frozenset(
 """Methods of modules that return the module."""
 _MODULE_ANSWERS = frozenset(
     "parameters named_parameters modules named_modules children state_dict load_state_dict "
-    "zero_grad buffers register_forward_hook add_module named_children train_dataloader".split()
+    "zero_grad buffers named_buffers register_forward_hook add_module named_children "
+    "train_dataloader".split()
 )
 _HOST_BUILTINS = frozenset(
     f"builtins.{name}"
@@ -91,6 +93,8 @@ class CallValues:
             known = self._by_name(name, node)
             if known is not None:
                 return known
+        if makes_module(dotted_text(node.func).rpartition(".")[2]) and not self._own.callee(node):
+            return Value(Kind.MODULE)
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func)
         callee = values.value(node.func)
@@ -376,7 +380,7 @@ class CallValues:
         if name in MODULE_METHODS:
             return owner
         if name in _MODULE_ANSWERS:
-            if "parameters" in name or name == "buffers":
+            if name.endswith(("parameters", "buffers")):
                 return Value(Kind.CONTAINER, element=DEVICE_VALUE)
             return UNKNOWN_VALUE
         if any(self._values.value(arg.value).has(TENSORS | Kind.LIKELY) for arg in node.args):
@@ -419,7 +423,7 @@ class CallValues:
             special = self._returned_part(source, index, names)
             if special is not None:
                 return special
-            if index == 0 and (names == ("builtins.enumerate",) or is_items(func)):
+            if index == 0 and (names == ("builtins.enumerate",) or gives_keys(func)):
                 return HOST_VALUE
             if names == ("builtins.zip",) and index < len(source.args):
                 arg = source.args[index].value
@@ -427,6 +431,18 @@ class CallValues:
         if value.has(Kind.CONTAINER | Kind.LOADER):
             return value.element or UNKNOWN_VALUE
         return value
+
+    def iterable_of_part(self, source: cst.CSTNode | None, index: int) -> cst.BaseExpression | None:
+        """What the `index`-th of the values that `enumerate` or `zip` gives comes from."""
+        if not isinstance(source, cst.Call):
+            return None
+        names = self._values.names.resolve(source.func)
+        if names == ("builtins.enumerate",):
+            index -= 1
+        elif names != ("builtins.zip",):
+            return None
+        given = 0 <= index < len(source.args)
+        return unwrapped(source.args[index].value, self._values) if given else None
 
     def _returned_part(self, source: cst.Call, index: int, names: tuple[str, ...]) -> Value | None:
         """One of several values that a function returns, where they differ in kind."""

@@ -102,6 +102,23 @@ _MODULE_WORDS = re.compile(
     r"classifier|actor|critic|policy|student|teacher|unet|vae|gan|head|pipe|pipeline)(?:_?[a-zA-Z]|_?\d+)?$"
     r"|^net_?[A-Z]\w?$|^(?:ddp_model|raw_model|model_\w+)$"
 )
+_ABOUT_MODULES = re.compile(
+    r"_(?:args?|kwargs|cfgs?|configs?|conf|opts?|options|params|settings?|names?|ids?|types?|kinds?|"
+    r"dtypes?|class(?:es)?|cls|paths?|dirs?|folder|files?|filename|urls?|repo|loader|builder|"
+    r"factory|maker|creator|setup|saver|specs?|info|card|version|keys?|states?|dict|size|dims?|"
+    r"steps?|index|idx|seed|device|inputs?|outputs?|out|preds?|loss(?:es)?|metrics?|scores?|time|"
+    r"count)$"
+)
+"""`model_names`, `model_loader`: the last word says what it is."""
+_MAKES = re.compile(
+    r"^_*(?:build|configure|construct|create|define|get|initiali[sz]e|instantiate|load|make|prepare|"
+    r"setup|set_up|unwrap|wrap)_"
+)
+_ACTS = re.compile(
+    r"^_*(?:apply|call|check|compute|eval|evaluate|export|finetune|fit|freeze|log|optimi[sz]e|"
+    r"pretrain|print|profile|reset|run|save|set|test|train|unfreeze|update|validate)_"
+)
+"""`train_model(x)` is no call of a model."""
 _LOSS_WORDS = re.compile(
     r"(?:^|_)(?:criterion|criterions?|loss_(?:fn|func|function)|objective)(?:_\w{1,80})?$"
     r"|^criterion\w*$"
@@ -112,15 +129,36 @@ _LOADER_WORDS = re.compile(
     r"^(?:train|val|valid|test)_(?:iter|iterator|batches|data_iter)$|^trainloader$|^testloader$"
     r"|^valloader$|^batches$|^iterator$",
 )
+_COUNT_WORDS = re.compile(
+    r"^(?:num|n)_|(?:^|_)(?:epochs?|steps?|iters?|iterations?|count|counter|batch_size|version|name|"
+    r"names|path|seed)$"
+)
 
 
 def kind_by_name(name: str) -> Kind:
     """What the words of a name say: a module, an optimizer or a loader; else nothing."""
-    if _MODULE_WORDS.search(name) or _LOSS_WORDS.search(name):
+    if _LOSS_WORDS.search(name) or _sounds_like_module(name):
         return Kind.MODULE
     if sounds_like_optimizer(name):
         return Kind.OPTIMIZER
     return Kind.LOADER if sounds_like_loader(name) else Kind.NOTHING
+
+
+def _sounds_like_module(name: str) -> bool:
+    return bool(_MODULE_WORDS.search(name)) and not any(
+        other.search(name) for other in (_ABOUT_MODULES, _MAKES, _ACTS)
+    )
+
+
+def makes_module(name: str) -> bool:
+    """Whether a function is called for the module that it gives: `build_model`, `get_network`."""
+    verb = _MAKES.search(name)
+    return verb is not None and _sounds_like_module(name[verb.end() :])
+
+
+def sounds_like_count(name: str) -> bool:
+    """Whether the words of an attribute say a number that the host knows: `num_tokens`, `step`."""
+    return bool(_COUNT_WORDS.search(name))
 
 
 def sounds_like_optimizer(name: str) -> bool:

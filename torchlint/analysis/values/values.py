@@ -29,6 +29,7 @@ from torchlint.analysis.values.kinds import (
     Kind,
     Value,
     kind_by_name,
+    sounds_like_count,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
 _DEEPEST = 40
 _SAME_TENSOR = frozenset({"data", "grad", "T", "mT", "H", "real", "imag"})
-_ON_HOST = frozenset({"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "itemsize"})
+_ON_HOST = frozenset(
+    {"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "itemsize", "batch_size"}
+)
 _SAY_NOTHING = frozenset({"builtins.object", "typing.Any"})
 _ANNOTATIONS = {
     "torch.Tensor": Value(Kind.TENSOR),
@@ -142,9 +145,11 @@ class Values:
         if not bindings:
             return UNKNOWN_VALUE
         found = NO_VALUE
+        checked = self._evidence.checked(node)
         for binding in bindings:
-            if binding.how is How.PARAMETER and self._evidence.is_no_tensor(node):
-                found |= UNKNOWN_VALUE
+            known = [kind for name, kind in checked if binding in self._flow.reaching(name)]
+            if known:
+                found |= Value(known[-1])
                 continue
             if (
                 binding.how is How.UPDATE
@@ -208,7 +213,7 @@ class Values:
                 value = self.value(source)
             else:
                 value = self._calls.part(source, index, value)
-                source = None
+                source = self._calls.iterable_of_part(source, index)
         return value
 
     def _parameter(self, binding: Binding) -> Value:
@@ -254,8 +259,9 @@ class Values:
         if isinstance(node.value, cst.Name) and node.value.value in ("self", "cls"):
             return self._self_attribute(node)
         owner = self.value(node.value)
+        counts = sounds_like_count(name)
         if owner.has(TENSORS | Kind.LIKELY) or (name in _SAME_TENSOR and owner.has(Kind.PARAMETER)):
-            return owner.without(Kind.HOST)
+            return owner | HOST_VALUE if counts else owner.without(Kind.HOST)
         if owner.has(ARRAYS):
             return Value(Kind.ARRAY, dtype=owner.dtype)
         if is_bound_of_space(node):
@@ -266,14 +272,15 @@ class Values:
         kind = self._kind_by_name(name)
         if kind:
             return Value(kind)
-        if owner.has(Kind.MODULE):
+        if counts or owner.has(Kind.MODULE):
             return UNKNOWN_VALUE
         return Value(owner.kind & (Kind.PARAMETER | Kind.UNKNOWN) or Kind.UNKNOWN, owner.parameters)
 
     def _self_attribute(self, node: cst.Attribute) -> Value:
         name = node.attr.value
         found = self._held(self.tree.enclosing(node, cst.ClassDef), name)
-        if found.kind and not found.only(Kind.UNKNOWN):
+        unknown = found.has(Kind.UNKNOWN) and found.only(Kind.UNKNOWN | Kind.HOST)
+        if found.kind and not unknown:
             return found
         if f"self.{name}" in self._evidence.backward_names:
             return DEVICE_VALUE
