@@ -1420,3 +1420,21 @@ def note(values, kept):
         if isinstance(value, float):
             value = torch.tensor(value, device=device)
             kept[name] = float(value)  # TL201
+
+# head: the step before a helper that is given what a command line says
+import argparse
+import models
+parser = models.model_parser(argparse.ArgumentParser())
+args = parser.parse_args()
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    adjust(args.epoch, args.steps, loss)
+
+# case: a list of numbers, and a text
+def adjust(epoch, steps, loss):
+    for a_step in steps:
+        if epoch >= int(a_step):
+            epoch += 1
+    return int(loss)  # TL201

@@ -65,6 +65,10 @@ _COMPUTING_METHODS = frozenset(
 _PARAMETER_MATHS = frozenset(
     "abs clamp exp log mean norm pow sigmoid softmax sqrt square sum".split()
 )
+_PARSES = frozenset({"parse_args", "parse_known_args"})
+_OPTIONS_MADE = frozenset({"argparse.Namespace", "tyro.cli"})
+OPTIONS = Value(Kind.HOST, classes=(":options:",))
+"""What a command line gives: its attributes are numbers, texts and lists of them."""
 WRAPPERS = frozenset(
     {
         "torch.nn.DataParallel",
@@ -93,7 +97,10 @@ class CallValues:
             known = self._by_name(name, node)
             if known is not None:
                 return known
-        if makes_module(dotted_text(node.func).rpartition(".")[2]) and not self._own.callee(node):
+        called = dotted_text(node.func).rpartition(".")[2]
+        if called in _PARSES:
+            return OPTIONS
+        if makes_module(called) and not self._own.callee(node):
             return Value(Kind.MODULE)
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func)
@@ -128,6 +135,8 @@ class CallValues:
             return array
         if environments.wraps_environment(name) and node.args:
             return Value(Kind.UNKNOWN, classes=self._values.value(node.args[0].value).classes)
+        if name in _OPTIONS_MADE:
+            return OPTIONS
         if name.startswith(("time.", "os.", "math.", "random.", "json.", "re.")):
             return HOST_VALUE
         return None

@@ -100,23 +100,19 @@ NO_VALUE = Value(Kind.NOTHING)
 _MODULE_WORDS = re.compile(
     r"(?:^|_)(?:models?|net|network|module|generator|discriminator|encoder|decoder|backbone|"
     r"classifier|actor|critic|policy|student|teacher|unet|vae|gan|head|pipe|pipeline)(?:_?[a-zA-Z]|_?\d+)?$"
-    r"|^net_?[A-Z]\w?$|^(?:ddp_model|raw_model|model_\w+)$"
+    r"|^net_?[A-Z]\w?$|^model_(?:avg|base|best|chunked|compiled|copy|ddp|dp|ema|engine|eval|fn|"
+    r"forward|fsdp|lora|main|module|new|old|orig?|original|parallel|raw|ref|reference|single|split|"
+    r"student|teacher|to_train|train|unwrapped|with\w*_loss|without_\w+|wrapped|wrapper)$"
 )
-_ABOUT_MODULES = re.compile(
-    r"_(?:args?|kwargs|cfgs?|configs?|conf|opts?|options|params|settings?|names?|ids?|types?|kinds?|"
-    r"dtypes?|class(?:es)?|cls|paths?|dirs?|folder|files?|filename|urls?|repo|loader|builder|"
-    r"factory|maker|creator|setup|saver|specs?|info|card|version|keys?|states?|dict|size|dims?|"
-    r"steps?|index|idx|seed|device|inputs?|outputs?|out|preds?|loss(?:es)?|metrics?|scores?|time|"
-    r"count)$"
-)
-"""`model_names`, `model_loader`: the last word says what it is."""
+"""`model_names` and `model_parser` are no modules."""
 _MAKES = re.compile(
     r"^_*(?:build|configure|construct|create|define|get|initiali[sz]e|instantiate|load|make|prepare|"
     r"setup|set_up|unwrap|wrap)_"
 )
 _ACTS = re.compile(
-    r"^_*(?:apply|call|check|compute|eval|evaluate|export|finetune|fit|freeze|log|optimi[sz]e|"
-    r"pretrain|print|profile|reset|run|save|set|test|train|unfreeze|update|validate)_"
+    r"^_*(?:apply|call|check|compute|download|eval|evaluate|export|find|finetune|fit|freeze|list|"
+    r"log|optimi[sz]e|pretrain|print|profile|register|reset|run|save|set|test|train|unfreeze|"
+    r"update|validate)_"
 )
 """`train_model(x)` is no call of a model."""
 _LOSS_WORDS = re.compile(
@@ -137,7 +133,7 @@ _COUNT_WORDS = re.compile(
 
 def kind_by_name(name: str) -> Kind:
     """What the words of a name say: a module, an optimizer or a loader; else nothing."""
-    if _LOSS_WORDS.search(name) or _sounds_like_module(name):
+    if _sounds_like_module(name):
         return Kind.MODULE
     if sounds_like_optimizer(name):
         return Kind.OPTIMIZER
@@ -145,9 +141,10 @@ def kind_by_name(name: str) -> Kind:
 
 
 def _sounds_like_module(name: str) -> bool:
-    return bool(_MODULE_WORDS.search(name)) and not any(
-        other.search(name) for other in (_ABOUT_MODULES, _MAKES, _ACTS)
-    )
+    if _MAKES.search(name):
+        return False
+    runs = _MODULE_WORDS.search(name) is not None and not _ACTS.search(name)
+    return runs or _LOSS_WORDS.search(name) is not None
 
 
 def makes_module(name: str) -> bool:

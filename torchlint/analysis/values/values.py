@@ -13,7 +13,7 @@ from torchlint.analysis.frameworks.registered_hooks import registered_hooks
 from torchlint.analysis.literals import UNKNOWN, Literal, literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
-from torchlint.analysis.values.call_values import CallValues
+from torchlint.analysis.values.call_values import OPTIONS, CallValues
 from torchlint.analysis.values.combine import arithmetic, container, shared
 from torchlint.analysis.values.definitions import Definitions
 from torchlint.analysis.values.environments import is_bound_of_space, observed
@@ -259,6 +259,8 @@ class Values:
         if isinstance(node.value, cst.Name) and node.value.value in ("self", "cls"):
             return self._self_attribute(node)
         owner = self.value(node.value)
+        if owner == OPTIONS:
+            return HOST_VALUE
         counts = sounds_like_count(name)
         if owner.has(TENSORS | Kind.LIKELY) or (name in _SAME_TENSOR and owner.has(Kind.PARAMETER)):
             return owner | HOST_VALUE if counts else owner.without(Kind.HOST)
