@@ -74,6 +74,10 @@ SILENT = {
         "        if step % 100 == 0:\n            print(loss.item())  # here\n",
         "under `if step % 100 == 0` in line 5",
     ),
+    "a branch for the CPU": (
+        "        if not torch.cuda.is_available():\n            print(loss.item())  # here\n",
+        "only where there is no accelerator",
+    ),
     "evaluation": (
         "        with torch.no_grad():\n            for y in loader:\n"
         "                print(net(y.cuda()).item())  # here\n",

@@ -51,6 +51,9 @@ _NEEDS: Final = {
     Context.ACCELERATOR: "a program that uses an accelerator, such as by `.to(device)`",
     Context.TRAINS: "a program that trains a model",
 }
+_NOT_HERE: Final = {
+    Context.ACCELERATOR: "a condition lets this run only where there is no accelerator",
+}
 _TEXTS: Final = {
     HAS.format(""): "no file of the program has what the rule looks for",
     LACKS.format(""): "a file of the program has what keeps the rule silent",
@@ -247,7 +250,7 @@ class _Asker:
                     change = "without that it would be reported if the rest holds"
                     found.append(Reason(f"this {kind}: {silence.why}", change))
             elif not holds_here(context, node, self._module):
-                found.append(Reason(f"the rule is about {_NEEDS[context]}"))
+                found.append(Reason(_NOT_HERE.get(context, f"the rule is about {_NEEDS[context]}")))
         return found or [Reason("its function evaluates, by its name or its first statements")]
 
     def _settled(self, rule: Rule, reported: Finding | Waiting) -> Answer:

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.analysis.training.batches import loads, runs_per_batch
+from torchlint.analysis.training.processors import runs_without_accelerator
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace
 
@@ -44,7 +45,8 @@ class Context(str, Enum):
     ENTRY = "entry"
     """The file is a script that is run."""
     ACCELERATOR = "accelerator"
-    """A program that uses this file runs on an accelerator."""
+    """A program that uses this file runs on an accelerator, and no condition lets the code run
+    only where there is none, as the `else` of `if torch.cuda.is_available():` does."""
     TRAINS = "trains"
     """A program that uses this file trains a model."""
 
@@ -91,8 +93,8 @@ def placed(
         return None
     found = Placed(
         certain=all(holds_here(each, node, module) for each in else_hint),
-        waits=tuple(each.value for each in required if each not in _LOCAL),
-        hints=tuple(each.value for each in else_hint if each not in _LOCAL),
+        waits=tuple(each.value for each in required if each in _OF_PROJECT),
+        hints=tuple(each.value for each in else_hint if each in _OF_PROJECT),
     )
     if Context.HOT not in (*required, *else_hint):
         return found
@@ -182,10 +184,13 @@ def holds_here(context: Context, node: cst.CSTNode, module: Module) -> bool:
     return context not in _LOCAL or _LOCAL[context](node, module)
 
 
+_OF_PROJECT: Final = frozenset({Context.HOT, Context.ACCELERATOR, Context.TRAINS})
+"""Contexts that hold only if the project says so as well."""
 _LOCAL: Final[dict[Context, Callable[[cst.CSTNode, Module], bool]]] = {
     Context.LOADING: loads,
     Context.PER_BATCH: runs_per_batch,
     Context.OUTSIDE_EVALUATION: _outside_evaluation,
     Context.UNCONDITIONAL: _unconditional,
     Context.ENTRY: lambda _, module: module.is_entry,
+    Context.ACCELERATOR: lambda node, module: not runs_without_accelerator(node, module),
 }
