@@ -375,6 +375,12 @@ for index, (images, labels) in enumerate(loader):
     kept = output.detach() if "cuda" in str(args.device) else output.cpu()
     kept = output.cpu() if args.device != "cpu" else output.detach()  # TL202
 
+    # case: the device of a tensor, which says where that one lies
+    on_host = images.device.type == "cpu"
+    if on_host or images.device.type == "cpu":
+        kept = output.cpu()  # TL202
+    kept = output.detach() if images.is_cuda else output.cpu()  # TL202
+
     # case: a question about something else
     if args.backend == "cpu":
         kept = output.cpu()  # TL202

@@ -1438,3 +1438,51 @@ def adjust(epoch, steps, loss):
         if epoch >= int(a_step):
             epoch += 1
     return int(loss)  # TL201
+
+# head: a helper of the step that looks for what is wrong
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    look_at(loss)
+def look_at(loss):
+    # case: the text of an error is made once
+    if model.deep:
+        count = int(loss.sum().item())
+        raise ValueError(f"{count} of {loss.numel()}")
+
+    # case: a branch that goes on
+    if model.deep:
+        count = int(loss.sum().item())  # TL201
+        if count:
+            raise ValueError(count)
+    else:
+        print(loss.item())  # TL201
+
+    # case: the text of an assertion
+    assert loss.dim() == 1, str(loss.max().item())
+    assert loss.max().item(), "none"  # TL201
+    return loss
+
+# head: updates of PPO, each of several epochs over minibatches
+class Trainer:
+    def __init__(self, optimizers):
+        self.optimizer, self.lr_scheduler = optimizers
+    def train(self):
+        for update in range(self.updates):
+            values = play(model)
+            for epoch in range(4):
+                for batch in minibatches(values):
+                    loss = criterion(model(batch.to(device)), batch)
+                    loss.backward()
+                    self.optimizer.step()
+                    kl = model(batch).mean()
+
+                    # case: in the loop over minibatches
+                    kls.append(kl.item())  # TL201
+
+                # case: in the loop over epochs, and in that over updates
+                kls.append(kl.item())
+            metrics["loss"] = loss.item()
+            self.lr_scheduler.step()
+            self.optim_schedule.step()

@@ -88,6 +88,8 @@ class Loops:
             if not isinstance(func, cst.Attribute) or func.attr.value != "step":
                 continue
             owner = dotted_text(func.value).rpartition(".")[2]
+            if "sched" in owner.lower():
+                continue  # of learning rates: once per epoch, or per update of PPO
             if (
                 "scaler" in owner.lower()
                 or sounds_like_optimizer(owner)
@@ -402,8 +404,10 @@ class Loops:
                 skip = self._skip_before(above, child)
                 if skip is not None:
                     return skip
-                if loop is not None and self._runs_once(above, loop):
+                if self._fails(above) or (loop is not None and self._runs_once(above, loop)):
                     return self._tree.parent(above)
+            elif type(above) is cst.Assert and child is above.msg:
+                return above
             if above is loop:
                 return None
             if kind in _CALLABLES:
@@ -411,6 +415,14 @@ class Loops:
                 return above if closure else None
             child = above
         return None
+
+    def _fails(self, block: cst.CSTNode) -> bool:
+        """Whether a branch ends in an error: `if not mask.any(): raise ValueError(…)`."""
+        return (
+            isinstance(block, cst.BaseSuite)
+            and isinstance(last_statement(block), cst.Raise)
+            and isinstance(self._tree.parent(block), cst.If | cst.Else)
+        )
 
     def _runs_once(self, block: cst.CSTNode, loop: cst.CSTNode) -> bool:
         """Whether a block in a loop ends that loop: `if step > last: save(model); break`."""

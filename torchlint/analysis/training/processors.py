@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.training.guards import leaves_round, words
+from torchlint.analysis.training.guards import leaves_round
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -19,8 +19,14 @@ _ASKS = frozenset(
     {"torch.cuda.is_available", "torch.accelerator.is_available", "torch.cuda.device_count"}
 )
 _GPU_WORDS = re.compile(
-    r"^(?:(?:use|with|has|have|on|is)_?(?:cuda|gpu)|(?:cuda|gpu)_?(?:available|enabled)|cuda)$"
+    r"^(?:(?:use|with|has|have)_?(?:cuda|gpu)|(?:cuda|gpu)_?(?:available|enabled)|cuda)$"
 )
+_OWNER_WORDS = re.compile(
+    r"^(?:self|cls)$|(?:args?|cfg|config|conf|opts?|options|hparams|settings|flags|accelerator|fabric|"
+    r"trainer|agent)$",
+    re.IGNORECASE,
+)
+"""Whose `device` is that of the program: the device of a tensor says where that one lies."""
 _CPU_WORDS = re.compile(r"^(?:no_?(?:cuda|gpu)|(?:use|on|only)_?cpu|cpu_?only)$")
 
 
@@ -99,7 +105,19 @@ def _compares_device(test: cst.Comparison, *, truth: bool) -> bool:
         equal = isinstance(asked.operator, cst.Equal)
     else:
         return False
-    if not isinstance(named, str) or not any("dev" in word.lower() for word in words(other)):
+    if not isinstance(named, str) or not _is_device_of_program(other):
         return False
     is_named = equal is truth
     return is_named if named == "cpu" else named.startswith("cuda") and not is_named
+
+
+def _is_device_of_program(node: cst.BaseExpression) -> bool:
+    """`device`, `args.device.type`, `str(self.device)`; not `x.device`."""
+    if isinstance(node, cst.Call) and len(node.args) == 1:
+        node = node.args[0].value
+    while isinstance(node, cst.Attribute) and node.attr.value == "type":
+        node = node.value
+    if isinstance(node, cst.Attribute):
+        owner = dotted_text(node.value).rpartition(".")[2]
+        return "dev" in node.attr.value.lower() and _OWNER_WORDS.search(owner) is not None
+    return isinstance(node, cst.Name) and "dev" in node.value.lower()
