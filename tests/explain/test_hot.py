@@ -254,3 +254,23 @@ def test_a_file_that_cannot_be_parsed_hides_no_other(tree: Callable[..., HotTree
 
 def test_a_project_without_training_has_no_tree(tree: Callable[..., HotTree]) -> None:
     assert tree(helpers=HELPERS).roots == ()
+
+
+def test_a_call_in_a_branch_that_no_caller_takes_says_so(tree: Callable[..., HotTree]) -> None:
+    text = """\
+        def train(model, loader, optimizer):
+            for x in loader:
+                loss = model(x)
+                loss.backward()
+                optimizer.step()
+                note(loss)
+        def note(loss, detailed=False):
+            if detailed:
+                show(loss)
+        def show(loss):
+            print(loss)
+    """
+    refused = only(tree(train=text), State.GUARDED)
+    assert refused.target is not None
+    assert refused.target[0] == "show"
+    assert refused.why == "no caller passes what the condition around it asks for"

@@ -153,6 +153,17 @@ def test_a_parameter_that_gets_no_device_tensor_is_named(why: Callable[..., Answ
     assert answer.reasons[0].why == "nothing shows that callers pass a device tensor for `loss`"
 
 
+def test_a_branch_that_no_caller_takes_is_named(why: Callable[..., Answer]) -> None:
+    body = (
+        "        log(loss)\n    def log(loss, mask=None):\n"
+        "        if mask is not None:\n            print(loss.item())  # here\n"
+    )
+    answer = why("TL201", train=LOOP + body)
+    assert answer.reasons[0].why == (
+        "no caller takes this branch: none passes what it asks of `mask`"
+    )
+
+
 def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer]) -> None:
     text = LOOP.replace(".cuda()", "") + "        print(loss.item())  # here\n"
     answer = why("TL201", train=text)

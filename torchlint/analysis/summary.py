@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import How, is_super
+from torchlint.analysis.training.chosen_branches import ANYTHING, Demand, Given, demands, passed
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
 
@@ -26,13 +27,14 @@ _MOST_RETURNS = 32
 @dataclass(frozen=True, slots=True)
 class Passed:
     """One argument of a call: its keyword, or `#0` for the first positional one; `objects` are what
-    it is of the project, and what it holds."""
+    it is of the project, and what it holds; `what` is what `chosen_branches.passed` says of it."""
 
     name: str
     device: bool
     host: bool
     parameters: tuple[str, ...]
     objects: tuple[Held, ...]
+    what: str = ANYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class CallSite:
     `target` is one as `torchlint.analysis.callables` writes them, or `self` or `super`; `method` is
     the method called on it, `()` if it is an object that is called itself. `loops` are the indices
     (`Loops.index`) of the loops around it, innermost first; `quiet` says that within them it is
-    guarded or evaluates, `rare` that the outermost itself is guarded.
+    guarded or evaluates, `rare` that the outermost itself is guarded. `demands` are what the
+    function around it must be passed for the call to run.
     """
 
     target: str
@@ -51,6 +54,7 @@ class CallSite:
     loops: tuple[int, ...]
     quiet: bool
     rare: bool
+    demands: tuple[Demand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class LoopSummary:
 class FunctionSummary:
     """`steps`: does a backward pass or optimizer step outside its own loops; `whole_step`: does
     both; `trains`: holds a step loop; `hook`: a framework calls it on each step; `returns`: what
-    it returns of the project."""
+    it returns of the project; `defaults`: what parameters are that no caller passes."""
 
     name: str
     position: Position
@@ -75,6 +79,7 @@ class FunctionSummary:
     evaluation: bool
     calls: tuple[CallSite, ...]
     returns: tuple[Held, ...] = ()
+    defaults: tuple[Given, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,11 @@ class _Summarizer:
             evaluation=loops.is_evaluation(node),
             calls=own,
             returns=tuple(dict.fromkeys(self._returned(node))),
+            defaults=tuple(
+                (param.name.value, passed(param.default, module))
+                for param in parameters
+                if param.default is not None
+            ),
         )
 
     def _returned(self, node: cst.FunctionDef) -> Iterator[Held]:
@@ -234,8 +244,9 @@ class _Summarizer:
             rare = around not in module.loops.step_loops and module.loops.is_rare(around)
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)
+            wanted = () if quiet else demands(call, module)
             for target, method in targets:
-                site = CallSite(target, method, arguments, indices, quiet, rare)
+                site = CallSite(target, method, arguments, indices, quiet, rare, wanted)
                 found.setdefault(module.function(call), []).append((call, site))
         return found
 
@@ -277,7 +288,7 @@ class _Summarizer:
         return inherits and name not in definitions.methods(class_)
 
     def _arguments(self, call: cst.Call) -> tuple[Passed, ...]:
-        passed = []
+        found = []
         index = 0
         for arg in call.args:
             if arg.keyword is not None:
@@ -287,8 +298,8 @@ class _Summarizer:
             else:
                 name = f"#{index}"
                 index += 1
-            passed.append(self._passed(name, arg.value))
-        return tuple(passed)
+            found.append(self._passed(name, arg.value))
+        return tuple(found)
 
     def _passed(self, name: str, node: cst.BaseExpression) -> Passed:
         value = self._module.value(node)
@@ -300,4 +311,5 @@ class _Summarizer:
             host=inner.only(ON_HOST),
             parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
             objects=() if inner.only(Kind.HOST) else tuple(self._holders.contents(node)),
+            what=passed(node, self._module),
         )

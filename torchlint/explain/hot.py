@@ -208,11 +208,16 @@ class _Builder:
             for target in targets:
                 if target != key and (call.position, target) not in seen:
                     seen.add((call.position, target))
-                    yield self._call(key.path, call, target, depth)
+                    runs = self.project.runs(key, site, heat)
+                    yield self._call(key.path, call, target, depth, runs=runs)
         yield from (node for position, node in unknown.items() if position not in followed)
 
-    def _call(self, path: str, call: CallSketch, target: Key, depth: int) -> Node:
-        """A call of a function of the project, with the calls in that function."""
+    def _call(self, path: str, call: CallSketch, target: Key, depth: int, *, runs: bool) -> Node:
+        """A call of a function of the project, with the calls in that function.
+
+        Args:
+            runs: some caller passes what the conditions around the call ask for.
+        """
         sketch, summary = self._sketch(target), self.project.index.functions[target]
         position = call.position if sketch is None else sketch.position
         place = (target.name, target.path, position)
@@ -222,6 +227,9 @@ class _Builder:
         if summary.evaluation:
             why = f"`{target.name}` evaluates, by its name or its first statements"
             return Node(call.code, path, call.position, State.EVALUATION, why, place)
+        if not runs:
+            why = "no caller passes what the condition around it asks for"
+            return Node(call.code, path, call.position, State.GUARDED, why, place)
         heat = self._hot.get(target)
         if heat is None:
             why = f"more than {CALL_DEPTH} calls from the step"

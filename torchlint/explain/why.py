@@ -316,6 +316,9 @@ class _Asker:
     def _not_hot(self, place: HotPlace) -> Reason:
         """Why a place that its own file would allow is not hot."""
         project, path = self._project, self._module.path
+        if project.is_refused(path, place):
+            names = " and ".join(dict.fromkeys(f"`{name}`" for name, _ in place.demands))
+            return Reason(f"no caller takes this branch: none passes what it asks of {names}")
         if project.heat(path, place.function) is not None and place.parameters:
             names = " and ".join(f"`{name}`" for name in place.parameters)
             return Reason(f"nothing shows that callers pass a device tensor for {names}")

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.analysis.training.batches import loads, runs_per_batch
+from torchlint.analysis.training.chosen_branches import demands
 from torchlint.analysis.training.processors import runs_without_accelerator
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace
@@ -161,6 +162,7 @@ def _heated(
         parameters=() if operand is None or operand.sure else operand.parameters,
         tensor=operand is None or operand.tensor,
         rare=inner is None and module.loops.is_rare(around),
+        demands=demands(node, module),
     )
     return found._replace(
         hot=place,

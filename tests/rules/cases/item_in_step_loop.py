@@ -1486,3 +1486,145 @@ class Trainer:
             metrics["loss"] = loss.item()
             self.lr_scheduler.step()
             self.optim_schedule.step()
+
+# head: a helper with branches that its callers choose
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    note(loss)
+    note(loss, False, mode="mean", scale=3.0)
+def note(loss, unbiased=False, mask=None, mode="mean", scale=1.0, **rest):
+    # case: a flag that nobody sets
+    if unbiased:
+        kept["a"] = loss.item()
+    else:
+        kept["b"] = loss.item()  # TL201
+    kept["c"] = loss.max().item() if not unbiased else loss.min().item()  # TL201 | marks: loss.max().item()
+
+    # case: an argument that nobody passes
+    if mask is not None:
+        kept["a"] = loss.item()
+    if mask is None and loss.item() > 3:  # TL201
+        kept["b"] = loss.max().item()  # TL201
+
+    # case: a text
+    if mode == "sum":
+        kept["a"] = loss.item()
+    elif mode == "mean":
+        kept["b"] = loss.item()  # TL201
+
+    # case: what leaves the function
+    if not unbiased:
+        return loss.item()  # TL201
+    kept["a"] = loss.max().item()
+
+    # case: a name for the question, and a question that says nothing
+    biased = not unbiased
+    if not biased:
+        kept["a"] = loss.item()
+    if scale > 2 or rest:
+        kept["b"] = loss.item()  # TL201
+
+    # case: a number that may be true
+    if scale:
+        kept["a"] = loss.item()  # TL201
+    else:
+        kept["b"] = loss.item()
+
+    # case: a parameter that is given another value
+    unbiased = loss.dim() > 1
+    if unbiased:
+        kept["a"] = loss.item()  # TL201
+
+    # case: the function that is called in such a branch, and one that passes a flag on
+    show(loss) if unbiased else show(loss, False)
+    tell(loss, unbiased)
+def show(value, chatty=True):
+    if chatty:
+        kept["a"] = value.item()
+    kept["b"] = value.item()  # TL201
+def tell(value, chatty):
+    if chatty:
+        kept["c"] = value.item()
+
+# head: none
+
+# case: a function with a loop, and a flag that its only caller sets
+def fit(debugged, kept, verbosity=0):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())
+        if verbosity:
+            kept.append(loss.mean().item())
+fit(True, [])
+
+# case: a function with a loop that nobody calls
+def fit(debugged, kept):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())  # TL201
+
+# case: a function with a loop, and a flag that one of two callers sets
+def fit(debugged, kept):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())  # TL201
+fit(True, [])
+fit(False, [])
+
+# case: a function with a loop, and a caller that gives it all at once
+def fit(debugged, verbosity=0):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if verbosity:
+            kept.append(loss.item())  # TL201
+fit(True, **settings)
+
+# case: a test passes something else
+def fit(debugged, kept):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())
+if __name__ == "__main__":
+    fit(True, [])
+# file: tests/test_fit.py
+from train import fit
+fit(False, [])
+
+# head: a helper that asks what it is given
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    reduce([loss, 3.0])
+def reduce(data):
+    # case: no caller is known to pass an array
+    is_array = isinstance(data, np.ndarray)
+    result = gather(torch.as_tensor(data).to(device))
+    if is_array:
+        return result.sum().item()
+    elif not isinstance(data, torch.Tensor):
+        return result.item()  # TL201
