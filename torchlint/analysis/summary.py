@@ -11,7 +11,7 @@ from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dot
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import How, is_super
 from torchlint.analysis.training.chosen_branches import ANYTHING, Demand, Given, demands, passed
-from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
+from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, placing
 from torchlint.finding import Position
 
 if TYPE_CHECKING:
@@ -309,7 +309,9 @@ class _Summarizer:
             name=name,
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
-            parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
+            parameters=tuple(sorted(inner.parameters - placing(inner.parameters)))
+            if may_be_tensor
+            else (),
             objects=() if inner.only(Kind.HOST) else tuple(self._holders.contents(node)),
             what=passed(node, self._module),
         )

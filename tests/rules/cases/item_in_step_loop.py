@@ -1628,3 +1628,26 @@ def reduce(data):
         return result.sum().item()
     elif not isinstance(data, torch.Tensor):
         return result.item()  # TL201
+
+# head: matrices that a helper makes for the images of a step
+for images, labels in loader:
+    loss = criterion(model(augment(images.to(device))), labels.to(device))
+    loss.backward()
+    optimizer.step()
+def drawn(size, scale, place="cpu"):
+    return torch.eye(3, device=place).repeat(size, 1, 1) * scale
+def corners(matrices, width):
+    points = torch.tensor([[0, 0, 1], [width, 0, 1]], device=matrices.device)
+    far, near = (matrices @ points.T).ceil().int()
+    return far, near
+def augment(images, matrices=None):
+    # case: without a device they lie in host memory
+    if matrices is None:
+        matrices = drawn(images.shape[0], 2.0)
+    far, near = corners(matrices, images.shape[3])
+    return images[:, :, far.item() : near.item()]
+
+    # case: on the device of the images
+    matrices = drawn(images.shape[0], 2.0, images.device)
+    far, near = corners(matrices, images.shape[3])
+    return images[:, :, far.item() : near.item()]  # TL201 # TL201

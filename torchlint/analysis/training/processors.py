@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import leaves_round
+from torchlint.analysis.values.kinds import sounds_like_settings
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -21,12 +22,6 @@ _ASKS = frozenset(
 _GPU_WORDS = re.compile(
     r"^(?:(?:use|with|has|have)_?(?:cuda|gpu)|(?:cuda|gpu)_?(?:available|enabled)|cuda)$"
 )
-_OWNER_WORDS = re.compile(
-    r"^(?:self|cls)$|(?:args?|cfg|config|conf|opts?|options|hparams|settings|flags|accelerator|fabric|"
-    r"trainer|agent)$",
-    re.IGNORECASE,
-)
-"""Whose `device` is that of the program: the device of a tensor says where that one lies."""
 _CPU_WORDS = re.compile(r"^(?:no_?(?:cuda|gpu)|(?:use|on|only)_?cpu|cpu_?only)$")
 
 
@@ -112,12 +107,13 @@ def _compares_device(test: cst.Comparison, *, truth: bool) -> bool:
 
 
 def _is_device_of_program(node: cst.BaseExpression) -> bool:
-    """`device`, `args.device.type`, `str(self.device)`; not `x.device`."""
+    """`device`, `args.device.type`, `str(self.device)`; not `x.device`, which says where a tensor
+    lies."""
     if isinstance(node, cst.Call) and len(node.args) == 1:
         node = node.args[0].value
     while isinstance(node, cst.Attribute) and node.attr.value == "type":
         node = node.value
     if isinstance(node, cst.Attribute):
         owner = dotted_text(node.value).rpartition(".")[2]
-        return "dev" in node.attr.value.lower() and _OWNER_WORDS.search(owner) is not None
+        return "dev" in node.attr.value.lower() and sounds_like_settings(owner)
     return isinstance(node, cst.Name) and "dev" in node.value.lower()

@@ -12,7 +12,7 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CPU_TYPES
 from torchlint.analysis.uses import method_name
-from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value
+from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value, placing
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -269,7 +269,7 @@ def operand_of_value(value: Value) -> Operand | None:
 
 
 def _undecided(value: Value, *, tensor: bool) -> Operand | None:
-    parameters = tuple(sorted(value.parameters))
+    parameters = tuple(sorted(value.parameters - placing(value.parameters)))
     if value.has(Kind.PARAMETER) and parameters:
         return Operand(False, tensor or value.has(Kind.TENSOR), parameters)
     if value.has(Kind.TENSOR) and not value.has(Kind.CPU | Kind.UNKNOWN):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -23,6 +24,8 @@ from torchlint.analysis.values.kinds import (
     Kind,
     Value,
     makes_module,
+    placing,
+    sounds_like_settings,
 )
 
 if TYPE_CHECKING:
@@ -171,7 +174,27 @@ class CallValues:
 
     def _on(self, device: cst.BaseExpression | None) -> Value:
         """A tensor on a device; without one, on the CPU."""
-        return CPU_VALUE if device is None or self.is_cpu(device) else DEVICE_VALUE
+        if device is None or literal(device) is None or self.is_cpu(device):
+            return CPU_VALUE
+        return self._beside(device) or DEVICE_VALUE
+
+    def _beside(self, device: cst.BaseExpression, depth: int = 0) -> Value | None:
+        """A tensor on `x.device`, or on a device that a parameter names, also by another name."""
+        if isinstance(device, cst.Attribute) and device.attr.value == "device":
+            if sounds_like_settings(dotted_text(device.value).rpartition(".")[2]):
+                return None
+            owner = self._values.value(device.value)
+            kind = owner.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
+            if not kind or owner.has(Kind.DEVICE | Kind.LIKELY | Kind.MODULE):
+                return None
+            return Value(kind | (Kind.TENSOR if kind is Kind.PARAMETER else kind), owner.parameters)
+        bindings = self._values.names.lookup(device) if isinstance(device, cst.Name) else []
+        if len(bindings) != 1 or bindings[0].path:
+            return None
+        if bindings[0].how is How.PARAMETER:
+            return Value(Kind.DEVICE, frozenset({f"@{bindings[0].name}"}))
+        value = bindings[0].value
+        return self._beside(value, depth + 1) if value is not None and depth < 4 else None
 
     def _computed(self, node: cst.Call) -> Value:
         """A tensor function: its result lies where its tensors lie."""
@@ -180,7 +203,7 @@ class CallValues:
         if device is not None:
             return self._on(device)
         if found.has(Kind.DEVICE | Kind.LIKELY):
-            return DEVICE_VALUE
+            return Value(Kind.DEVICE, placing(found.parameters))
         kind = found.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
         if not kind:
             return Value(Kind.TENSOR)
@@ -253,23 +276,46 @@ class CallValues:
     def _substituted(self, found: Value, function: cst.FunctionDef, node: cst.Call) -> Value:
         if not found.kind:
             return self._unknown_function(node)
+        found = self._placed(found, function, node)
         element = found.element
         if element is not None:
             element = self._substituted(element, function, node)
-        if not found.parameters:
-            return Value(found.kind, classes=found.classes, element=element, dtype=found.dtype)
+        places = placing(found.parameters)  # by now of the function around the call
+        if found.parameters == places:
+            return Value(found.kind, places, found.classes, element, found.dtype)
         order = [param.name.value for param in function.params.params]
         if order[:1] == ["self"]:
             order = order[1:]
-        result = Value(found.kind & ~Kind.PARAMETER, classes=found.classes, element=element)
-        for parameter in sorted(found.parameters):
+        result = Value(found.kind & ~Kind.PARAMETER, places, found.classes, element)
+        for parameter in sorted(found.parameters - places):
             position = order.index(parameter) if parameter in order else None
             given = argument(node, parameter, position)
             if given is not None:
                 result |= self._values.value(given)
+        if found.has(Kind.PARAMETER) and result.has(Kind.DEVICE | Kind.CPU):
+            result = result.without(Kind.TENSOR)  # it lies where the argument does
         if result.has(TENSORS) and not found.has(Kind.CONTAINER):
             return Value(result.kind & (TENSORS | Kind.PARAMETER), result.parameters)
         return result if result.kind else UNKNOWN_VALUE
+
+    def _placed(self, found: Value, function: cst.FunctionDef, node: cst.Call) -> Value:
+        """What a function returns, on the devices that a call names for its parameters."""
+        for each in placing(found.parameters):
+            params = [*function.params.params, *function.params.kwonly_params]
+            names = [param.name.value for param in params]
+            if each[1:] not in names:
+                found = replace(found, parameters=found.parameters - {each})
+                continue
+            index = names.index(each[1:])
+            position = None if index >= len(function.params.params) else index
+            if position is not None and names[0] == "self":
+                position -= 1
+            given = argument(node, each[1:], position)
+            place = self._on(params[index].default if given is None else given)
+            kind = found.kind if place.has(Kind.DEVICE) else found.kind & ~Kind.DEVICE | place.kind
+            parameters = found.parameters - {each} | place.parameters
+            found = replace(found, kind=kind, parameters=parameters)
+        return found
 
     # methods -----------------------------------------------------------------------------
 
@@ -335,7 +381,8 @@ class CallValues:
         if owner.has(TENSORS):
             others = [self._values.value(arg.value) for arg in node.args]
             if any(other.has(Kind.DEVICE) for other in others):
-                return DEVICE_VALUE
+                given = frozenset().union(*(other.parameters for other in (owner, *others)))
+                return Value(Kind.DEVICE, placing(given))
             return Value(owner.kind & (TENSORS | Kind.PARAMETER), owner.parameters)
         if owner.has(Kind.LIKELY):
             return Value(Kind.LIKELY)

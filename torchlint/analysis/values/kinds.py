@@ -47,9 +47,9 @@ ON_HOST = Kind.HOST | ARRAYS | Kind.SCALAR | Kind.CPU
 class Value:
     """What is known of an expression's value.
 
-    `parameters` are the parameters of the enclosing function that it is computed from,
-    `classes` the dotted names of the project classes that it can be an instance of,
-    `dtype` the array's element type where the code says it.
+    `parameters` are the parameters of the enclosing function that it is computed from; those with
+    an `@` in front name the device that it lies on; `classes` the dotted names of the project
+    classes that it can be an instance of, `dtype` the array's element type where the code says it.
     """
 
     kind: Kind
@@ -91,6 +91,11 @@ class Value:
         return self.has(ARRAYS) and self.only(ARRAYS | Kind.SCALAR)
 
 
+def placing(parameters: frozenset[str]) -> frozenset[str]:
+    """Those of a value's parameters that name the device that it lies on."""
+    return frozenset(each for each in parameters if each.startswith("@"))
+
+
 UNKNOWN_VALUE = Value(Kind.UNKNOWN)
 HOST_VALUE = Value(Kind.HOST)
 DEVICE_VALUE = Value(Kind.DEVICE)
@@ -125,6 +130,11 @@ _LOADER_WORDS = re.compile(
     r"^(?:train|val|valid|test)_(?:iter|iterator|batches|data_iter)$|^trainloader$|^testloader$"
     r"|^valloader$|^batches$|^iterator$",
 )
+_SETTINGS_WORDS = re.compile(
+    r"^(?:self|cls)$|(?:args?|cfg|config|conf|opts?|options|hparams|settings|flags|accelerator|fabric|"
+    r"trainer|agent)$",
+    re.IGNORECASE,
+)
 _COUNT_WORDS = re.compile(
     r"^(?:num|n)_|(?:^|_)(?:epochs?|steps?|iters?|iterations?|count|counter|batch_size|version|name|"
     r"names|path|seed)$"
@@ -151,6 +161,11 @@ def makes_module(name: str) -> bool:
     """Whether a function is called for the module that it gives: `build_model`, `get_network`."""
     verb = _MAKES.search(name)
     return verb is not None and _sounds_like_module(name[verb.end() :])
+
+
+def sounds_like_settings(name: str) -> bool:
+    """Whether a name is called like what holds the settings of a program, and its device."""
+    return bool(_SETTINGS_WORDS.search(name))
 
 
 def sounds_like_count(name: str) -> bool:

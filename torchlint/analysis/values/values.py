@@ -295,9 +295,27 @@ class Values:
         for binding in self.assigned(class_, name):
             if self._is_parameter(binding.value):
                 found |= DEVICE_VALUE  # it moves with the module
+            elif isinstance(binding.node, cst.Call) and name in self._numbers:
+                found |= DEVICE_VALUE | HOST_VALUE
             else:
                 found |= shared(self._unpacked(binding, self.value(binding.value)))
         return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        """The attributes that are given numbers from outside of the class: `model.step = 0`."""
+        targets = (
+            (target.target, assign.value)
+            for assign in self.tree.nodes(cst.Assign)
+            for target in assign.targets
+        )
+        return frozenset(
+            target.attr.value
+            for target, value in targets
+            if isinstance(target, cst.Attribute)
+            and dotted_text(target.value) != "self"
+            and isinstance(literal(value), int | float)
+        )
 
     def _is_parameter(self, node: cst.BaseExpression | None) -> bool:
         """`nn.Parameter(…)`, `nn.Buffer(…)`."""
