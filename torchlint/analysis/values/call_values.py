@@ -185,7 +185,9 @@ class CallValues:
                 return None
             owner = self._values.value(device.value)
             kind = owner.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
-            if not kind or owner.has(Kind.DEVICE | Kind.LIKELY | Kind.MODULE):
+            if kind in (Kind.NOTHING, Kind.TENSOR) or owner.has(
+                Kind.DEVICE | Kind.LIKELY | Kind.MODULE
+            ):
                 return None
             return Value(kind | (Kind.TENSOR if kind is Kind.PARAMETER else kind), owner.parameters)
         bindings = self._values.names.lookup(device) if isinstance(device, cst.Name) else []
