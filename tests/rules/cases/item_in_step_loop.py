@@ -1651,3 +1651,24 @@ def augment(images, matrices=None):
     matrices = drawn(images.shape[0], 2.0, images.device)
     far, near = corners(matrices, images.shape[3])
     return images[:, :, far.item() : near.item()]  # TL201 # TL201
+
+# head: a step whose loss gets another value
+def fit(meter):
+    for images, labels in loader:
+        loss = compute(images, labels)
+        loss.backward()
+        optimizer.step()
+
+        # case: before it does
+        print(f"{loss:.3f}")  # TL201
+
+        # case: what a meter gives
+        meter.append(loss)
+        loss = meter.aggregate()
+        print(f"{loss:.3f}")
+        note(int(loss), "{:.3f}".format(loss))
+
+        # case: what an unknown function makes of it
+        loss = mean_of(loss)
+        print(loss.item())  # TL201
+        print(f"{loss:.3f}")

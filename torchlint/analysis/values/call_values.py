@@ -184,12 +184,12 @@ class CallValues:
             if sounds_like_settings(dotted_text(device.value).rpartition(".")[2]):
                 return None
             owner = self._values.value(device.value)
-            kind = owner.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
-            if kind in (Kind.NOTHING, Kind.TENSOR) or owner.has(
-                Kind.DEVICE | Kind.LIKELY | Kind.MODULE
-            ):
+            if owner.has(Kind.DEVICE | Kind.LIKELY | Kind.MODULE):
                 return None
-            return Value(kind | (Kind.TENSOR if kind is Kind.PARAMETER else kind), owner.parameters)
+            if not owner.has(Kind.CPU | Kind.PARAMETER):
+                return None
+            place = Value(owner.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER), owner.parameters)
+            return place | Value(Kind.TENSOR) if place.only(Kind.PARAMETER) else place
         bindings = self._values.names.lookup(device) if isinstance(device, cst.Name) else []
         if len(bindings) != 1 or bindings[0].path:
             return None

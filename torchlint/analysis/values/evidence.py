@@ -50,21 +50,21 @@ class Evidence:
     @cached_property
     def backward_names(self) -> frozenset[str]:
         """Names and `self.` attributes that `backward` is called on: losses."""
-        found: set[str] = set()
+        return frozenset(self._backward_operands) - {""}
+
+    def goes_backward(self, name: str) -> list[cst.Name]:
+        """The places of a name that `backward` is called on."""
+        found = self._backward_operands.get(name, ())
+        return [each for each in found if isinstance(each, cst.Name)]
+
+    @cached_property
+    def _backward_operands(self) -> dict[str, list[cst.BaseExpression]]:
+        """What `backward` is called on, by its text."""
+        found: dict[str, list[cst.BaseExpression]] = {}
         for call in self._tree.nodes(cst.Call):
-            if not isinstance(call.func, cst.Attribute):
-                continue
-            owner = call.func.value
-            if call.func.attr.value == "backward":
-                given = dotted_text(call.args[0].value) if call.args else ""
-                found.add(given)
-                if "loss" not in given.lower():  # `accelerator.backward(loss)`
-                    found.add(dotted_text(owner))
-                if isinstance(owner, cst.Call) and owner.args:
-                    found.add(dotted_text(owner.args[0].value))
-            elif call.func.attr.value in ANY.backward_methods and call.args:
-                found.add(dotted_text(call.args[0].value))
-        return frozenset(found - {""})
+            for operand in _goes_backward(call):
+                found.setdefault(dotted_text(operand), []).append(operand)
+        return found
 
     @cached_property
     def module_names(self) -> frozenset[str]:
@@ -145,6 +145,25 @@ class Evidence:
                 function = self._tree.enclosing(call, cst.FunctionDef)
                 found.setdefault(function, set()).add(func.value.value)
         return {function: frozenset(names) for function, names in found.items()}
+
+
+def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:
+    """What a call does a backward pass from, if it does one."""
+    if not isinstance(call.func, cst.Attribute):
+        return
+    owner = call.func.value
+    given = call.args[0].value if call.args else None
+    if call.func.attr.value == "backward":
+        if given is not None:
+            yield given
+        if (
+            given is None or "loss" not in dotted_text(given).lower()
+        ):  # `accelerator.backward(loss)`
+            yield owner
+        if isinstance(owner, cst.Call) and owner.args:
+            yield owner.args[0].value
+    elif call.func.attr.value in ANY.backward_methods and given is not None:
+        yield given
 
 
 def _branches(

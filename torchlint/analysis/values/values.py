@@ -158,15 +158,26 @@ class Values:
             ):
                 continue  # `array[0] = x` leaves it an array, whatever x is
             found |= self._binding(binding)
-        if found.only(Kind.LIKELY) and node.value in self._evidence.backward_names:
+        if found.only(Kind.LIKELY) and self._is_loss(node, bindings):
             return DEVICE_VALUE
         if found.kind and not found.has(Kind.UNKNOWN | Kind.PARAMETER):
             return found
-        return self._with_evidence(found, node.value, node)
+        return self._with_evidence(found, node, bindings)
 
-    def _with_evidence(self, found: Value, name: str, node: cst.CSTNode) -> Value:
+    def _is_loss(self, node: cst.Name, bindings: list[Binding]) -> bool:
+        """Whether `backward` is called on a name: where its function does so at all, on what the
+        name has at this place."""
+        scope = self.names.scope(node)
+        operands = self._evidence.goes_backward(node.value)
+        near = [each for each in operands if self.names.scope(each) is scope]
+        if not near:
+            return bool(operands)
+        return any(binding in self._flow.reaching(each) for each in near for binding in bindings)
+
+    def _with_evidence(self, found: Value, node: cst.Name, bindings: list[Binding]) -> Value:
         """Adds what the way a name is used, or its words, say where its origin says nothing."""
-        if name in self._evidence.backward_names:
+        name = node.value
+        if self._is_loss(node, bindings):
             return Value(Kind.DEVICE, found.parameters, found.classes)
         if found.has(TENSORS):
             return found
