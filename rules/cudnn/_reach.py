@@ -10,6 +10,8 @@ from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
 from torchlint.rule import Module, Project
 
+from ._networks import convolutions_in, lies_in, made_frozen
+
 _Definition = cst.FunctionDef | cst.ClassDef
 
 
@@ -20,12 +22,16 @@ class Reach(NamedTuple):
         trains: a training step of the file itself can run.
         names: every name that the running code mentions.
         own: those among them that stand for nothing but what the file itself defines.
-        uses: the dotted names of the imports among them."""
+        uses: the dotted names of the imports among them.
+        trained: those imports without what only creates networks that are not trained.
+        convolves: the file itself creates convolutions that may be trained."""
 
     trains: bool
     names: tuple[str, ...]
     own: tuple[str, ...]
     uses: tuple[str, ...]
+    trained: tuple[str, ...]
+    convolves: bool
 
 
 def reach_of(module: Module) -> Reach:
@@ -33,8 +39,31 @@ def reach_of(module: Module) -> Reach:
 
     A name that is mentioned counts as used, so the result may contain too much.
     """
+    names, seen = _followed(module, frozenset())
+    trains = any(function is None or function in seen for function in training_functions(module))
+    uses = sorted(set(_imports(module, names)))
+    own = sorted(names & _defined(module))
+    trained, convolves = uses, bool(convolutions_in(module))
+    frozen = made_frozen(module)
+    if frozen:
+        left, kept = _followed(module, frozen)
+        trained = sorted(set(_imports(module, left)))
+        convolves = any(lies_in(each, kept, module) for each in convolutions_in(module))
+    return Reach(trains, tuple(sorted(names)), tuple(own), tuple(uses), tuple(trained), convolves)
+
+
+def _followed(
+    module: Module, left_out: frozenset[cst.CSTNode]
+) -> tuple[set[str], set[cst.CSTNode]]:
+    """The names that the running code mentions, and the definitions that it can run.
+
+    Args:
+        left_out: expressions that count for nothing; with any, neither does an import alone.
+    """
     names: set[str] = set()
     seen: set[cst.CSTNode] = set()
+    nothing = [*left_out, *module.nodes(cst.Import), *module.nodes(cst.ImportFrom)]
+    skipped = {part for each in nothing for part in module.within(each)} if left_out else set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
     todo: list[cst.CSTNode] = [
         each for each in module.tree.body if not isinstance(each, _Definition)
@@ -42,15 +71,13 @@ def reach_of(module: Module) -> Reach:
     found: list[_Definition] | None = None
     while found is None or found:
         for node in todo:
-            names.update(each.value for each in module.within(node) if type(each) is cst.Name)
+            parts = (each for each in module.within(node) if type(each) is cst.Name)
+            names.update(each.value for each in parts if each not in skipped)
         found = [each for each in left if _can_run(each, names, seen, module)]
         left = [each for each in left if each not in found]
         seen.update(found)
         todo = [part for each in found for part in _parts(each)]
-    trains = any(function is None or function in seen for function in training_functions(module))
-    uses = sorted(set(_imports(module, names)))
-    own = sorted(names & _defined(module))
-    return Reach(trains, tuple(sorted(names)), tuple(own), tuple(uses))
+    return names, seen
 
 
 def _defined(module: Module) -> set[str]:

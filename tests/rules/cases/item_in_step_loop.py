@@ -1668,6 +1668,10 @@ def fit(meter):
         print(f"{loss:.3f}")
         note(int(loss), "{:.3f}".format(loss))
 
+        # case: what the same function gives
+        loss = compute(labels, images)
+        print(f"{loss:.3f}")  # TL201
+
         # case: what an unknown function makes of it
         loss = mean_of(loss)
         print(loss.item())  # TL201

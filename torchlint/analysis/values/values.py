@@ -166,13 +166,15 @@ class Values:
 
     def _is_loss(self, node: cst.Name, bindings: list[Binding]) -> bool:
         """Whether `backward` is called on a name: where its function does so at all, on what the
-        name has at this place."""
+        name has at this place, or on what the same function gave."""
         scope = self.names.scope(node)
         operands = self._evidence.goes_backward(node.value)
         near = [each for each in operands if self.names.scope(each) is scope]
         if not near:
             return bool(operands)
-        return any(binding in self._flow.reaching(each) for each in near for binding in bindings)
+        losses = [binding for each in near for binding in self._flow.reaching(each)]
+        made = {_maker(each) for each in losses} - {""}
+        return any(each in losses or _maker(each) in made for each in bindings)
 
     def _with_evidence(self, found: Value, node: cst.Name, bindings: list[Binding]) -> Value:
         """Adds what the way a name is used, or its words, say where its origin says nothing."""
@@ -447,6 +449,11 @@ class Values:
             self._known[id(call)] = DEVICE_VALUE
             binding = Binding(text, How.ASSIGNMENT, call, call)
             found.setdefault(class_, {}).setdefault(text, []).append(binding)
+
+
+def _maker(binding: Binding) -> str:
+    """The function whose result a name is given, by its text."""
+    return dotted_text(binding.value.func) if isinstance(binding.value, cst.Call) else ""
 
 
 def _key(item: cst.Subscript) -> Literal:
