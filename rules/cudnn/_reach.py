@@ -58,11 +58,13 @@ def _followed(
     """The names that the running code mentions, and the definitions that it can run.
 
     Args:
-        left_out: expressions that count for nothing; with any, neither does an import alone.
+        left_out: expressions that count for nothing; with any, neither does an import alone, nor
+            the choices of a command line.
     """
     names: set[str] = set()
     seen: set[cst.CSTNode] = set()
-    nothing = [*left_out, *module.nodes(cst.Import), *module.nodes(cst.ImportFrom)]
+    options = module.calls_by_method.get("add_argument", ())
+    nothing = [*left_out, *options, *module.nodes(cst.Import), *module.nodes(cst.ImportFrom)]
     skipped = {part for each in nothing for part in module.within(each)} if left_out else set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
     todo: list[cst.CSTNode] = [

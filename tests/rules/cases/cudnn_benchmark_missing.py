@@ -1054,6 +1054,24 @@ class Coder(nn.Module):
     def __init__(self, width):
         self.layers = nn.Conv2d(3, width, 3)
 
+# case: a frozen autoencoder that a command line chooses
+from autoencoder import CODERS
+parser = argparse.ArgumentParser()
+parser.add_argument("--coder", choices=list(CODERS))
+args = parser.parse_args()
+model = nn.Linear(3, 3).cuda()
+coder = CODERS[args.coder](3).cuda().eval()
+for x in loader:  # TL301 hint | no fix
+    with torch.no_grad():
+        x = coder.encode(x.cuda())
+    model(x).sum().backward()
+# file: autoencoder.py
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+CODERS = {"small": Coder}
+
 # case: an autoencoder that runs with gradients
 from autoencoder import Coder
 model = nn.Linear(3, 3).cuda()
