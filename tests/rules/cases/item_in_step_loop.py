@@ -1676,3 +1676,56 @@ def fit(meter):
         loss = mean_of(loss)
         print(loss.item())  # TL201
         print(f"{loss:.3f}")
+
+# head: a step that looks at each parameter
+for step, (images, labels) in enumerate(loader):
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    for i, (n, p) in enumerate(model.named_parameters()):
+        # case: gradients that are there, and more
+        if p.grad is not None and n != "bias":
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and i > 0 and i % 2 == 0:
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and torch.isfinite(p.grad).all():
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and not (~torch.isfinite(p.grad)).any():
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and p.grad.count_nonzero() > 0:
+            norms[n] = p.grad.norm().item()  # TL201
+
+        # case: some steps, or what is broken
+        if p.grad is not None and step > 10:
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and step < 10:
+            norms[n] = p.grad.norm().item()
+        if p.grad is not None and i % 2 == 0 and step % 100 == 0:
+            norms[n] = p.grad.norm().item()
+        if p.grad is not None and not torch.isfinite(p.grad).all():
+            norms[n] = p.grad.norm().item()
+        if (~torch.isfinite(p.grad)).any() or torch.isnan(p.grad).any():
+            norms[n] = p.grad.norm().item()
+
+# head: a helper of the step that looks at each parameter
+for step, (images, labels) in enumerate(loader):
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    note(model, step)
+def note(model, step):
+    for i, p in enumerate(model.parameters()):
+        # case: all but the first of them, and some steps
+        if p.grad is not None and i > 0:
+            norms[i] = p.grad.norm().item()  # TL201
+        if p.grad is not None and step < 10:
+            norms[i] = p.grad.norm().item()
+
+# head: none
+
+# case: the count of a loop whose rounds may be steps
+for epoch in range(9):
+    for i, images in enumerate(loader):
+        trainer.train_on(images)
+        if i == 0:
+            print(trainer.loss.item())
