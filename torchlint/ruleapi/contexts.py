@@ -9,16 +9,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import libcst as cst
+
 from torchlint.analysis.training.batches import loads, runs_per_batch
 from torchlint.analysis.training.chosen_branches import demands
+from torchlint.analysis.training.guards import perhaps_outside_training
 from torchlint.analysis.training.processors import runs_without_accelerator
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import libcst as cst
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Operand
@@ -165,9 +166,22 @@ def _heated(
         demands=demands(node, module),
     )
     return found._replace(
+        certain=found.certain and not _may_be_outside_training(node, module),
         hot=place,
         group=f"{module.path}:{module.span(inner.node)[0].row}" if inner is not None else None,
     )
+
+
+def _may_be_outside_training(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code lies in a branch that training need not take."""
+    child = node
+    for above in module.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            return False
+        if isinstance(above, cst.If | cst.IfExp) and child is perhaps_outside_training(above):
+            return True
+        child = above
+    return False
 
 
 def _outside_evaluation(node: cst.CSTNode, module: Module) -> bool:

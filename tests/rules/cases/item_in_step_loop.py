@@ -1729,3 +1729,29 @@ for epoch in range(9):
         trainer.train_on(images)
         if i == 0:
             print(trainer.loss.item())
+
+# head: a module that trains in one branch
+def train(net):
+    for images, labels in loader:
+        loss = criterion(net(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+train(Net().to(device))
+class Net(nn.Module):
+    def forward(self, x):
+        # case: the other branch, which training need not take
+        if self.deep and self.training:
+            return x / x.max().item()  # TL201
+        else:
+            return x / x.min().item()  # TL201 hint
+
+        # case: the same the other way round
+        if not self.training or not self.deep:
+            return x / x.max().item()  # TL201 hint
+        return x / x.min().item()  # TL201
+
+        # case: a branch that training always takes, and the other one
+        if self.deep or self.training:
+            return x / x.max().item()  # TL201
+        else:
+            return x / x.min().item()

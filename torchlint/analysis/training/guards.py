@@ -58,7 +58,7 @@ def holds_rarely(test: cst.BaseExpression, inner: frozenset[str] = frozenset()) 
         return True
     if any(_DUE_WORDS.search(snake(name)) for name in _called(test)):
         return True
-    return any(_asks_for_counter(part, inner) for part in _conjuncts(test))
+    return any(_asks_for_counter(part, inner) for part in _parts_of(test, cst.And))
 
 
 def _asks_for_counter(test: cst.BaseExpression, inner: frozenset[str]) -> bool:
@@ -69,10 +69,12 @@ def _asks_for_counter(test: cst.BaseExpression, inner: frozenset[str]) -> bool:
     return any(_COUNTER_WORDS.search(snake(word)) for word in mentioned)
 
 
-def _conjuncts(test: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """The parts of a condition that must all hold."""
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-        return [*_conjuncts(test.left), *_conjuncts(test.right)]
+def _parts_of(
+    test: cst.BaseExpression, operator: type[cst.BaseBooleanOp]
+) -> list[cst.BaseExpression]:
+    """The parts of a condition that `and`, or `or`, joins."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, operator):
+        return [*_parts_of(test.left, operator), *_parts_of(test.right, operator)]
     return [test]
 
 
@@ -183,15 +185,28 @@ def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
 def outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
     """The branch that only evaluation takes: that of `if not self.training`, or the `else` of
     `if self.training`."""
-    if _asks_for_training(condition.test):
+    if any(map(_asks_for_training, _parts_of(condition.test, cst.Or))):
         return condition.orelse
-    tests = [condition.test]
-    while tests:
-        test = tests.pop()
-        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-            tests += test.right, test.left
-        elif _is_not(test) and _asks_for_training(test.expression):
-            return condition.body
+    if any(
+        _is_not(part) and _asks_for_training(part.expression)
+        for part in _parts_of(condition.test, cst.And)
+    ):
+        return condition.body
+    return None
+
+
+def perhaps_outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
+    """The branch that training takes only if another part of the condition says so: the `else` of
+    `if self.use_vae and self.training`."""
+    if not isinstance(condition.test, cst.BooleanOperation):
+        return None
+    if any(map(_asks_for_training, _parts_of(condition.test, cst.And))):
+        return condition.orelse
+    if any(
+        _is_not(part) and _asks_for_training(part.expression)
+        for part in _parts_of(condition.test, cst.Or)
+    ):
+        return condition.body
     return None
 
 
