@@ -99,7 +99,7 @@ def test_a_cluster_says_what_this_machine_does_whoever_dies(
     here = check(project)
     code = main.run(["check", "--no-cache", "--backend", backend])
     there = capfd.readouterr()
-    assert not victim.exists(), "nobody was killed"
+    assert not victim.exists(), f"nobody was killed: {there.err}"
     assert here.stdout.count(b"TL201") == 12
     assert (code, there.out) == (2, here.stdout.decode()), "standard output is for findings"
     assert there.err.endswith(here.stderr.decode()), "Ray's own notices may come before"
