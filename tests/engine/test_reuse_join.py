@@ -18,6 +18,7 @@ from torchlint.memory.cache import Cache
 from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, outcome
 from torchlint.memory.store import Store
 from torchlint.project.map_result import MapResult
+from torchlint.project.sys_path import Root
 from torchlint.project.target import Target
 from torchlint.reported import Fact, Waiting
 
@@ -142,6 +143,7 @@ NOTICED: dict[str, tuple[Edit, ...]] = {
     "a word that rules look for": (("utils.py", "def", "# torch\ndef"),),
     "a suppression": (("utils.py", ".item()", ".item()  # torchlint: ignore[TL201]"),),
     "a star": (("plain.py", "import os", "from utils import *"),),
+    "a folder on the path": (("plain.py", "import os", "sys.path.append('..')"),),
     "all code": (("train.py", FILES["train.py"], ""),),
     "a syntax error": (("train.py", "for x, y", "for x y"),),
     "a second loop": (("train.py", "loader =", "for _ in range(3):\n    g()\nloader ="),),
@@ -320,6 +322,7 @@ def test_a_file_says_the_same_to_others(result: MapResult) -> None:
     "result",
     {
         "another import": replace(SAID, imports=("c",)),
+        "a folder on its path": replace(SAID, roots=(Root("core", anchored=True, first=True),)),
         "nothing waits": replace(SAID, waiting=()),
         "other needs": waiting(function="g"),
         "another tier": waiting(WAITS._replace(tier=Tier.HINT)),

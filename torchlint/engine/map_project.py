@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchlint.engine.map_file import map_files
 from torchlint.files.reading import SourceError
 from torchlint.finding import Diagnostic
-from torchlint.project.imports import ON_PATH, Imports
+from torchlint.project.imports import Imports
 from torchlint.project.map_result import Depth, MapResult
 from torchlint.project.symbols import Locator
 from torchlint.project.word_search import WordSearch
@@ -128,9 +128,7 @@ class Mapper:
                 self._progress(done, len(self.project))
 
     def _noted(self, result: MapResult, depth: Depth) -> MapResult:
-        for name in result.imports:
-            if name.startswith(ON_PATH):
-                self.locator.note_path(result.path, name.removeprefix(ON_PATH))
+        self.locator.note_roots(result.path, result.roots)
         if result.facts:
             self.facts[result.path] = result.facts
         elif depth is not Depth.IMPORTS:

@@ -123,6 +123,7 @@ def join_input(result: MapResult, outside: Callable[[str], bool]) -> object:
     """
     return (
         tuple(name for name in result.imports if not outside(name)),
+        result.roots,
         tuple(_waits(waiting) for waiting in result.waiting),
         tuple((fact.name, fact.path, fact.value) for fact in result.facts),
         result.summary and _without_places(result.summary, outside),
