@@ -6,8 +6,8 @@ Each draw is a whole measurement with its looks: the original against itself for
 against a program that is faster by a known factor, 1 for an identical one. The pools were recorded
 by `record_pool.py`; tests/verify/judge holds the same rates below their bounds.
 
-The second table is what most people do instead: run the script, run it again, and compare the means.
-Both runs are of the same program and were recorded one after the other.
+The second table is what most people do instead: run the script, run it again, and compare the
+means. Both runs are of the same program and were recorded one after the other.
 """
 
 from __future__ import annotations

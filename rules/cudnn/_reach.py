@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.command_lines import commands
+from torchlint.analysis.entry_points import definitions_run, entry_points, is_public
 from torchlint.analysis.names import How, dotted_text
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
@@ -21,12 +21,15 @@ class Reach(NamedTuple):
         trains: a training step of the file itself can run.
         names: every name that the running code mentions.
         own: those among them that stand for nothing but what the file itself defines.
-        uses: the dotted names of the imports among them."""
+        uses: the dotted names of the imports among them.
+        whole: the classes among them of which a command line may run any method.
+    """
 
     trains: bool
     names: tuple[str, ...]
     own: tuple[str, ...]
     uses: tuple[str, ...]
+    whole: tuple[str, ...] = ()
 
 
 def reach_of(module: Module) -> Reach:
@@ -34,12 +37,15 @@ def reach_of(module: Module) -> Reach:
 
     A name that is mentioned counts as used, so the result may contain too much.
     """
-    names = {each.name.value for each in commands(module)}
+    names: set[str] = set()
     seen: set[cst.CSTNode] = set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
+    run = list(definitions_run(module))
+    seen.update(run)
     todo: list[cst.CSTNode] = [
         each for each in module.tree.body if not isinstance(each, _Definition)
     ]
+    todo += [part for each in run for part in _parts(each)]
     found: list[_Definition] | None = None
     while found is None or found:
         for node in todo:
@@ -51,7 +57,13 @@ def reach_of(module: Module) -> Reach:
     trains = any(function is None or function in seen for function in training_functions(module))
     uses = sorted(set(_imports(module, names)))
     own = sorted(names & _defined(module))
-    return Reach(trains, tuple(sorted(names)), tuple(own), tuple(uses))
+    whole = {
+        name.rpartition(".")[2]
+        for entry in module.once(entry_points)
+        if entry.methods
+        for name in entry.names
+    }
+    return Reach(trains, tuple(sorted(names)), tuple(own), tuple(uses), tuple(sorted(whole)))
 
 
 def _defined(module: Module) -> set[str]:
@@ -96,7 +108,7 @@ def leads_to_training(
                     owners.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
         for summary in summaries:
             for function in summary.functions:
-                if not _is_mentioned(function.name, owners, known):
+                if not _is_mentioned(function.name, owners, known, reach.whole):
                     continue
                 if Key(summary.path, function.name) in training:
                     return True
@@ -107,11 +119,13 @@ def leads_to_training(
     return False
 
 
-def _is_mentioned(name: str, owners: set[str], known: set[str]) -> bool:
+def _is_mentioned(name: str, owners: set[str], known: set[str], whole: tuple[str, ...]) -> bool:
     owner, _, last = name.rpartition(".")
     if not owner:
         return last in owners
-    return owner.rpartition(".")[2] in owners and (last in known or _runs_by_itself(last))
+    class_ = owner.rpartition(".")[2]
+    offered = class_ in whole and is_public(last)
+    return class_ in owners and (offered or last in known or _runs_by_itself(last))
 
 
 def _runs_by_itself(method: str) -> bool:

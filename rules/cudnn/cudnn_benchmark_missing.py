@@ -64,6 +64,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from torchlint.analysis.entry_points import LIBRARIES
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CONVOLUTIONS
@@ -103,7 +104,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
     triggers_on_demand=(
-        r"(?m)^[ \t]*if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|"
+        rf"(?m)^[ \t]*if\s+__name__|\b(?:{'|'.join(sorted(LIBRARIES))})\b|"
         r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
     clues={

@@ -265,3 +265,12 @@ def test_facts_of_the_program_are_told(module_of: Callable[..., Module]) -> None
     off = summarize(module_of("x = 1"))
     assert (on.accelerators, on.is_entry) == ({"moved"}, True)
     assert (off.accelerators, off.is_entry) == (set(), False)
+
+
+def test_a_command_line_calls_what_it_is_given(summary_of: Callable[[str], Summary]) -> None:
+    summary = summary_of(
+        "import fire\nfrom jobs import test\nclass Job:\n  def run(self): pass\n"
+        "fire.Fire({'job': Job, 'test': test})"
+    )
+    calls = [(site.target, site.method) for site in summary.functions[0].calls]
+    assert calls[1:] == [(":Job", ""), (":Job", "run"), ("jobs.test", "")]

@@ -143,6 +143,21 @@ def test_callers_that_do_not_train_are_named(why: Callable[..., Answer]) -> None
     assert answer.reasons[0].why == ("no training step runs what calls `log` (train.py: report)")
 
 
+def test_a_command_line_is_a_caller(why: Callable[..., Answer]) -> None:
+    text = """\
+        import fire
+        import torch
+        def show(model, x):
+            print(model(x.cuda()).mean().item())  # here
+        def train(model, loader):
+            for x in loader:
+                model(x).backward()
+        if __name__ == "__main__":
+            fire.Fire({"show": show, "train": train})
+    """
+    assert "what calls `show` (train.py: top level)" in why("TL201", train=text).reasons[0].why
+
+
 def test_a_parameter_that_gets_no_device_tensor_is_named(why: Callable[..., Answer]) -> None:
     body = "        log(3.0)\n    def log(loss):\n        print(float(loss))  # here\n"
     answer = why("TL201", train=LOOP + body)

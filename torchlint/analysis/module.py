@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
-from torchlint.analysis import command_lines, literals
+from torchlint.analysis import literals
+from torchlint.analysis.entry_points import reads_command_line
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
@@ -346,7 +347,7 @@ class Module:
         """A script that is started: a main guard, a command line, or training at top level."""
         if self.main_guard is not None:
             return True
-        if any(name.partition(".")[0] in command_lines.PACKAGES for name in self.imported):
+        if reads_command_line(self):
             return True
         if any(self.function(loop) is None for loop in self.loops.step_loops):
             return True

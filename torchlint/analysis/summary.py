@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
+from torchlint.analysis.entry_points import entry_points, is_public
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.names import How, is_super
 from torchlint.analysis.training.program import accelerators, trainers
@@ -17,6 +18,7 @@ from torchlint.finding import Position
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torchlint.analysis.entry_points import EntryPoint
     from torchlint.analysis.module import Module
     from torchlint.analysis.names import Binding
     from torchlint.analysis.training.loops import Loop
@@ -104,7 +106,7 @@ class Summary:
     trainers: tuple[Position, ...] = ()
 
 
-_Sites = dict["cst.FunctionDef | None", list[tuple[cst.Call, CallSite]]]
+_Sites = dict["cst.FunctionDef | None", list[tuple["cst.Call | cst.Decorator", CallSite]]]
 
 
 def summarize(module: Module) -> Summary:
@@ -113,8 +115,8 @@ def summarize(module: Module) -> Summary:
 
 
 def call_sites(module: Module) -> _Sites:
-    """The calls of each function in the order of `FunctionSummary.calls`; None stands for the top
-    level."""
+    """The calls of each function in the order of `FunctionSummary.calls`, and what makes a command
+    line call something; None stands for the top level."""
     return _Summarizer(module).calls()
 
 
@@ -243,7 +245,18 @@ class _Summarizer:
             for target, method in targets:
                 site = CallSite(target, method, arguments, indices, quiet, rare)
                 found.setdefault(module.function(call), []).append((call, site))
+        for entry in module.once(entry_points):
+            sites = ((entry.node, site) for site in self._run_by_command_line(entry))
+            found.setdefault(module.function(entry.node), []).extend(sites)
         return found
+
+    def _run_by_command_line(self, entry: EntryPoint) -> Iterator[CallSite]:
+        definitions = self._module.definitions
+        for name in filter(is_inside, entry.names):
+            class_ = definitions.class_named(name) if entry.methods else None
+            methods = () if class_ is None else definitions.methods(class_)
+            for method in ("", *filter(is_public, methods)):
+                yield CallSite(name, method, (), (), quiet=False, rare=False)
 
     def _targets(self, call: cst.Call) -> list[tuple[str, str]]:
         """What a call may run: a target, and the method that is called on it."""

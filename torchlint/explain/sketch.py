@@ -78,7 +78,7 @@ def _sketch(words: Words) -> FileSketch:
     module = words.module
     functions: dict[str, FunctionSketch] = {}
     sites = call_sites(module)
-    known: dict[cst.Call, CallSketch] = {}  # a call may have several sites
+    known: dict[cst.CSTNode, CallSketch] = {}  # a call may have several sites
     for node in (None, *module.nodes(cst.FunctionDef)):
         start = Position(1, 1) if node is None else words.position(node)
         calls = [call for call, _ in sites.get(node, ())]
