@@ -64,8 +64,8 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.entry_points import LIBRARIES
 from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.module import COMMAND_LINES
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CONVOLUTIONS
 from torchlint.analysis.training.guards import words
@@ -104,7 +104,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
     triggers_on_demand=(
-        rf"(?m)^[ \t]*if\s+__name__|\b(?:{'|'.join(sorted(LIBRARIES))})\b|"
+        rf"(?m)^[ \t]*if\s+__name__|\b(?:{'|'.join(sorted(COMMAND_LINES))})\b|"
         r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
     clues={

@@ -190,6 +190,32 @@ def test_a_finding_that_an_edit_adds_is_seen(project: Project) -> None:
     assert "train.py:12 TL201" in places(project.check())
 
 
+COMMON = "import torch\nfrom torch.utils.data import DataLoader\n"
+STARRED = FILES["train.py"].replace(
+    "from torch.utils.data import DataLoader", "from common import *"
+)
+
+
+def test_what_a_star_brings_is_noticed(project: Project) -> None:
+    project.write("common.py", COMMON)
+    project.write("train.py", STARRED)
+    assert places(project.check()) == FOUND
+    joins = project.joins
+    for text in (
+        f"# All.\n{COMMON}",
+        f"{COMMON}x = 1\n",
+        COMMON.replace("import Data", "import Data"),
+    ):
+        project.write("common.py", text)
+        assert places(project.check()) == FOUND
+    project.write("common.py", f"{COMMON}class DataLoader: pass\n")
+    assert places(project.check()) == [FOUND[0], FOUND[3]]
+    assert project.check() == project.check(remembering=False)
+    project.write("common.py", f"{COMMON}__all__ = ['os']\n")
+    assert places(project.check()) == [FOUND[0], FOUND[3]]
+    assert joins < project.joins
+
+
 def test_a_syntax_error_in_a_file_that_tells_nobody_anything(project: Project) -> None:
     project.write("alone.py", FILES["alone.py"].replace("False)", "False"))
     report = project.check()

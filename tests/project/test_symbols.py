@@ -252,6 +252,42 @@ SYMBOLS = {
         "pkg.f",
         ("pkg/b.py", "f"),
     ),
+    "the last of two stars that have it": (
+        {
+            "pkg/__init__.py": "from .a import *\nfrom .b import *",
+            "pkg/a.py": "def f(): pass",
+            "pkg/b.py": "def f(): pass",
+        },
+        "pkg.f",
+        ("pkg/b.py", "f"),
+    ),
+    "the one of two stars that makes it public": (
+        {
+            "pkg/__init__.py": "from .a import *\nfrom .b import *",
+            "pkg/a.py": "__all__ = ('f',)\ndef f(): pass",
+            "pkg/b.py": "__all__ = ['g']\ndef f(): pass",
+        },
+        "pkg.f",
+        ("pkg/a.py", "f"),
+    ),
+    "a star, and public names that are put together": (
+        {
+            "pkg/__init__.py": "from .a import *",
+            "pkg/a.py": "__all__ = ['g']\n__all__ += other\ndef f(): pass",
+        },
+        "pkg.f",
+        ("pkg/a.py", "f"),
+    ),
+    "not what begins with an underscore, by a star": (
+        {"pkg/__init__.py": "from .a import *", "pkg/a.py": "def _f(): pass"},
+        "pkg._f",
+        None,
+    ),
+    "but by its own name": (
+        {"pkg/a.py": "__all__ = []\ndef _f(): pass"},
+        "pkg.a._f",
+        ("pkg/a.py", "_f"),
+    ),
     "a re-exported module": (
         {"pkg/__init__.py": "from . import loss", "pkg/loss.py": "def f(): pass"},
         "pkg.loss.f",

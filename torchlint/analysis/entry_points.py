@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.module import Module
 
-LIBRARIES: Final = frozenset(
-    "absl argparse click cyclopts defopt fire hydra jsonargparse plac sacred simple_parsing tyro "
-    "typer".split()
-)
-"""Packages that read the command line."""
 _RUN: Final = frozenset(
     "absl.app.run cyclopts.run defopt.run fire.Fire jsonargparse.CLI jsonargparse.auto_cli "
     "plac.call tyro.cli tyro.extras.subcommand_cli_from_dict typer.run".split()
@@ -45,14 +40,9 @@ class EntryPoint(NamedTuple):
     methods: bool = False
 
 
-def reads_command_line(module: Module) -> bool:
-    """Whether a file imports something that reads the command line."""
-    return any(name.partition(".")[0] in LIBRARIES for name in module.imported)
-
-
 def entry_points(module: Module) -> list[EntryPoint]:
     """What command lines run, by the calls and decorators of a file, in no order."""
-    return [*_given(module), *_decorated(module)] if reads_command_line(module) else []
+    return [*_given(module), *_decorated(module)] if module.reads_command_line else []
 
 
 def definitions_run(module: Module) -> Iterator[cst.FunctionDef | cst.ClassDef]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import libcst as cst
 
 from torchlint.analysis import literals
-from torchlint.analysis.entry_points import reads_command_line
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
@@ -23,13 +22,18 @@ from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from torchlint.analysis.values.definitions import Definitions
     from torchlint.analysis.values.kinds import Value
     from torchlint.files.reading import Source
     from torchlint.finding import Position
 
+COMMAND_LINES: Final = frozenset(
+    "absl argparse click cyclopts defopt fire hydra jsonargparse plac sacred simple_parsing tyro "
+    "typer".split()
+)
+"""Packages that read the command line."""
 _N = TypeVar("_N", bound=cst.CSTNode)
 _A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
@@ -44,15 +48,23 @@ class Module:
         source: the file's name and text.
         root: `source.text`, parsed.
         torch: the oldest torch version that the project supports, as (major, minor).
+        brought: what star imports of other files bring: see `Names`.
     """
 
-    def __init__(self, source: Source, root: cst.Module, torch: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        root: cst.Module,
+        torch: tuple[int, int],
+        brought: Mapping[str, str] | None = None,
+    ) -> None:
         self.path = source.path
         self.text = source.text
         self.torch = torch
         self.tree = root
         self.newline = root.default_newline
         self._nodes = Tree(root)
+        self._brought = brought or {}
         self._answers: dict[object, object] = {}
 
     def release(self) -> None:
@@ -227,7 +239,7 @@ class Module:
 
     @cached_property
     def names(self) -> Names:
-        return Names(self._nodes)
+        return Names(self._nodes, self._brought)
 
     @cached_property
     def values(self) -> Values:
@@ -338,16 +350,21 @@ class Module:
 
     @cached_property
     def imported(self) -> list[str]:
-        """The dotted names of the modules that the file imports, or imports from."""
+        """The dotted names of the modules that the file imports, or imports from, and of what it
+        uses that a star import brings."""
         names = [dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names]
-        return names + [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
+        names += [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
+        return names + [dotted for name, dotted in self._brought.items() if self.spelled(name)]
+
+    @cached_property
+    def reads_command_line(self) -> bool:
+        """Whether the file imports something that reads the command line."""
+        return any(name.partition(".")[0] in COMMAND_LINES for name in self.imported)
 
     @cached_property
     def is_entry(self) -> bool:
         """A script that is started: a main guard, a command line, or training at top level."""
-        if self.main_guard is not None:
-            return True
-        if reads_command_line(self):
+        if self.main_guard is not None or self.reads_command_line:
             return True
         if any(self.function(loop) is None for loop in self.loops.step_loops):
             return True

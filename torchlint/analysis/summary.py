@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
 from torchlint.analysis.entry_points import entry_points, is_public
 from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, is_super
 from torchlint.analysis.training.program import accelerators, trainers
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
@@ -92,7 +93,8 @@ class ClassSummary:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """`accelerators`: as in `torchlint.analysis.training.program`; `trainers`: where the calls are
-    that make what takes the training steps of a framework."""
+    that make what takes the training steps of a framework; `public`: the names in `__all__`, or
+    None."""
 
     path: str
     exports: tuple[tuple[str, str], ...]
@@ -104,6 +106,11 @@ class Summary:
     is_entry: bool
     is_test: bool = False
     trainers: tuple[Position, ...] = ()
+    public: tuple[str, ...] | None = None
+
+    def offers(self, name: str) -> bool:
+        """Whether a star import of the file brings a name that it has."""
+        return not name.startswith("_") if self.public is None else name in self.public
 
 
 _Sites = dict["cst.FunctionDef | None", list[tuple["cst.Call | cst.Decorator", CallSite]]]
@@ -112,6 +119,14 @@ _Sites = dict["cst.FunctionDef | None", list[tuple["cst.Call | cst.Decorator", C
 def summarize(module: Module) -> Summary:
     """The part of a file that other files' findings may depend on."""
     return _Summarizer(module).summary()
+
+
+def _public_names(module: Module) -> tuple[str, ...] | None:
+    """The names in `__all__`; None if the file has none, or puts it together."""
+    uses = module.spelled("__all__")
+    bindings = module.names.module.bindings.get("__all__", [])
+    names = literal(bindings[0].value) if len(uses) == len(bindings) == 1 else None
+    return tuple(map(str, names)) if isinstance(names, tuple) else None
 
 
 def call_sites(module: Module) -> _Sites:
@@ -151,6 +166,7 @@ class _Summarizer:
             trainers=tuple(module.span(call)[0] for call in trainers(module)),
             is_entry=module.is_entry,
             is_test=module.test_like,
+            public=_public_names(module),
         )
 
     def _loop(self, loop: Loop) -> int:

@@ -66,7 +66,7 @@ def module_of(target: Target, data: bytes) -> Module:
         SourceError: it cannot be parsed.
     """
     source = decode(target.path, data)
-    return Module(source, parse(source), target.torch)
+    return Module(source, parse(source), target.torch, dict(target.brought))
 
 
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:

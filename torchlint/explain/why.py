@@ -116,9 +116,10 @@ def explain(
     mapper = Mapper(files, pool=pool, progress=progress, store=Store())
     project, _ = join(mapper)
     data = target.read()
+    brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
 
     def answers() -> tuple[str, tuple[Answer, ...]]:
-        module = module_of(target, data)
+        module = module_of(target._replace(brought=brought), data)
         try:
             borders = _borders(target, data)
             row = _row(module, place, borders)

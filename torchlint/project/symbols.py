@@ -315,12 +315,20 @@ class Index:
         self, file: str, summary: Summary, name: str, depth: int
     ) -> Key | _Unparsed | None:
         unparsed: _Unparsed | None = None
-        for star in summary.stars:
+        for star in reversed(summary.stars):  # the last one of a name counts
+            if not self._offers(file, star, name):
+                continue
             found = self._symbol(file, f"{star}.{name}", depth + 1)
             if isinstance(found, Key):
                 return found
             unparsed = unparsed or found
         return unparsed
+
+    def _offers(self, path: str, star: str, name: str) -> bool:
+        """Whether the star import of a module may bring a name."""
+        located = self.locate(path, star)
+        summary = None if located is None else self.summaries.get(located[0])
+        return summary is None or bool(located and located[1]) or summary.offers(name)
 
     def method(
         self, class_: Key, name: str, *, load: bool = False, inherited: bool = False
