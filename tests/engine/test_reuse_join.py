@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from torchlint.analysis.frameworks.runners import Device
 from torchlint.analysis.summary import FunctionSummary, LoopSummary, Summary
 from torchlint.config.settings import Selection
 from torchlint.engine import project_findings as run
@@ -304,8 +305,10 @@ SAID = MapResult(
         ),
         classes=(),
         loops={0: LoopSummary(Position(4, 1), True), 1: LoopSummary(Position(6, 1), True)},
-        accelerators=frozenset({"moved"}),
+        device=Device.ACCELERATOR,
+        trains=True,
         is_entry=False,
+        starts=(Position(8, 1),),
     ),
 )
 

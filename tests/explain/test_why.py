@@ -170,6 +170,24 @@ def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer])
     assert "nothing shows a program that uses an accelerator" in answer.reasons[0].why
 
 
+def test_a_framework_that_is_kept_on_the_cpu_is_named(why: Callable[..., Answer]) -> None:
+    net = """\
+        import lightning as L
+        class Net(L.LightningModule):
+            def training_step(self, batch, batch_idx):
+                print(self.model(batch).mean().item())  # here
+    """
+    main = """\
+        import lightning as L
+        from net import Net
+        L.Trainer(accelerator="cpu").fit(Net())
+    """
+    assert why("TL201", net=net).reported is not None
+    assert (
+        why("TL201", net=net, main=main).reasons[0].why == "main.py keeps its framework on the CPU"
+    )
+
+
 def test_words_that_the_program_must_have_or_lack_are_named(why: Callable[..., Answer]) -> None:
     text = LOOP.replace("in enumerate(loader):", "in enumerate(loader):  # here")
     answer = why("TL502", train=text)

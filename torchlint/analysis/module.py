@@ -307,11 +307,10 @@ class Module:
     def test_like(self) -> bool:
         """A test, a page of documentation or a build script, by its path or imports. A script that
         is run is none for lying in `test/`, which people also call what they try out."""
-        parts = self.path.replace("\\", "/").split("/")
         return (
-            bool(_TEST_FILE.search("/".join(parts)))
+            named_as_test(self.path)
             or bool(_TEST_IMPORT.search(self.text))
-            or (not _TEST_PARTS.isdisjoint(parts[:-1]) and not self.is_entry)
+            or (in_test_folder(self.path) and not self.is_entry)
         )
 
     @property
@@ -402,6 +401,16 @@ class Module:
             for value in values
             if isinstance(value, cst.Call) and not names.isdisjoint(self.resolve(value.func))
         ]
+
+
+def named_as_test(path: str) -> bool:
+    """Whether a file is called as tests and build scripts are: `test_train.py`, `conftest.py`."""
+    return _TEST_FILE.search(path.replace("\\", "/")) is not None
+
+
+def in_test_folder(path: str) -> bool:
+    """Whether a file lies in a folder for tests or documentation."""
+    return not _TEST_PARTS.isdisjoint(path.replace("\\", "/").split("/")[:-1])
 
 
 def _always_run(node: cst.CSTNode | None) -> Iterator[cst.CSTNode]:

@@ -9,10 +9,11 @@ import libcst as cst
 
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
 from torchlint.analysis.entry_points import entry_points, is_public
+from torchlint.analysis.frameworks.runners import Device
+from torchlint.analysis.frameworks.runs import device_of, framework_starts, trains
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, is_super
-from torchlint.analysis.training.program import accelerators, trainers
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
 from torchlint.finding import Position
 
@@ -92,9 +93,8 @@ class ClassSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`accelerators`: as in `torchlint.analysis.training.program`; `trainers`: where the calls are
-    that make what takes the training steps of a framework; `public`: the names in `__all__`, or
-    None."""
+    """`public`: the names in `__all__`, or None; `device` and `trains`: what the file shows of its
+    program; `starts`: where it has a framework take the training steps."""
 
     path: str
     exports: tuple[tuple[str, str], ...]
@@ -102,10 +102,11 @@ class Summary:
     functions: tuple[FunctionSummary, ...]
     classes: tuple[ClassSummary, ...]
     loops: dict[int, LoopSummary]
-    accelerators: frozenset[str]
+    device: Device
+    trains: bool
     is_entry: bool
     is_test: bool = False
-    trainers: tuple[Position, ...] = ()
+    starts: tuple[Position, ...] = ()
     public: tuple[str, ...] | None = None
 
     def offers(self, name: str) -> bool:
@@ -162,10 +163,11 @@ class _Summarizer:
             functions=tuple(functions),
             classes=tuple(self._class(node) for node in module.nodes(cst.ClassDef)),
             loops=self._loops,
-            accelerators=accelerators(module),
-            trainers=tuple(module.span(call)[0] for call in trainers(module)),
+            device=device_of(module),
+            trains=trains(module),
             is_entry=module.is_entry,
             is_test=module.test_like,
+            starts=tuple(module.span(call)[0] for call in framework_starts(module)),
             public=_public_names(module),
         )
 

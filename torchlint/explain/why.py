@@ -309,6 +309,9 @@ class _Asker:
         for verb, why in _TEXTS.items():
             if name.startswith(verb):
                 return Reason(f"{why}: {name.removeprefix(verb).partition(' ')[2]}")
+        by = self._project.kept_on_cpu(self._module.path) if name == Context.ACCELERATOR else None
+        if by is not None:
+            return Reason(f"{by} keeps its framework on the CPU", "with a GPU it may be reported")
         return Reason(f"nothing shows {_NEEDS[Context(name)]}")
 
     def _not_hot(self, place: HotPlace) -> Reason:

@@ -65,12 +65,6 @@ class WordSearch:
             self._answers(self._files[path]).note(question, answer=known)
         return known
 
-    def accelerated(self, path: str) -> bool:
-        """Whether the text of a file shows that it moves something to a GPU."""
-        from torchlint.analysis.frameworks.frameworks import ACCELERATED
-
-        return self.matches(path, ACCELERATED)
-
     def offered(self, path: str) -> Offered:
         """What a file offers to a star import."""
         found = self._offered.get(path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
 from torchlint.source.tree import last_statement, within
@@ -140,8 +141,8 @@ def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
 
 
 def outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
-    """The branch that only evaluation takes: that of `if not self.training`, or the `else` of
-    `if self.training`."""
+    """The branch that only evaluation takes: that of `if not self.training` or of
+    `if phase == "val"`, or the `else` of `if self.training`."""
     if _asks_for_training(condition.test):
         return condition.orelse
     tests = [condition.test]
@@ -149,9 +150,21 @@ def outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
         test = tests.pop()
         if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
             tests += test.right, test.left
-        elif _is_not(test) and _asks_for_training(test.expression):
+        elif _asks_for_evaluation(test):
             return condition.body
     return None
+
+
+def _asks_for_evaluation(test: cst.BaseExpression) -> bool:
+    if _is_not(test):
+        return _asks_for_training(test.expression)
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    compared = test.comparisons[0]
+    return (
+        isinstance(compared.operator, cst.Equal)
+        and literal(compared.comparator) in ANY.evaluation_modes
+    )
 
 
 def _is_not(test: cst.BaseExpression) -> TypeGuard[cst.UnaryOperation]:
