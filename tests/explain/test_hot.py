@@ -213,6 +213,12 @@ def test_a_framework_that_takes_steps_of_its_own_is_one_too(tree: Callable[..., 
     assert found.roots[0].node.why == "a framework takes the training steps here"
 
 
+def test_what_another_loop_heats_is_no_step_of_a_framework(tree: Callable[..., HotTree]) -> None:
+    main = f"import helpers\n{dedent(STARTS)}"
+    found = lines(tree(main=main, train=TRAIN, helpers=HELPERS))
+    assert "main.py:6 trainer.train(…) hot" in found
+
+
 def test_a_framework_that_calls_a_step_of_the_project_is_not(tree: Callable[..., HotTree]) -> None:
     loss = """\
         from transformers import Trainer

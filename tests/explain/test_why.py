@@ -170,6 +170,12 @@ def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer])
     assert "nothing shows a program that uses an accelerator" in answer.reasons[0].why
 
 
+def test_what_a_star_import_brings_is_known(why: Callable[..., Answer]) -> None:
+    train = "import torch\nfrom common import *\nDataParallel(model)  # here\n"
+    common = "from torch.nn import DataParallel\n"
+    assert why("TL601", train=train, common=common).reported is not None
+
+
 def test_a_framework_that_is_kept_on_the_cpu_is_named(why: Callable[..., Answer]) -> None:
     net = """\
         import lightning as L

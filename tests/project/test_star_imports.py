@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from torchlint.config.settings import Selection
+from torchlint.engine.check import check
 from torchlint.project.star_imports import Offered, Stars
 from torchlint.project.symbols import Locator
+from torchlint.project.target import Target
 
 BROUGHT: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "a name": (
@@ -90,3 +93,14 @@ def test_only_what_a_file_offers_changes_its_fingerprint() -> None:
     same, also, *others = (Offered(text.encode()).fingerprint for text in texts)
     assert same == also
     assert same not in others
+
+
+def test_a_star_is_followed_into_a_folder_on_the_path() -> None:
+    files = {
+        "train.py": b"import sys, torch\nsys.path.append('core')\nfrom common import *\n"
+        b"DataParallel(model)\n",
+        "core/__init__.py": b"",
+        "core/common.py": b"from torch.nn import DataParallel\n",
+    }
+    targets = [Target(path, Selection(), (2, 13), data) for path, data in files.items()]
+    assert [each.code for each in check(targets).findings] == ["TL601"]
