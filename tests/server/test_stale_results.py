@@ -108,8 +108,8 @@ def test_a_file_is_mapped_anew_when_its_star_import_brings_something_else(
         assert files.refresh()
         known = list(files.on_disk())
         mapper = Mapper(known, pool=Pool(), progress=None, store=store)
-        (findings, _), _ = findings_of(mapper)
-        assert [each.code for each in findings] == codes
+        results, _ = findings_of(mapper)
+        assert [each.code for each in results.findings] == codes
         assert not files.refresh()
 
 
