@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.entry_points import definitions_run, entry_points, is_public
 from torchlint.analysis.names import How, dotted_text
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
@@ -24,7 +25,9 @@ class Reach(NamedTuple):
         own: those among them that stand for nothing but what the file itself defines.
         uses: the dotted names of the imports among them.
         trained: those imports without what only creates networks that are not trained.
-        convolves: the file itself creates convolutions that may be trained."""
+        convolves: the file itself creates convolutions that may be trained.
+        whole: the classes among them of which a command line may run any method.
+    """
 
     trains: bool
     names: tuple[str, ...]
@@ -32,6 +35,7 @@ class Reach(NamedTuple):
     uses: tuple[str, ...]
     trained: tuple[str, ...]
     convolves: bool
+    whole: tuple[str, ...] = ()
 
 
 def reach_of(module: Module) -> Reach:
@@ -49,7 +53,21 @@ def reach_of(module: Module) -> Reach:
         left, kept = _followed(module, frozen)
         trained = sorted(set(_imports(module, left)))
         convolves = any(lies_in(each, kept, module) for each in convolutions_in(module))
-    return Reach(trains, tuple(sorted(names)), tuple(own), tuple(uses), tuple(trained), convolves)
+    whole = {
+        name.rpartition(".")[2]
+        for entry in module.once(entry_points)
+        if entry.methods
+        for name in entry.names
+    }
+    return Reach(
+        trains,
+        tuple(sorted(names)),
+        tuple(own),
+        tuple(uses),
+        tuple(trained),
+        convolves,
+        tuple(sorted(whole)),
+    )
 
 
 def _followed(
@@ -67,9 +85,12 @@ def _followed(
     nothing = [*left_out, *options, *module.nodes(cst.Import), *module.nodes(cst.ImportFrom)]
     skipped = {part for each in nothing for part in module.within(each)} if left_out else set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
+    run = list(definitions_run(module))
+    seen.update(run)
     todo: list[cst.CSTNode] = [
         each for each in module.tree.body if not isinstance(each, _Definition)
     ]
+    todo += [part for each in run for part in _parts(each)]
     found: list[_Definition] | None = None
     while found is None or found:
         for node in todo:
@@ -124,7 +145,7 @@ def leads_to_training(
                     owners.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
         for summary in summaries:
             for function in summary.functions:
-                if not _is_mentioned(function.name, owners, known):
+                if not _is_mentioned(function.name, owners, known, reach.whole):
                     continue
                 if Key(summary.path, function.name) in training:
                     return True
@@ -135,11 +156,13 @@ def leads_to_training(
     return False
 
 
-def _is_mentioned(name: str, owners: set[str], known: set[str]) -> bool:
+def _is_mentioned(name: str, owners: set[str], known: set[str], whole: tuple[str, ...]) -> bool:
     owner, _, last = name.rpartition(".")
     if not owner:
         return last in owners
-    return owner.rpartition(".")[2] in owners and (last in known or _runs_by_itself(last))
+    class_ = owner.rpartition(".")[2]
+    offered = class_ in whole and is_public(last)
+    return class_ in owners and (offered or last in known or _runs_by_itself(last))
 
 
 def _runs_by_itself(method: str) -> bool:

@@ -64,6 +64,7 @@ rounding or bitwise equal, as cuDNN's choice falls.
 from collections.abc import Iterable
 
 from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.module import COMMAND_LINES
 from torchlint.project.symbols import Key
 from torchlint.rule import (
     Applicability,
@@ -109,7 +110,7 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
     triggers_on_demand=(
-        r"(?m)^[ \t]*if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|"
+        rf"(?m)^[ \t]*if\s+__name__|\b(?:{'|'.join(sorted(COMMAND_LINES))})\b|"
         r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
     clues={

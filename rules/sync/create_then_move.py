@@ -179,7 +179,7 @@ _NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot 
 rule = Rule(
     code="TL205",
     summary="a tensor is created in host memory and then copied to the device",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(
         calls(*SIZED, where=(_moves,), hint_if=(_may_run_once,), else_hint=(Context.HOT,)),
         calls(*LIKE, where=(_is_like_host_tensor, _is_moved), else_hint=(Context.HOT,)),

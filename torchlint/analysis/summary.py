@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
+from torchlint.analysis.entry_points import entry_points, is_public
+from torchlint.analysis.frameworks.runners import Device
+from torchlint.analysis.frameworks.runs import device_of, framework_starts, trains
 from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, is_super
 from torchlint.analysis.training.chosen_branches import ANYTHING, Demand, Given, demands, passed
 from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, placing
@@ -17,6 +21,7 @@ from torchlint.finding import Position
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torchlint.analysis.entry_points import EntryPoint
     from torchlint.analysis.module import Module
     from torchlint.analysis.names import Binding
     from torchlint.analysis.training.loops import Loop
@@ -93,18 +98,28 @@ class ClassSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
+    """`public`: the names in `__all__`, or None; `device` and `trains`: what the file shows of its
+    program; `starts`: where it has a framework take the training steps."""
+
     path: str
     exports: tuple[tuple[str, str], ...]
     stars: tuple[str, ...]
     functions: tuple[FunctionSummary, ...]
     classes: tuple[ClassSummary, ...]
     loops: dict[int, LoopSummary]
-    uses_cuda: bool
+    device: Device
+    trains: bool
     is_entry: bool
     is_test: bool = False
+    starts: tuple[Position, ...] = ()
+    public: tuple[str, ...] | None = None
+
+    def offers(self, name: str) -> bool:
+        """Whether a star import of the file brings a name that it has."""
+        return not name.startswith("_") if self.public is None else name in self.public
 
 
-_Sites = dict["cst.FunctionDef | None", list[tuple[cst.Call, CallSite]]]
+_Sites = dict["cst.FunctionDef | None", list[tuple["cst.Call | cst.Decorator", CallSite]]]
 
 
 def summarize(module: Module) -> Summary:
@@ -112,9 +127,17 @@ def summarize(module: Module) -> Summary:
     return _Summarizer(module).summary()
 
 
+def _public_names(module: Module) -> tuple[str, ...] | None:
+    """The names in `__all__`; None if the file has none, or puts it together."""
+    uses = module.spelled("__all__")
+    bindings = module.names.module.bindings.get("__all__", [])
+    names = literal(bindings[0].value) if len(uses) == len(bindings) == 1 else None
+    return tuple(map(str, names)) if isinstance(names, tuple) else None
+
+
 def call_sites(module: Module) -> _Sites:
-    """The calls of each function in the order of `FunctionSummary.calls`; None stands for the top
-    level."""
+    """The calls of each function in the order of `FunctionSummary.calls`, and what makes a command
+    line call something; None stands for the top level."""
     return _Summarizer(module).calls()
 
 
@@ -145,9 +168,12 @@ class _Summarizer:
             functions=tuple(functions),
             classes=tuple(self._class(node) for node in module.nodes(cst.ClassDef)),
             loops=self._loops,
-            uses_cuda=module.uses_cuda,
+            device=device_of(module),
+            trains=trains(module),
             is_entry=module.is_entry,
             is_test=module.test_like,
+            starts=tuple(module.span(call)[0] for call in framework_starts(module)),
+            public=_public_names(module),
         )
 
     def _loop(self, loop: Loop) -> int:
@@ -248,7 +274,18 @@ class _Summarizer:
             for target, method in targets:
                 site = CallSite(target, method, arguments, indices, quiet, rare, wanted)
                 found.setdefault(module.function(call), []).append((call, site))
+        for entry in module.once(entry_points):
+            sites = ((entry.node, site) for site in self._run_by_command_line(entry))
+            found.setdefault(module.function(entry.node), []).extend(sites)
         return found
+
+    def _run_by_command_line(self, entry: EntryPoint) -> Iterator[CallSite]:
+        definitions = self._module.definitions
+        for name in filter(is_inside, entry.names):
+            class_ = definitions.class_named(name) if entry.methods else None
+            methods = () if class_ is None else definitions.methods(class_)
+            for method in ("", *filter(is_public, methods)):
+                yield CallSite(name, method, (), (), quiet=False, rare=False)
 
     def _targets(self, call: cst.Call) -> list[tuple[str, str]]:
         """What a call may run: a target, and the method that is called on it."""

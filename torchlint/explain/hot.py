@@ -134,10 +134,19 @@ class _Builder:
             for key in project.index.functions
             if (heat := project.heat(key.path, key.name)) is not None
         }
-        self.paths = {path for path, _ in project.step_loops} | {key.path for key in self._hot}
+        steps = {path for path, _ in project.step_loops}
+        steps |= {key.path for key, heat in self._hot.items() if heat.certain and not heat.depth}
+        self._starting = {
+            path
+            for path, summary in project.summaries.items()
+            if summary.starts and steps.isdisjoint(project.imported(path))
+        }
+        """The files that have a framework train, and lead to no step that the project names."""
+        self.paths = steps | self._starting | {key.path for key in self._hot}
 
     def roots(self) -> Iterator[Root]:
         found = [*self._loops(), *self._functions(certain=True), *self._functions(certain=False)]
+        found += self._starts()
         for node in sorted(found, key=lambda node: (node.path, node.position)):
             summaries = self.project.summaries
             importers = sorted(self.project.importers(node.path))
@@ -179,6 +188,12 @@ class _Builder:
             state = State.HOT if certain else State.LIKELY
             code = f"def {key.name}"
             yield Node(code, key.path, function.position, state, heat.by.value, inside=inside)
+
+    def _starts(self) -> Iterator[Node]:
+        for path in self._starting & self.sketches.keys():
+            for call in self.sketches[path].starts:
+                why = "a framework takes the training steps here"
+                yield Node(call.code, path, call.position, State.HOT, why)
 
     def _sites(self, key: Key) -> list[_Site]:
         calls = self.project.index.functions[key].calls

@@ -119,9 +119,10 @@ def explain(
     mapper = Mapper(files, pool=pool, progress=progress, store=Store())
     project, _ = join(mapper)
     data = target.read()
+    brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
 
     def answers() -> tuple[str, tuple[Answer, ...]]:
-        module = module_of(target, data)
+        module = module_of(target._replace(brought=brought), data)
         try:
             borders = _borders(target, data)
             row = _row(module, place, borders)
@@ -311,6 +312,9 @@ class _Asker:
         for verb, why in _TEXTS.items():
             if name.startswith(verb):
                 return Reason(f"{why}: {name.removeprefix(verb).partition(' ')[2]}")
+        by = self._project.kept_on_cpu(self._module.path) if name == Context.ACCELERATOR else None
+        if by is not None:
+            return Reason(f"{by} keeps its framework on the CPU", "with a GPU it may be reported")
         return Reason(f"nothing shows {_NEEDS[Context(name)]}")
 
     def _not_hot(self, place: HotPlace) -> Reason:

@@ -15,6 +15,7 @@ from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.training.chosen_branches import ANYTHING, refused
 from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, received
+from torchlint.project.programs import Programs
 from torchlint.project.symbols import Key
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 _STEP_DEPTH = 2
 _MOST_WAYS = 3
 """In how many ways callers may pass a parameter before it may be anything."""
-_TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"
 
 
 class By(str, Enum):
@@ -92,6 +92,7 @@ class Project:
         self._imports = imports
         self._word_search = word_search
         self._clues = clues
+        self._programs = Programs(self.summaries, imports, word_search)
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
             self._facts[fact.name].append(fact)
@@ -108,7 +109,7 @@ class Project:
 
     def programs(self, path: str) -> set[str]:
         """The files of every program that uses this file: its importers and what they import."""
-        return self._imports.from_(self.importers(path))
+        return self._programs.of(path)
 
     def beside(self, path: str) -> set[str]:
         """The files in the folder of `path` and below, which it may import by computed names."""
@@ -129,22 +130,15 @@ class Project:
 
     def uses_cuda(self, path: str) -> bool:
         """Whether a program that uses this file runs on an accelerator."""
-        known = self._cuda.get(path)
-        if known is None:
-            known = self._cuda[path] = self._shows_cuda(path) or any(
-                self._shows_cuda(file) for file in self.programs(path)
-            )
-        return known
+        return self._programs.uses_accelerator(path)
 
-    @cached_property
-    def _cuda(self) -> dict[str, bool]:
-        return {}
+    def kept_on_cpu(self, path: str) -> str | None:
+        """The file that keeps the programs of this file on the CPU, if one does."""
+        return self._programs.kept_on_cpu(path)
 
-    def _shows_cuda(self, path: str) -> bool:
-        summary = self.summaries.get(path)
-        if summary is not None:
-            return summary.uses_cuda
-        return self._word_search.accelerated(path)
+    def trains(self, path: str) -> bool:
+        """Whether a program that uses this file trains a model."""
+        return self._programs.trains(path)
 
     # steps -------------------------------------------------------------------------------
 
@@ -181,9 +175,11 @@ class Project:
                 found.add((key.path, site.loops[0]))
         return found
 
-    def trains(self, path: str) -> bool:
-        """Whether the text of a program that uses this file shows that it trains."""
-        return any(self._word_search.matches(file, _TRAINS) for file in self.programs(path))
+    @property
+    def shows_steps(self) -> bool:
+        """Whether a file that was parsed has a training step, in a loop or in a function."""
+        functions = self.index.functions.values()
+        return bool(self.step_loops) or any(each.steps or each.hook for each in functions)
 
     def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
         """The first of these loops of a file that is a step loop."""
@@ -309,10 +305,9 @@ class Project:
     def training_programs(self) -> set[str]:
         """The files of programs with training code that was parsed."""
         training = {
-            key.path
-            for key, function in self.index.functions.items()
-            if (function.steps or function.trains or function.hook)
-            and not self.summaries[key.path].is_test
+            path
+            for path, summary in self.summaries.items()
+            if summary.trains and not summary.is_test
         }
         return self._imports.from_(self._imports.to(training))
 

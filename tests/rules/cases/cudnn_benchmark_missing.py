@@ -229,6 +229,39 @@ for epoch in range(9):  # TL301
 import fire
 fire.Fire(train)  # TL301
 
+# case: fire runs the function that the command line names
+import fire
+fire.Fire()  # TL301
+
+# case: fire runs another function
+import fire
+def show(): pass
+fire.Fire(show)
+
+# case: jsonargparse runs the function that the command line names
+from jsonargparse import auto_cli
+auto_cli(as_positional=False)  # TL301
+
+# case: tyro runs it with what the command line says
+import tyro
+tyro.cli(train)  # TL301
+
+# case: a command of Typer
+import typer
+app = typer.Typer()
+@app.command()
+def run():  # TL301
+    train(model, loader, optimizer)
+app()
+
+# case: a command of Typer that does not train
+import typer
+app = typer.Typer()
+@app.command()
+def run():
+    print(1)
+app()
+
 # case: benchmark off on purpose in the main block
 if __name__ == "__main__":
     torch.backends.cudnn.benchmark = False
@@ -580,6 +613,64 @@ class Base:
             model(x).sum().backward()
 class Trainer(Base):
     pass
+
+# case: Fire runs a method of what is imported
+import fire
+from engine import Trainer
+fire.Fire(Trainer)  # TL301 hint
+# file: engine.py
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+# case: Fire runs no method that begins with an underscore
+import fire
+from engine import Trainer
+fire.Fire(Trainer)
+# file: engine.py
+class Trainer:
+    def _fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+# case: jsonargparse runs any function of the script
+import jsonargparse
+from engine import fit
+def train():
+    fit()
+if __name__ == "__main__":  # TL301 hint
+    jsonargparse.auto_cli()
+# file: engine.py
+def fit():
+    for x in loader:
+        model(x).sum().backward()
+
+# case: a command of Typer trains
+import typer
+from engine import fit
+app = typer.Typer()
+@app.command()
+def train():
+    fit()
+if __name__ == "__main__":  # TL301 hint
+    app()
+# file: engine.py
+def fit():
+    for x in loader:
+        model(x).sum().backward()
+
+# case: an experiment of Sacred without a main guard
+from sacred import Experiment
+from engine import fit
+experiment = Experiment()
+@experiment.automain
+def run():  # TL301 hint
+    fit()
+# file: engine.py
+def fit():
+    for x in loader:
+        model(x).sum().backward()
 
 # case: the step is two calls away
 from start import run

@@ -1755,3 +1755,101 @@ class Net(nn.Module):
             return x / x.max().item()  # TL201
         else:
             return x / x.min().item()
+
+# head: none
+
+# case: in one file with Lightning, whose trainer takes the GPU where there is one [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch).mean()
+        print(loss.item())  # TL201
+        return loss
+L.Trainer(max_epochs=3).fit(Net(), loader)
+
+# case: the same with a trainer that stays on the CPU [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch).mean()
+        print(loss.item())
+        return loss
+L.Trainer(accelerator="cpu").fit(Net(), loader)
+
+# case: the same in two files [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch.to(self.device)).mean()
+        print(loss.item())
+        return loss
+# file: main.py
+from pytorch_lightning import Trainer
+from train import Net
+Trainer(accelerator="cpu").fit(Net(), loader)
+
+# case: a test that stays on the CPU says nothing about a training [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch).mean()
+        print(loss.item())  # TL201
+        return loss
+# file: tests/test_net.py
+from lightning import Trainer
+from train import Net
+Trainer(accelerator="cpu").fit(Net(), loader)
+
+# case: in one file with Transformers [bare]
+from transformers import Trainer, TrainingArguments
+class Mine(Trainer):
+    def compute_loss(self, model, inputs, return_outputs=False):
+        loss = model(**inputs).loss
+        print(loss.item())  # TL201
+        return loss
+Mine(model, TrainingArguments("out", bf16=True)).train()
+
+# case: with Accelerate, which is told to stay on the CPU [bare]
+from accelerate import Accelerator
+accelerator = Accelerator(cpu=True)
+for batch in accelerator.prepare(loader):
+    loss = model(batch.to(accelerator.device)).mean()
+    accelerator.backward(loss)
+    print(loss.item())
+
+# case: MMEngine calls `forward` on each step [bare]
+import torch
+from mmengine.model import BaseModel
+from mmengine.runner import Runner
+class Net(BaseModel):
+    def forward(self, images, labels, mode):
+        loss = self.net(images).mean()
+        if mode == "loss":
+            print(loss.item())  # TL201
+            return {"loss": loss}
+        elif mode == "predict":
+            print(loss.item(), mode)
+            return loss
+Runner(model=Net()).train()
+
+# case: MMEngine does the backward pass and the step in one call [bare]
+import torch
+for batch in loader:
+    loss = model(batch.cuda()).mean()
+    optimizer.update_params(loss)
+    print(loss.item())  # TL201
+
+# case: a phase in which the model evaluates
+for phase in ("train", "val"):
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        if phase == "train":
+            loss.backward()
+            optimizer.step()
+            print(loss.item())  # TL201
+        if phase == "val":
+            print(loss.item())

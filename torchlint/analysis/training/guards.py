@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
 from torchlint.source.tree import last_statement, within
@@ -183,14 +184,11 @@ def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
 
 
 def outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
-    """The branch that only evaluation takes: that of `if not self.training`, or the `else` of
-    `if self.training`."""
+    """The branch that only evaluation takes: that of `if not self.training` or of
+    `if phase == "val"`, or the `else` of `if self.training`."""
     if any(map(_asks_for_training, _parts_of(condition.test, cst.Or))):
         return condition.orelse
-    if any(
-        _is_not(part) and _asks_for_training(part.expression)
-        for part in _parts_of(condition.test, cst.And)
-    ):
+    if any(map(_asks_for_evaluation, _parts_of(condition.test, cst.And))):
         return condition.body
     return None
 
@@ -208,6 +206,18 @@ def perhaps_outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | Non
     ):
         return condition.body
     return None
+
+
+def _asks_for_evaluation(test: cst.BaseExpression) -> bool:
+    if _is_not(test):
+        return _asks_for_training(test.expression)
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    compared = test.comparisons[0]
+    return (
+        isinstance(compared.operator, cst.Equal)
+        and literal(compared.comparator) in ANY.evaluation_modes
+    )
 
 
 def _is_not(test: cst.BaseExpression) -> TypeGuard[cst.UnaryOperation]:
