@@ -1,7 +1,7 @@
 """The convolutions of a file: which count, and which lie in networks that it does not train."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 import libcst as cst
 
@@ -98,9 +98,9 @@ def made_frozen(module: Module) -> frozenset[cst.CSTNode]:
 
 def _is_frozen(module: Module, name: str) -> bool:
     """Whether a network evaluates, learns nothing, and only runs with gradients off."""
-    calls = list(_calls_on(name, module))
-    evaluates = any(method_name(call) == "eval" for call in calls) or _is_made_for_evaluation(
-        name, module
+    calls = module.once(_calls_by_name).get(name, [])
+    evaluates = name in module.once(_made_for_evaluation) or any(
+        method_name(call) == "eval" for call in calls
     )
     freezes = any(
         method_name(call) == "requires_grad_"
@@ -117,21 +117,23 @@ def _is_frozen(module: Module, name: str) -> bool:
     return all(_grad_is_off(call, module) for call in runs)
 
 
-def _calls_on(name: str, module: Module) -> Iterator[cst.Call]:
-    """The calls of a network, and of its methods."""
+def _calls_by_name(module: Module) -> dict[str, list[cst.Call]]:
+    """By the dotted text of a network: the calls of it, and of its methods."""
+    found: dict[str, list[cst.Call]] = {}
     for call in module.nodes(cst.Call):
         text = dotted_text(call.func)
-        if text == name or text.rpartition(".")[0] == name:
-            yield call
+        for name in {text, text.rpartition(".")[0]}:
+            found.setdefault(name, []).append(call)
+    return found
 
 
-def _is_made_for_evaluation(name: str, module: Module) -> bool:
-    """`vae = AutoencoderKL().cuda().eval()`."""
-    return any(
-        isinstance(assign.value, cst.Call)
-        and method_name(assign.value) == "eval"
-        and any(dotted_text(each.target) == name for each in assign.targets)
+def _made_for_evaluation(module: Module) -> frozenset[str]:
+    """The names of what is made for evaluation: `vae = AutoencoderKL().cuda().eval()`."""
+    return frozenset(
+        dotted_text(target.target)
         for assign in module.nodes(cst.Assign)
+        if isinstance(assign.value, cst.Call) and method_name(assign.value) == "eval"
+        for target in assign.targets
     )
 
 
