@@ -94,7 +94,7 @@ rule = Rule(
     fix=(Applicability.SAFE, Applicability.UNSAFE),
     triggers=(
         r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
-        r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
+        r"numpy|\bnp\.|cv2|gym|scipy|librosa|imageio|soundfile",
     ),
     else_hint=(Context.PER_BATCH,),
 )

@@ -87,6 +87,12 @@ def _is_large(match: Match) -> bool:
     return because(False, small)
 
 
+def _has_large_kernel(call: cst.Call, module: Module) -> bool:
+    """Whether a layer mixes many channels, each by a large kernel."""
+    inputs, outputs = widths(call, module)
+    return inputs * outputs >= _MANY and dense_kernel(call, module) >= _LARGE
+
+
 def _message(match: Match) -> str:
     return (
         f"Each output value takes {dense_kernel(match.call, match.module)} products per input "
@@ -111,6 +117,8 @@ rule = Rule(
 def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
     if not module.calls(call, *LAYERS):
         return ()
+    if module.calls(call, "torch.nn.Conv2d") and _has_large_kernel(call, module):
+        return because((), "its large kernel is reported already, which costs more")
     inputs, outputs = widths(call, module)
     if min(inputs, outputs) < _SMALLEST:
         return because((), "its widths are below 16, or not written out as numbers")

@@ -72,8 +72,10 @@ _FAULTS: Final = {
 def has_an_error(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
         faults = list(_faults(comment, suppressions))
-        for message in faults or because([], "the comment has no error"):
-            yield rule.comment_finding(suppressions, comment, message)
+        if faults:
+            yield rule.comment_finding(suppressions, comment, " ".join(faults))
+        else:
+            because(None, "the comment has no error")
 
 
 def _faults(comment: Comment, suppressions: Suppressions) -> Iterator[str]:

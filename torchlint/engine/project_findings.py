@@ -118,6 +118,7 @@ def join(mapper: Mapper, known: frozenset[str] | None = None) -> tuple[Project, 
     Args:
         known: the files to load, if an earlier join of the same files has shown which.
     """
+    mapper.follow_stars()  # so that it is noted what the results depend on
     mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
     index = Index(mapper.locator, mapper.word_search.mentions)
     calls = Calls(index)

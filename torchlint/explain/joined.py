@@ -55,11 +55,17 @@ class Joined:
             files = self._project.programs(self._path)
             at = self._sentences.elsewhere(Clue(clue, files))
             return Reason(f"the rule is silent in programs with {what}, as in {at}")
+        by = self._project.kept_on_cpu(self._path) if name == Context.ACCELERATOR else None
+        if by is not None:
+            return Reason(f"{by} keeps its framework on the CPU", "with a GPU it may be reported")
         return Reason(f"nothing shows {NEEDS[Context(name)]}")
 
     def _not_hot(self, place: HotPlace) -> Reason:
         """Why a place that its own file would allow is not hot."""
         project, path = self._project, self._path
+        if project.is_refused(path, place):
+            names = " and ".join(dict.fromkeys(f"`{name}`" for name, _ in place.demands))
+            return Reason(f"no caller takes this branch: none passes what it asks of {names}")
         if project.heat(path, place.function) is not None and place.parameters:
             names = " and ".join(f"`{name}`" for name in place.parameters)
             return Reason(f"nothing shows that callers pass a device tensor for {names}")

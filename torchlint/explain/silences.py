@@ -83,6 +83,8 @@ def why_context_denies(context: Context, node: cst.CSTNode, words: Words) -> str
             "nothing shows that this file is run as a script: it has no `if __name__ == "
             '"__main__":`, reads no command line and trains nothing at its top level'
         )
+    if context is Context.ACCELERATOR:
+        return "a condition lets this run only where there is no accelerator"
     return f"the rule is about {NEEDS[context]}"
 
 

@@ -90,9 +90,10 @@ def explain(
         from torchlint.notebooks.cells import Borders
 
         borders[target.path] = Borders(data.decode("utf-8"))
+    brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
 
     def answers() -> tuple[str, tuple[Answer, ...]]:
-        module = module_of(target, data)
+        module = module_of(target._replace(brought=brought), data)
         try:
             row = _row(module, place, borders.get(target.path))
             rows = _rows(module, row)
