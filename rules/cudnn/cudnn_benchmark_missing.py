@@ -68,6 +68,7 @@ from torchlint.analysis.module import COMMAND_LINES
 from torchlint.project.symbols import Key
 from torchlint.rule import (
     Applicability,
+    Clue,
     Context,
     Fact,
     Finding,
@@ -76,6 +77,7 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    because,
     without_fix,
 )
 
@@ -147,19 +149,26 @@ _NOT_TRAINED = (
     "This program runs convolutions in a network that it does not train, and never sets "
     "`torch.backends.cudnn.benchmark`; set it to True if they take part of each step."
 )
+_SILENCES = {
+    "own switch": "a framework has a setting of its own for `cudnn.benchmark`: {}",
+    "many sizes": "inputs have many sizes, as {} shows, and each size starts a new search",
+}
+"""Clues with which the rule is silent, and what they mean."""
+_PADDED = "{} pads sequences, which have many lengths, and each length starts a new search"
 
 
 @rule.on_module
 def records_facts(module: Module) -> Iterable[Reported]:
     """Facts about this file, and a finding that waits for the facts of the files it imports."""
-    for choice in choices(module):
-        yield Fact("cudnn", module.path, choice.value)
+    for choice, node in choices(module):
+        fact = Fact("cudnn", module.path, choice.value)
+        yield because(fact, "{} decides about `cudnn.benchmark`", node)
     yield Fact("convolutions", module.path, bool(convolutions_in(module)))
     for function in training_functions(module) - {None}:
         yield Fact("trains", module.path, module.qualified_name(function))
     start = start_of(module)
     if start is None:
-        return
+        return because(None, "the file is not started as a script")
     fix = switch_on(module)
     withheld = (
         None if fix else "no suitable place for the line was found at the start of the script"
@@ -175,28 +184,41 @@ def records_facts(module: Module) -> Iterable[Reported]:
 @rule.settle(Reach)
 def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
     files = _files_of(finding.path, reach.uses, project)
-    if not _trains(finding.path, reach, files, project) or not _has_convolutions(files, project):
-        return None
-    if project.has_clue("own switch", files) or project.has_clue("many sizes", files):
-        return None
+    if not _trains(finding.path, reach, files, project):
+        return because(None, "nothing shows that the script runs a training step")
+    if not _has_convolutions(files, project):
+        return because(None, "nothing that the script runs has convolutions")
+    for clue, said in _SILENCES.items():
+        if project.has_clue(clue, files):
+            return because(None, said, Clue(clue, files))
     sequences = project.has_clue("padded sequences", files)
     if sequences and not project.has_clue("cropped images", files):
-        return None
+        return because(None, _PADDED, Clue("padded sequences", files))
     if project.has_clue("XLA", [finding.path]):
-        return None
-    decided = {fact.value for fact in project.facts("cudnn", project.programs(finding.path))}
-    if Choice.ON.value in decided or Choice.OFF.value in decided:
-        return None
+        return because(
+            None, "{} imports a library that does without cuDNN", Clue("XLA", [finding.path])
+        )
+    decided = {fact.value: fact for fact in project.facts("cudnn", project.programs(finding.path))}
+    for choice in (Choice.ON.value, Choice.OFF.value):
+        if choice in decided:
+            said = "{} decides about `cudnn.benchmark` already"
+            return because(None, said, decided[choice])
     trained = _files_of(finding.path, reach.trained, project) - {finding.path}
     if not reach.convolves and not _has_convolutions(trained, project):
         reason = "only a network that is not trained has convolutions"
-        return _hint(finding, reason)._replace(message=_NOT_TRAINED)
+        return because(_hint(finding, reason)._replace(message=_NOT_TRAINED), reason)
     if Choice.OFF_SOMETIMES.value in decided:
-        return _hint(finding, "some runs request determinism; set it only for the others")
+        found = _hint(finding, "some runs request determinism; set it only for the others")
+        asks = decided[Choice.OFF_SOMETIMES.value]
+        return because(
+            found, "some runs ask for determinism, or switch the search off, in {}", asks
+        )
     if sequences:
-        return _hint(finding, "sequences of many lengths are padded; only images have one size")
+        found = _hint(finding, "sequences of many lengths are padded; only images have one size")
+        return because(found, _PADDED, Clue("padded sequences", files))
     if not project.has_clue("one size", files):
-        return _hint(finding, "nothing shows that all inputs have the same size")
+        reason = "nothing shows that all inputs have the same size"
+        return because(_hint(finding, reason), reason)
     if Choice.OFF_ON_REQUEST.value in decided:
         return without_fix(finding, "some runs request determinism; set it only for the others")
     return finding
