@@ -8,7 +8,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Edit, Fix, Match, Module, edits
+from torchlint.rule import Applicability, Edit, Fix, Match, Module, because, edits
 
 SIZED = tuple(
     f"torch.{name}"
@@ -50,15 +50,29 @@ def may_create_and_move(text: bytes) -> bool:
     moves = _MOVED if b"def forward" in text else _MOVED_TO_ANOTHER
     ends = (moved.start() for moved in moves.finditer(text))
     lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
-    return any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:])
+    if any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:]):
+        return True
+    if moves is _MOVED:
+        return because(False, "no line of the file creates a tensor and copies it to a device")
+    return because(
+        False,
+        "in files that take no training step and have no `forward`, the rule looks only at new "
+        "tensors that are copied to where another lies, as by `.to(x.device)`",
+    )
 
 
 def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
     """The transfer of a tensor that was just created: in the same statement, or where its name is
     used next, if that runs as often."""
     behind = transfer_behind(made, module)
-    reads = [] if behind is not None else _reads(made, module)
-    return _transfer_of_read(reads[0], made, module) if reads else behind
+    if behind is not None:
+        return behind
+    reads = _reads(made, module)
+    if not reads:
+        return because(None, "no copy to a device follows on it")
+    found, first = _transfer_of_read(reads[0], made, module), reads[0]
+    said = "what is done with {:code} first, in {:line}, is no copy to a device that runs as often"
+    return because(None, said, first, first) if found is None else found
 
 
 def is_filled_from_device(made: cst.Call, module: Module) -> bool:

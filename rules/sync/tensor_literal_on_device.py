@@ -73,7 +73,18 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.transfers import names_device, transfer_behind
-from torchlint.rule import Applicability, Context, Fix, Match, Module, Rule, Tier, calls, edits
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fix,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    calls,
+    edits,
+)
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -81,14 +92,17 @@ _NUMBERS = (bool, int, float, complex)
 def _is_constant(match: Match) -> bool:
     """Whether all that the tensor is made of are numbers that are written out."""
     given = [arg for arg in match.call.args if arg.keyword is None]
-    return len(given) == 1 and bool(_numbers(given[0].value, match.module))
+    constant = len(given) == 1 and bool(_numbers(given[0].value, match.module))
+    return constant or because(False, "it is not made of numbers alone that are written out")
 
 
 def _goes_to_device(match: Match) -> bool:
     device = argument(match.call, "device")
     if device is None:
-        return transfer_behind(match.call, match.module) is not None
-    return names_device(device, match.module)
+        moved = transfer_behind(match.call, match.module) is not None
+        return moved or because(False, "no copy to a device follows on it in the same statement")
+    said = "{:code} is not known to be another device than the CPU"
+    return names_device(device, match.module) or because(False, said, device)
 
 
 def _numbers(node: cst.BaseExpression, module: Module) -> list[object]:
