@@ -70,9 +70,14 @@ def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
     reads = _reads(made, module)
     if not reads:
         return because(None, "no copy to a device follows on it")
-    found, first = _transfer_of_read(reads[0], made, module), reads[0]
-    said = "what is done with {:code} first, in {:line}, is no copy to a device that runs as often"
-    return because(None, said, first, first) if found is None else found
+    first = reads[0]
+    found = transfer_behind(first, module)
+    if found is None:
+        said = "{:code} is first used in {:line}, and not copied to a device there"
+        return because(None, said, first, first)
+    if not _run_alike(first, made, module):
+        return because(None, "the copy, in {:line}, may run more or less often than this", first)
+    return found
 
 
 def is_filled_from_device(made: cst.Call, module: Module) -> bool:
@@ -101,9 +106,12 @@ def _reads(made: cst.Call, module: Module) -> list[cst.Name]:
 
 def _transfer_of_read(read: cst.Name, made: cst.Call, module: Module) -> Transfer | None:
     """The transfer of a name, where it runs as often as what created the tensor."""
+    return transfer_behind(read, module) if _run_alike(read, made, module) else None
+
+
+def _run_alike(read: cst.Name, made: cst.Call, module: Module) -> bool:
     loops = [next(module.loops.loops_around(each), None) for each in (read, made)]
-    same = loops[0] is loops[1] and module.function(read) is module.function(made)
-    return transfer_behind(read, module) if same else None
+    return loops[0] is loops[1] and module.function(read) is module.function(made)
 
 
 def _written_into(read: cst.Name, module: Module) -> cst.BaseExpression | None:

@@ -124,7 +124,7 @@ def is_read_meanwhile(match: Match) -> bool:
             and module.small_statement(read) is not statement
             and not _is_asked_about(read, module)
         ):
-            return because(True, "the loop reads {:code} meanwhile, in {:line}", read, read)
+            return because(True, "the loop reads what {:code} has so far, in {:line}", read, read)
     return False
 
 
@@ -137,7 +137,7 @@ def _is_asked_about(read: cst.Name, module: Module) -> bool:
 def may_grow(match: Match) -> bool:
     name, loops = _grown(match), _loops(match)
     if name is None:
-        return because(False, "the result is not given to one of the names that are joined")
+        return because(False, "the result is not assigned to one of the names that it joins")
     if any(_rounds(loop, match.module) is not _Rounds.FEW for loop in loops):
         return True
     if loops:

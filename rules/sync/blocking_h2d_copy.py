@@ -74,7 +74,7 @@ def _moves_batch(match: Match) -> bool:
     """Whether a tensor of a batch is moved to a device."""
     if transfer_of(match.call, match.module) is None:
         return because(False, "nothing shows that this copies to a device")
-    said = "{:code} is not known to be a tensor of a batch as its loader gave it"
+    said = "nothing shows that {:code} is a tensor straight from a loader"
     return is_part_of_batch(match.receiver, match.module) or because(False, said, match.receiver)
 
 

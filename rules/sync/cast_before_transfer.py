@@ -92,7 +92,7 @@ def _is_widened(match: Match) -> bool:
     if kind == "float" and not _holds_bytes(match):
         said = "no division by 255 shows that the numbers in {:code} were bytes"
         return because(False, said, tensor)
-    said = "{:code} is not known to be a tensor of a batch as its loader gave it"
+    said = "nothing shows that {:code} is a tensor straight from a loader"
     return is_part_of_batch(tensor, module) or because(False, said, tensor)
 
 

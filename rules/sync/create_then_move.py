@@ -97,7 +97,7 @@ def _holds_new_array(match: Match) -> bool:
     """Whether NumPy creates the numbers each time, although torch could."""
     array = argument(match.call, "ndarray", 0)
     if not is_new_array(array, match.module):
-        said = "NumPy is not known to make {:code} of sizes and numbers alone"
+        said = "nothing shows that NumPy makes {:code} of sizes and numbers alone"
         return because(False, said, array or match.call)
     return runs_each_time(match.call, match.module)
 

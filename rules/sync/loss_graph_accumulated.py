@@ -80,13 +80,13 @@ def keeps_the_graph_of_each_loss(node: cst.CSTNode, module: Module) -> Iterable[
     if kept is None:
         return ()
     if step is None:
-        return because((), "no loop around this trains on each round")
+        return because((), "no training loop is around this")
     off = module.loops.grad_off_around(node)
     if off is not None:
         return because((), "gradients are off here, under {}", off)
     losses = with_graph(kept.added, step.node, module)
     if not losses:
-        said = "{:code} has no loss of which {} does the backward pass"
+        said = "{:code} holds no loss whose backward pass the loop in {:line} does"
         return because((), said, kept.added, step.node)
     if not outlives(kept.target, step.node, module):
         return ()

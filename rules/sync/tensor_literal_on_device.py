@@ -93,7 +93,8 @@ def _is_constant(match: Match) -> bool:
     """Whether all that the tensor is made of are numbers that are written out."""
     given = [arg for arg in match.call.args if arg.keyword is None]
     constant = len(given) == 1 and bool(_numbers(given[0].value, match.module))
-    return constant or because(False, "it is not made of numbers alone that are written out")
+    said = "{:code} is not made of written numbers alone"
+    return constant or because(False, said, given[0].value if given else match.call)
 
 
 def _goes_to_device(match: Match) -> bool:
@@ -101,7 +102,7 @@ def _goes_to_device(match: Match) -> bool:
     if device is None:
         moved = transfer_behind(match.call, match.module) is not None
         return moved or because(False, "no copy to a device follows on it in the same statement")
-    said = "{:code} is not known to be another device than the CPU"
+    said = "nothing shows that {:code} is an accelerator"
     return names_device(device, match.module) or because(False, said, device)
 
 

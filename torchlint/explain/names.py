@@ -21,13 +21,15 @@ _STARRED = "`{}` may be what `from {} import *` in {} brings"
 def why_another(rule: Rule, rows: range, words: Words) -> str:
     """Why a call or a setting in these rows is another one than that of the rule, by what its name
     stands for; empty if nothing is spelled like one."""
-    wanted = {name.rpartition(".")[2]: name for each in rule.finds for name in each.dotted}
+    wanted: dict[str, list[str]] = {}
+    for name in (name for each in rule.finds for name in each.dotted):
+        wanted.setdefault(name.rpartition(".")[2], []).append(name)
     module = words.module
     for node in _named(module, rows) if wanted else ():
         last = node.attr.value if isinstance(node, cst.Attribute) else node.value
-        dotted = wanted.get(last)
-        if dotted is not None and dotted not in module.resolve(node):
-            return _said(node, dotted, words)
+        dotted = wanted.get(last, [])
+        if dotted and set(dotted).isdisjoint(module.resolve(node)):
+            return _said(node, dotted[0], words)
     return ""
 
 
@@ -57,6 +59,8 @@ def _said(node: cst.Name | cst.Attribute, wanted: str, words: Words) -> str:
     if defined is not None:
         return f"`{code}` is defined in this file, in {words.line(defined.node)}"
     others = [name for name in module.resolve(node) if not name.startswith(":")]
+    if code in others:
+        return f"`{code}` is something else than `{wanted}`"
     if others:
         at = f" ({words.line(bindings[0].node)})" if bindings else ""
         return f"`{code}` is `{others[0]}` here{at}, not `{wanted}`"

@@ -40,7 +40,7 @@ def runs_each_time(node: cst.CSTNode, module: Module) -> bool:
         return True
     guard = module.guard(node)
     if guard is not None:
-        return because(False, "this does not run each time, because of {}", guard)
+        return because(False, "{} lets this run only now and then", guard)
     if module.in_evaluation(node):
         return because(False, "this is part of an evaluation")
     return because(False, "nothing in the file shows that this runs on each step or model call")
