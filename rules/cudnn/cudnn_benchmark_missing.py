@@ -150,7 +150,7 @@ _NOT_TRAINED = (
     "`torch.backends.cudnn.benchmark`; set it to True if they take part of each step."
 )
 _SILENCES = {
-    "own switch": "a framework has a setting of its own for `cudnn.benchmark`: {}",
+    "own switch": "{} brings a framework with a setting of its own for `cudnn.benchmark`",
     "many sizes": "inputs have many sizes, as {} shows, and each size starts a new search",
 }
 """Clues with which the rule is silent, and what they mean."""

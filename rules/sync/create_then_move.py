@@ -136,10 +136,10 @@ def _counts(match: Match) -> bool:
 
 def _is_placed(match: Match) -> bool:
     """Whether the call, or a `with torch.device(…)` around it, says where the tensor goes."""
-    for name in ("device", "generator", "out"):
+    for name, said in _PLACES.items():
         given = argument(match.call, name)
         if given is not None:
-            return because(True, "`{}` is {:code} here", name, given)
+            return because(True, said, given)
     for around in match.module.ancestors(match.call):
         for item in around.items if isinstance(around, cst.With) else ():
             if names_device(item.item, match.module):
@@ -183,6 +183,12 @@ def _message(match: Match) -> str:
     )
 
 
+_PLACES = {
+    "device": "`device` is {:code} here",
+    "generator": "`generator` is {:code}, perhaps for the same numbers on every device",
+    "out": "`out` is {:code}, so no tensor is created here",
+}
+"""Arguments that say where a tensor goes, and what they mean."""
 _NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
 
 rule = Rule(

@@ -271,6 +271,20 @@ def test_what_the_rest_of_the_program_decides_is_told(why: Callable[..., Answer]
     assert answer.reasons[0].why == "line 2 decides about `cudnn.benchmark` already"
 
 
+def test_a_line_of_another_file_that_decides_is_named(why: Callable[..., Answer]) -> None:
+    train = LOOP.replace("loader):", "loader):  # here").replace(
+        "net(", "torch.nn.Conv2d(3, 8, 3)("
+    )
+    seeds = "import torch\ntorch.backends.cudnn.benchmark = True\n"
+    answer = why("TL301", train="    import seeds\n" + train, seeds=seeds)
+    assert answer.reasons[0].why == "seeds.py:2 decides about `cudnn.benchmark` already"
+
+
+def test_a_name_is_compared_with_all_that_the_rule_looks_for(why: Callable[..., Answer]) -> None:
+    answer = why("TL212", train="import torch\nx = torch.cat([x, y])  # here\n")
+    assert answer.reasons[0].why == "nothing in the file begins empty and grows in a loop"
+
+
 def test_a_finding_that_needs_no_other_file_is_reported(why: Callable[..., Answer]) -> None:
     answer = why(
         "TL101",
