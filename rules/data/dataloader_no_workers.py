@@ -279,7 +279,7 @@ class _Elsewhere(NamedTuple):
 @rule.settle(_Elsewhere)
 def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | None:
     if needs.loader and _fact_about("loader", needs.loader, finding.path, project) is None:
-        unknown = "`{}` is not known to be a `DataLoader` that has no workers unless told otherwise"
+        unknown = "`{}` is not known to be a `DataLoader` without workers"
         return because(None, unknown, needs.loader)
     if not needs.dataset:
         return finding

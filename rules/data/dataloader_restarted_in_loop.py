@@ -143,7 +143,7 @@ def _takes_one_batch(match: Match) -> bool:
     if loop is None:
         return because(False, "this takes one batch outside of loops")
     if match.module.once(_holds_loop, loop):
-        outer = "this takes one batch in each round of a loop with others in it, as one over epochs"
+        outer = "this takes one batch in each round of an outer loop, as once per epoch"
         return because(False, outer)
     guard = match.module.loops.guard(match.node, loop)
     return guard is None or because(False, "this does not run in each round of its loop: {}", guard)

@@ -58,8 +58,12 @@ from torchlint.rule import Match, Module, Rule, because, method, passes
 
 
 def _moves(match: Match) -> bool:
-    alone = "this is not known to put a tensor on the GPU"
-    return moves_to_device(match.call, match.module) or because(False, alone)
+    if moves_to_device(match.call, match.module):
+        return True
+    position = 0 if method_name(match.call) == "to" else None
+    device = match.module.argument(match.call, "device", position)
+    alone = "nothing shows that {:code} puts a tensor on a GPU"
+    return because(False, alone, device or match.call)
 
 
 def _makes(match: Match) -> bool:

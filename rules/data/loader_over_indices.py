@@ -73,7 +73,7 @@ def _is_of_indices(match: Match) -> bool:
         alone = "nothing shows that its dataset is nothing but indices"
         return sounds_like_indices(_dataset(match)) or because(False, alone)
     toy = all(isinstance(match.module.literal(arg.value), int) for arg in made.args)
-    return not toy or because(False, "how many indices there are is written out, in {}", made)
+    return not toy or because(False, "how many indices there are is written out, as in a toy")
 
 
 def _only_sounds_so(match: Match) -> bool:
@@ -88,7 +88,7 @@ def _does_more(match: Match) -> bool:
         if arg.star:
             return because(True, "`*` or `**` of this call may pass any option of the loader")
         if arg.keyword is not None and arg.keyword.value in _DO_MORE:
-            return because(True, "by `{}` the loader may do more than split", arg.keyword.value)
+            return because(True, "with `{}` the loader may do more than split", arg.keyword.value)
     size = match.module.argument(match.call, "batch_size", 1)
     single = size is None or match.module.literal(size) == 1
     return single and because(True, "it gives single indices, by its `batch_size`")

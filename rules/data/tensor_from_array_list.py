@@ -121,7 +121,7 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Findin
         return because((), "{:code} is not known to be an array", tolist.value)
     if elements_of(node, module).only(ARRAYS):
         return (_arrays(made, module),)
-    return because((), "{:code} is not known to be a list of arrays and nothing else", node)
+    return because((), "{:code} is not known to be a list of arrays", node)
 
 
 # a list of arrays --------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def _tokenizes(match: Match) -> bool:
     function = mapped_function(match.call, match.module)
     if function is None:
         return because(False, "the file does not show the function that `map` gets")
-    alone = "nothing in the function that `map` gets is known to be a tokenizer, in {:line}"
+    alone = "the function in {:line} calls nothing that is known to be a tokenizer"
     return match.module.once(_calls_tokenizer, function) or because(False, alone, function)
 
 
