@@ -119,8 +119,12 @@ rule = Rule(
     "with the padding; pad to the longest of its batch in the collate function.",
     contexts=(Context.TRAINS,),
     program_lacks={
-        "shapes": r"torch\.compile\(|torch_compile\s*=\s*True|(?i:torch_xla|\bxla\b|neuron)",
-        "prompts": r"diffusers|CLIP(?:Text|Tok|Model|Proc)|T5EncoderModel|pixel_values|UNet2D",
+        "a compiler that wants the same shapes on each step": (
+            r"torch\.compile\(|torch_compile\s*=\s*True|(?i:torch_xla|\bxla\b|neuron)"
+        ),
+        "a model of images": (
+            r"diffusers|CLIP(?:Text|Tok|Model|Proc)|T5EncoderModel|pixel_values|UNet2D"
+        ),
     },
     triggers=(r"class [^\n]{0,200}[dD]ataset|[cC]ollat|\.map\(|\bset_transform\(",),
 )

@@ -88,11 +88,12 @@ def may_build_number_by_number(text: bytes) -> bool:
     if any(_NUMBERS.match(text, at) for at in given):
         return True
     if not _ARRAYS_AROUND.search(text):
-        return False
+        return because(False, "the file has no arrays, and no tensor of what `.item()` returns")
     if any(_LIST.match(text, at) for at in given):
         return True
     names = {name[1] for at in given if (name := _NAME.match(text, at))}
-    return bool(names) and not names.isdisjoint(_lists_made(text))
+    listed = bool(names) and not names.isdisjoint(_lists_made(text))
+    return listed or because(False, "no tensor of the file is made from a list that it shows")
 
 
 def _lists_made(text: bytes) -> Iterator[bytes]:
