@@ -43,7 +43,7 @@ arrays of several types meet in one list.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -55,7 +55,7 @@ from torchlint.analysis.arrays.tensor_constructors import (
 )
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
-from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, edits
+from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, because, edits
 
 # Patterns that start with a literal are found much faster than alternatives.
 _CALL = re.compile(
@@ -88,11 +88,12 @@ def may_build_number_by_number(text: bytes) -> bool:
     if any(_NUMBERS.match(text, at) for at in given):
         return True
     if not _ARRAYS_AROUND.search(text):
-        return False
+        return because(False, "the file has no arrays, and no tensor of what `.item()` returns")
     if any(_LIST.match(text, at) for at in given):
         return True
     names = {name[1] for at in given if (name := _NAME.match(text, at))}
-    return bool(names) and not names.isdisjoint(_lists_made(text))
+    listed = bool(names) and not names.isdisjoint(_lists_made(text))
+    return listed or because(False, "no tensor of the file is made from a list that it shows")
 
 
 def _lists_made(text: bytes) -> Iterator[bytes]:
@@ -104,19 +105,24 @@ def _lists_made(text: bytes) -> Iterator[bytes]:
 
 
 @rule.on(cst.Call)
-def is_built_number_by_number(call: cst.Call, module: Module) -> Iterator[Finding]:
+def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Finding]:
     made = tensor_constructor(call, module)
     if made is None:
-        return
+        return ()
     node = made.data.value
-    items = _comprehension_of_items(node, module)
+    items, tolist = _comprehension_of_items(node), _tolist_of(node)
     if items is not None:
-        yield _items(made, items, module)
-    elif (tolist := _tolist_of(node)) is not None:
+        value = module.value(items.value)
+        if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER):
+            return (_items(made, items, module),)
+        return because((), "{:code} is not known to be a tensor", items.value)
+    if tolist is not None:
         if module.value(tolist.value).only(ARRAYS):
-            yield _tolist(made, tolist, module)
-    elif elements_of(node, module).only(ARRAYS):
-        yield _arrays(made, module)
+            return (_tolist(made, tolist, module),)
+        return because((), "{:code} is not known to be an array", tolist.value)
+    if elements_of(node, module).only(ARRAYS):
+        return (_arrays(made, module),)
+    return because((), "{:code} is not known to be a list of arrays", node)
 
 
 # a list of arrays --------------------------------------------------------------------------
@@ -204,17 +210,14 @@ def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> F
 # a list of numbers read from tensors -------------------------------------------------------
 
 
-def _comprehension_of_items(node: cst.BaseExpression, module: Module) -> cst.Attribute | None:
+def _comprehension_of_items(node: cst.BaseExpression) -> cst.Attribute | None:
     """`t.item` of `[t.item() for t in tensors]`."""
     if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
         return None
     read = node.elt
     if not isinstance(read, cst.Call) or not isinstance(read.func, cst.Attribute) or read.args:
         return None
-    if read.func.attr.value != "item":
-        return None
-    value = module.value(read.func.value)
-    return read.func if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER) else None
+    return read.func if read.func.attr.value == "item" else None
 
 
 def _items(made: Constructor, item: cst.Attribute, module: Module) -> Finding:

@@ -385,11 +385,15 @@ def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Arg
 
 
 def passes(
-    keyword: str, *bad: object, tier: Tier | None = None, where: tuple[Predicate, ...] = ()
+    keyword: str,
+    *bad: object,
+    tier: Tier | None = None,
+    where: tuple[Predicate, ...] = (),
+    hint_if: tuple[Predicate, ...] = (),
 ) -> Pattern:
     """A keyword with a bad literal in the call of whatever function, such as
     `padding="max_length"`."""
-    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, tier, where)
+    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, tier, where, hint_if)
 
 
 def sets(
