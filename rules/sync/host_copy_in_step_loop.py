@@ -65,7 +65,7 @@ from torchlint.analysis.training.consumers import (
     needs_host_tensor,
 )
 from torchlint.analysis.training.syncs import Sync, operand_of, sync_of
-from torchlint.rule import Context, Module, Reported, Rule, Tier
+from torchlint.rule import Context, Module, Reported, Rule, Tier, because
 
 rule = Rule(
     code="TL202",
@@ -99,7 +99,11 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Rep
     needed = _PRIORITY if is_priority(sync, module) else ""
     if needs_host_tensor(sync, module):
         needed = _LENGTHS
-    tier = Tier.HINT if outsider or needed else Tier.DEFAULT
+    tier = Tier.DEFAULT
+    if needed:
+        tier = because(Tier.HINT, "something needs the copy on the host")
+    elif outsider:
+        tier = because(Tier.HINT, "{} may need the copy on the host", taker)
     message = needed or _message(sync, taker, outsider)
     return rule.report(module, call, message, tier=tier, operand=operand)
 

@@ -85,6 +85,7 @@ from torchlint.analysis.training.syncs import (
     sync_of,
     waited_before,
 )
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Module, Reported, Rule
 
@@ -146,9 +147,17 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
 
 @rule.on(cst.FormattedStringExpression, cst.BinaryOperation, cst.Call)
 def shows_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
-    for tensor in shown(node, module):
+    for tensor in _shown(node, module):
         value = module.value(tensor)
-        on_device = value.has(Kind.DEVICE) and value.only(Kind.DEVICE | Kind.LIKELY)
-        if on_device and not is_read_again(tensor, tensor, module):
+        if not value.has(Kind.DEVICE) or not value.only(Kind.DEVICE | Kind.LIKELY):
+            off_device(None, tensor, module)
+        elif not is_read_again(tensor, tensor, module):
             where = Operand(True, True, ())
             yield from rule.report(module, tensor, _SHOWN, withheld=_TEXT, operand=where)
+
+
+def _shown(node: cst.CSTNode, module: Module) -> Iterable[cst.BaseExpression]:
+    """What is shown, without texts and numbers that are made in place."""
+    for part in shown(node, module):
+        if isinstance(part, cst.Name) or not module.value(part).only(Kind.HOST):
+            yield part
