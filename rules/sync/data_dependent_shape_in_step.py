@@ -105,9 +105,9 @@ rule = Rule(
 @rule.on(cst.Subscript)
 def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
     index = read.slice[0].slice
-    if not isinstance(index, cst.Index) or isinstance(module.parent(read), cst.AssignTarget):
+    if not isinstance(index, cst.Index) or not is_mask(index.value, module):
         return ()
-    if not is_mask(index.value, module):
-        return because((), "{:code} is not known to be a mask, such as `x > 0`", index.value)
+    if isinstance(module.parent(read), cst.AssignTarget):
+        return because((), "an assignment by a mask makes no tensor whose size is unknown")
     operand = operand_at(index.value, module)
     return rule.report(module, read, _MESSAGE, operand=operand) if operand else ()

@@ -51,11 +51,11 @@ def _giver(node: cst.BaseExpression, kind: Kind, module: Module) -> cst.CSTNode 
             given = (each for each in bindings if module.value(each.value).has(kind))
             binding = next(given, bindings[0])
             place = binding.node
-            parts = [binding.value] if binding.how in _ASSIGNED else []
+            value = binding.value if binding.how in _ASSIGNED else None
+            parts = [] if value is None else [value]
         else:
             parts = _parts(node, through_calls=kind is ON_HOST)
-        named = (each for each in parts if each is not None and module.value(each).only(kind))
-        made = next(named, None)
+        made = next((each for each in parts if module.value(each).only(kind)), None)
         if made is None:
             break
         node = made
