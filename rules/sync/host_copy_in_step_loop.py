@@ -96,12 +96,11 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Rep
         return ()
     taker = consumer(sync, module)
     outsider = taker is not None and _is_outsider(taker, module)
-    needed = _PRIORITY if is_priority(sync, module) else ""
+    needed, tier = "", Tier.DEFAULT
     if needs_host_tensor(sync, module):
-        needed = _LENGTHS
-    tier = Tier.DEFAULT
-    if needed:
-        tier = because(Tier.HINT, "something needs the copy on the host")
+        needed, tier = _LENGTHS, because(Tier.HINT, "torch takes these numbers on the host alone")
+    elif is_priority(sync, module):
+        needed, tier = _PRIORITY, because(Tier.HINT, "a replay buffer keeps priorities on the host")
     elif outsider:
         tier = because(Tier.HINT, "{} may need the copy on the host", taker)
     message = needed or _message(sync, taker, outsider)

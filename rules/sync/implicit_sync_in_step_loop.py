@@ -57,7 +57,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.training.consumers import ends_a_loop
-from torchlint.analysis.training.guards import looks_for_broken
+from torchlint.analysis.training.guards import asks_for_identity, looks_for_broken
 from torchlint.analysis.training.truths import operand_of_truth, truths
 from torchlint.rule import Context, Module, Reported, Rule, Tier, because
 
@@ -86,7 +86,8 @@ _WANTED = "it looks for numbers that are not finite, which may be worth a wait o
 
 @rule.on(cst.If, cst.IfExp, cst.Assert, cst.Call)
 def decides_by_a_tensor_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
-    for truth in truths(node, module):
+    asked = truths(node, module)
+    for truth in [each for each in asked if not asks_for_identity(each)] or asked:
         finite = looks_for_broken(truth)
         operand = operand_of_truth(truth, module)
         if operand is None or (ends_a_loop(truth, module) and not finite):

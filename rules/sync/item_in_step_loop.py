@@ -157,7 +157,9 @@ def shows_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Repo
 
 
 def _shown(node: cst.CSTNode, module: Module) -> Iterable[cst.BaseExpression]:
-    """What is shown, without texts and numbers that are made in place."""
-    for part in shown(node, module):
-        if isinstance(part, cst.Name) or not module.value(part).only(Kind.HOST):
-            yield part
+    """What is shown, without what is certainly no tensor; if it is all so, the names in it."""
+    parts = shown(node, module)
+    known = [each for each in parts if module.value(each).only(Kind.HOST)]
+    return [each for each in parts if each not in known] or [
+        each for each in known if isinstance(each, cst.Name | cst.Attribute)
+    ]

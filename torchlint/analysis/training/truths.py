@@ -65,7 +65,7 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
     elif not isinstance(made, cst.Call) or not (
         _is_reduction(made, module) or method_name(made) in _CHECKS
     ):
-        return _not_computed([made], module)
+        return _not_computed([truth], module)
     return operand_at(made, module)
 
 

@@ -18,6 +18,7 @@ _T = TypeVar("_T")
 _IN_HOST_MEMORY = Kind.CPU | ARRAYS | Kind.SCALAR
 _NOT_KNOWN = Kind.UNKNOWN | Kind.LIKELY
 _ASSIGNED = frozenset({How.ASSIGNMENT, How.UNPACKING})
+_PLAIN = "{:code} is a plain Python value, not a tensor"
 _MOST_HOPS = 8
 
 
@@ -27,9 +28,9 @@ def off_device(answer: _T, node: cst.BaseExpression | None, module: Module) -> _
         return because(answer, "nothing shows which tensor this is about")
     value, kind = module.value(node), ON_HOST
     if value.only(_IN_HOST_MEMORY | Kind.HOST) and value.has(_IN_HOST_MEMORY):
-        said = "{:code} is in host memory"
+        said = "{:code} is in host memory already"
     elif value.only(Kind.HOST):
-        said = "{:code} is no tensor, and Python knows it"
+        said = _PLAIN
     elif value.has(Kind.MODULE) and not value.has(TENSORS):
         return because(answer, "{:code} is a model, not a tensor", node)
     elif value.has(Kind.DEVICE) and value.has(ON_HOST):
@@ -38,12 +39,17 @@ def off_device(answer: _T, node: cst.BaseExpression | None, module: Module) -> _
         return because(answer, "nothing shows that callers pass a device tensor as {:code}", node)
     else:
         said, kind = "nothing shows that {:code} is a tensor on the device", _NOT_KNOWN
-    by = _giver(node, kind, module)
+    by, source = _giver(node, kind, module)
+    if kind is _NOT_KNOWN and module.value(getattr(source, "value", None)).only(Kind.HOST):
+        said = _PLAIN  # `x.shape[0]`
     return because(answer, said, node) if by is None else because(answer, said + ": {}", node, by)
 
 
-def _giver(node: cst.BaseExpression, kind: Kind, module: Module) -> cst.CSTNode | None:
-    """The place that gives a name in an expression its kind, back through what it is made of."""
+def _giver(
+    node: cst.BaseExpression, kind: Kind, module: Module
+) -> tuple[cst.CSTNode | None, cst.BaseExpression]:
+    """The place that gives a name in an expression its kind, back through what it is made of; and
+    the expression there."""
     place = None
     for _ in range(_MOST_HOPS):
         bindings = _bindings(node, module)
@@ -59,7 +65,7 @@ def _giver(node: cst.BaseExpression, kind: Kind, module: Module) -> cst.CSTNode 
         if made is None:
             break
         node = made
-    return place
+    return place, node
 
 
 def _bindings(node: cst.BaseExpression, module: Module) -> list[Binding]:
