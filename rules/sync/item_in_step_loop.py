@@ -157,9 +157,9 @@ def shows_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Repo
 
 
 def _shown(node: cst.CSTNode, module: Module) -> Iterable[cst.BaseExpression]:
-    """What is shown, without what is certainly no tensor; if it is all so, the names in it."""
-    parts = shown(node, module)
-    known = [each for each in parts if module.value(each).only(Kind.HOST)]
-    return [each for each in parts if each not in known] or [
-        each for each in known if isinstance(each, cst.Name | cst.Attribute)
-    ]
+    """What is shown, without what is certainly no tensor, unless names of such are all there is."""
+    parts = [each for each in shown(node, module) if not isinstance(each, cst.BaseString)]
+    if all(isinstance(each, cst.Name | cst.Attribute) for each in parts):
+        known = [each for each in parts if module.value(each).only(Kind.HOST)]
+        return [each for each in parts if each not in known] or known
+    return [each for each in parts if not module.value(each).only(Kind.HOST)]
