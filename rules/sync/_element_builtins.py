@@ -3,7 +3,7 @@
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Fix, Match, edits
+from torchlint.rule import Applicability, Fix, Match, because, edits
 
 from ._samples import is_one_tensor
 
@@ -14,7 +14,11 @@ _IN_ONE = (cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)
 
 def takes_a_tensor(match: Match) -> bool:
     args = match.call.args
-    return len(args) == 1 and not args[0].star and is_one_tensor(args[0].value, match.module)
+    if len(args) != 1 or args[0].star:
+        return because(False, "it is given more than a single tensor")
+    said = "{:code} may be a list or the like, and not a single tensor"
+    one = is_one_tensor(args[0].value, match.module)
+    return one or because(False, said, args[0].value)
 
 
 def _name(match: Match) -> str:

@@ -66,7 +66,8 @@ class Joined:
         if project.is_refused(path, place):
             names = " and ".join(dict.fromkeys(f"`{name}`" for name, _ in place.demands))
             return Reason(f"no caller takes this branch: none passes what it asks of {names}")
-        if project.heat(path, place.function) is not None and place.parameters:
+        heat = project.step_loop(path, place.loops) or project.heat(path, place.function)
+        if heat is not None and place.parameters:
             names = " and ".join(f"`{name}`" for name in place.parameters)
             return Reason(f"nothing shows that callers pass a device tensor for {names}")
         if place.rare:
