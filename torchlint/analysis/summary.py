@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -185,12 +186,16 @@ class _Summarizer:
             parameters=tuple(names),
             steps=node in stepping,
             whole_step=stepping.get(node, False),
-            trains=any(module.function(loop) is node for loop in loops.step_loops),
+            trains=node in self._with_step_loops,
             hook=loops.is_step_hook(node),
             evaluation=loops.is_evaluation(node),
             calls=own,
             returns=tuple(dict.fromkeys(self._returned(node))),
         )
+
+    @cached_property
+    def _with_step_loops(self) -> frozenset[cst.FunctionDef | None]:
+        return frozenset(map(self._module.function, self._module.loops.step_loops))
 
     def _returned(self, node: cst.FunctionDef) -> Iterator[Held]:
         for answer in self._module.definitions.returns(node)[:_MOST_RETURNS]:
