@@ -145,19 +145,37 @@ class Holders:
         self._lists = LayerLists(module)
         self._depth = 0
         self._entries: dict[object, _Entries] = {}
+        self._known: dict[tuple[object, tuple[int, ...], int], tuple[Held, ...]] = {}
 
     def targets(self, node: cst.BaseExpression) -> list[str]:
         """What an expression is."""
         return [target for place, target in self.contents(node) if not place]
 
-    def contents(self, node: cst.BaseExpression, path: tuple[int, ...] = ()) -> list[Held]:
+    def contents(self, node: cst.BaseExpression, path: tuple[int, ...] = ()) -> tuple[Held, ...]:
         """What an expression is, and what it holds if it is a container; or the part of it that
         an assignment to several targets gives to one.
 
         No more than 32 targets, so that a table of hundreds does not make all of them hot.
         """
-        found = dict.fromkeys(islice(self._walk(_Part(node, _part_of(path), "")), _MOST_FOUND + 1))
-        return list(found) if len(found) <= _MOST_FOUND else []
+        asked = (self._same(node), path, self._depth)
+        if asked not in self._known:
+            walk = self._walk(_Part(node, _part_of(path), ""))
+            found = dict.fromkeys(islice(walk, _MOST_FOUND + 1))
+            self._known[asked] = tuple(found) if len(found) <= _MOST_FOUND else ()
+        return self._known[asked]
+
+    def _same(self, node: cst.BaseExpression) -> object:
+        """A key that other expressions have for which the answer is the same: the next thousand
+        uses of a list."""
+        if isinstance(node, cst.Name):
+            bindings = self._module.flow.reaching(node)
+            if bindings and all(each.how is not How.PARAMETER for each in bindings):
+                return (*map(id, bindings), self._lists.named(node))
+        elif isinstance(node, cst.Subscript):
+            whole = self._same(node.value)
+            if isinstance(whole, tuple):
+                return whole, isinstance(node.slice[0].slice, cst.Slice), _key(node)
+        return node
 
     def is_known(self, name: cst.Name) -> bool:
         """Whether all that a name may stand for is of no part of the project: `nn.MSELoss()`."""

@@ -221,7 +221,7 @@ class _Summarizer:
         """What `self.name = …` puts there, and what is added to it."""
         if binding.value is None:
             return []
-        found = self._holders.contents(binding.value, binding.path)
+        found = [*self._holders.contents(binding.value, binding.path)]
         for target in assign_targets(binding.node):
             found += self._holders.added(target)
         function = self._module.function(binding.node)
@@ -310,5 +310,5 @@ class _Summarizer:
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
             parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
-            objects=() if inner.only(Kind.HOST) else tuple(self._holders.contents(node)),
+            objects=() if inner.only(Kind.HOST) else self._holders.contents(node),
         )
