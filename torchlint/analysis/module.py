@@ -15,7 +15,7 @@ from torchlint.analysis.names import Names, dotted_text, qualified_name
 from torchlint.analysis.training.guards import branch_taken, words
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
-from torchlint.files.lines import LineIndex
+from torchlint.files.lines import LineIndex, split_lines
 from torchlint.files.reading import NOTEBOOK
 from torchlint.source.positions import Positions
 from torchlint.source.reparse import TREES
@@ -33,7 +33,7 @@ _N = TypeVar("_N", bound=cst.CSTNode)
 _A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
-_TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
+_TEST_IMPORT = re.compile(r"(?<![^\r\n])[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b")
 _ENTRY_IMPORTS = frozenset(
     {"argparse", "hydra", "click", "fire", "absl", "tyro", "typer", "jsonargparse"}
 )
@@ -205,12 +205,25 @@ class Module:
     def _lines(self) -> LineIndex:
         return LineIndex(self.text)
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text without their ends."""
+        return split_lines(self.text)
+
     def offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where `node` starts and ends in the text, in characters, without blanks around it."""
         return self._positions.span(node)
 
     def position(self, offset: int) -> Position:
         return self._lines.position(offset)
+
+    def offset(self, position: Position) -> int:
+        """The offset of a position in the text.
+
+        Raises:
+            ValueError: the text has no such place.
+        """
+        return self._lines.offset(position)
 
     def span(self, node: cst.CSTNode) -> tuple[Position, Position]:
         start, end = self.offsets(node)

@@ -126,7 +126,7 @@ def explain(
             called = target.path in project.summaries
             wanted = set(wanted_by(data, rules, on_demand=called))
             found = [asker.answer(rule, wanted=rule.code in wanted) for rule in rules]
-            return module.text.split("\n")[row - 1].strip(), tuple(found)
+            return module.lines[row - 1].strip(), tuple(found)
         finally:
             module.release()
 
@@ -148,7 +148,7 @@ def _row(module: Module, place: Position, borders: Borders | None) -> int:
     Raises:
         SourceError: the file has no such line.
     """
-    rows = max(1, len(module.text.splitlines()))
+    rows = max(1, len(module.lines) - (not module.lines[-1]))
     if borders is None:
         if place.row <= rows:
             return place.row
