@@ -238,6 +238,10 @@ ALL: Final[dict[str, Formatting]] = {
         parentheses_around_callees, line_breaks_everywhere,
     )
 }  # fmt: skip
+SAME_LINES: Final = (
+    "carriage returns and newlines", "lone carriage returns", "byte order mark", "coding line", "tabs"
+)  # fmt: skip
+"""Those that come to the same before and after a fix."""
 UNSEEN: Final = frozenset({"parentheses around callees", "line breaks everywhere"})
 """Layouts that nobody writes: the searches that decide whether to parse a file miss `(f)(x)`."""
 

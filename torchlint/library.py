@@ -26,12 +26,14 @@ class CheckResult(NamedTuple):
         diagnostics: what could not be checked, and why; sorted likewise.
         files: how many files were checked.
         hidden_hints: the files with hints that were not asked for, and how many.
+        stepless: rules about code that runs on each step were asked, and no training step was seen.
     """
 
     findings: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
     files: int
     hidden_hints: tuple[tuple[str, int], ...] = ()
+    stepless: bool = False
 
 
 class FixResult(NamedTuple):
@@ -174,7 +176,8 @@ def check_plan(
         findings = tuple(in_cells(each, report.borders) for each in findings)
         diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in diagnostics)
     wrong = sorted({*planned.diagnostics, *diagnostics}, key=lambda each: each.sort_key)
-    return CheckResult(findings, tuple(wrong), report.files, shown.hidden_hints)
+    hidden = shown.hidden_hints
+    return CheckResult(findings, tuple(wrong), report.files, hidden, report.stepless)
 
 
 def _planned(source: str | bytes, filename: str, wishes: Wishes) -> tuple[Plan, str]:

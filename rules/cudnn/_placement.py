@@ -6,6 +6,7 @@ from itertools import islice
 
 import libcst as cst
 
+from torchlint.analysis.entry_points import entry_points
 from torchlint.analysis.names import How, dotted_text
 from torchlint.rule import Applicability, Fix, Module, edits
 
@@ -17,8 +18,9 @@ _NEW_PROCESSES = frozenset({"spawn", "Process", "start_processes", "notebook_lau
 
 
 def start_of(module: Module) -> cst.CSTNode | None:
-    """The node where the script starts: the test of its main guard, or the head of the loop or
-    call at the top level that runs it. None for a file with definitions only."""
+    """The node where the script starts: the test of its main guard, the head of the loop or call at
+    the top level that runs it, or the function that its command line runs. None for a file with
+    definitions only."""
     if module.main_guard is not None:
         return module.main_guard.test
     if not module.is_entry and not any(_trains_here(each, module) for each in module.top_level):
@@ -34,6 +36,9 @@ def start_of(module: Module) -> cst.CSTNode | None:
             started = call
     if started is None and module.training_calls:
         return module.training_calls[0]
+    if started is None:
+        entries = (module.parent(entry.node) for entry in module.once(entry_points))
+        return next((each.name for each in entries if isinstance(each, cst.FunctionDef)), None)
     return started
 
 
@@ -63,7 +68,9 @@ def _bare_call(statement: cst.CSTNode) -> cst.Call | None:
 
 
 def _of_project(call: cst.Call, module: Module) -> bool:
-    """Whether a call runs the script's own code: `main()`, `fire.Fire(train)`."""
+    """Whether a call runs the script's own code: `main()`, `app.run(main)`, `fire.Fire()`."""
+    if any(entry.node is call and entry.names for entry in module.once(entry_points)):
+        return True
     expressions = [call.func, *(arg.value for arg in call.args)]
     return any(name.startswith(":") for each in expressions for name in module.resolve(each))
 

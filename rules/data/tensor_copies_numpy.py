@@ -91,10 +91,10 @@ _NOT_NUMBERS = ("object", "str")
 rule = Rule(
     code="TL105",
     summary="a tensor copies the NumPy array that it could share memory with",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     triggers=(
         r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
-        r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
+        r"numpy|\bnp\.|cv2|gym|scipy|librosa|imageio|soundfile",
     ),
     else_hint=(Context.PER_BATCH,),
 )

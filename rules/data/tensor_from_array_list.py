@@ -62,7 +62,7 @@ _CALL = re.compile(
     rb"ensor\((?:(?<=\btensor\()|(?<=\bas_tensor\()|(?<=Tensor\()(?<!ToTensor\()(?<!is_Tensor\())\s*"
 )
 _NUMBERS = re.compile(rb"[^\n]{0,400}?\.tolist\(\)|[^\]]{0,400}?\.item\(\)")
-_ARRAYS_AROUND = re.compile(rb"numpy|cv2|gym")
+_ARRAYS_AROUND = re.compile(rb"numpy|\bnp\.|cv2|gym")
 _LIST = re.compile(
     rb"[\[(]\s*(?![-.\d'\"\])])|\w[^,()]{0,400}?(?:\([^()]{0,400}\)\s{0,40})?\sfor\b"
 )
@@ -73,10 +73,10 @@ _WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
 rule = Rule(
     code="TL106",
     summary="a tensor is built number by number from arrays or tensors",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
     triggers=(
         r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
-        r"numpy|cv2|gym|\.tolist\(\)|\.item\(\)",
+        r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
     ),
 )
 

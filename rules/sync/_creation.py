@@ -26,6 +26,12 @@ _MOVED = re.compile(
     rb"\)\.(?:to|cuda|type_as)\((?!\s{0,40}(?:dtype=)?(?:torch\.\w{1,20}|[\w.]{0,80}dtype)\s{0,40}\))"
 )
 """Not `.to(x.dtype)`."""
+_MOVED_TO_ANOTHER = re.compile(
+    rb"\)\.(?:type_as\(|to\((?:device=)?"
+    rb"(?!(?:self|cls|args|opt|cfg|config|accelerator|fabric|trainer|agent)\.device)"
+    rb"[\w.\[\]'\"]{1,80}\.device\b)"
+)
+"""To where another tensor lies, as a helper of a `forward` in another file does."""
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -39,8 +45,10 @@ _INEXACT = (
 
 
 def may_create_and_move(text: bytes) -> bool:
-    """Whether a file moves what it creates at once, and elsewhere, beside a `forward`."""
-    ends = [moved.start() for moved in _MOVED.finditer(text)] if b"def forward" in text else []
+    """Whether a file moves what it creates at once, beside a `forward` or to where another tensor
+    lies."""
+    moves = _MOVED if b"def forward" in text else _MOVED_TO_ANOTHER
+    ends = (moved.start() for moved in moves.finditer(text))
     lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
     return any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:])
 

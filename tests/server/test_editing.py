@@ -64,7 +64,7 @@ def test_a_quick_fix_mends_what_is_found_in_an_unsaved_buffer(
     assert found["severity"] == 2
     assert found["range"]["start"] == {"line": 10, "character": 17}
     assert found["range"]["end"] == {"line": 10, "character": 28}
-    assert found["codeDescription"]["href"].endswith("/item-in-step-loop/")
+    assert "codeDescription" not in found
     action, ignore = client.actions(uri, found["range"], "quickfix")
     assert ignore["title"] == "Ignore TL201 here"
     assert action["title"].endswith("(TL201) (unsafe)")

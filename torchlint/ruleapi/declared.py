@@ -100,7 +100,7 @@ class Pattern:
             found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         packages = {_package(name) for name in self.names}
         if self.kind in (_Kind.CALL, _Kind.SETTING) and "" not in packages:
-            found.append(_any_word(packages))
+            found.append(rf"{_any_word(packages)}|import \*")
         if self.kind in (_Kind.KEYWORD, _Kind.ENVIRONMENT):
             found += _any_text(self.bad)
         if self.arguments and all(

@@ -203,7 +203,7 @@ class Shown:
             message=visible(finding.message),
             severity=_SEVERITIES[finding.tier],
             code=finding.code,
-            code_description=types.CodeDescription(href=finding.url),
+            code_description=_description(finding),
             source=_SOURCE,
             related_information=[self._related(each, located) for each in located.related],
         )
@@ -240,6 +240,10 @@ def _title(finding: Finding) -> str:
 
 def _is_safe(finding: Finding) -> bool:
     return finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+
+
+def _description(finding: Finding) -> types.CodeDescription | None:
+    return None if finding.url is None else types.CodeDescription(href=finding.url)
 
 
 def _said(finding: Finding) -> str:
