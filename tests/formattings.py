@@ -239,7 +239,7 @@ ALL: Final[dict[str, Formatting]] = {
     )
 }  # fmt: skip
 SAME_LINES: Final = (
-    "carriage returns and newlines", "lone carriage returns", "byte order mark", "coding line", "tabs"
+    "carriage returns and newlines", "lone carriage returns", "byte order mark", "coding line"
 )  # fmt: skip
 """Those that come to the same before and after a fix."""
 UNSEEN: Final = frozenset({"parentheses around callees", "line breaks everywhere"})
