@@ -167,15 +167,18 @@ QUICK: Final = [each for each in SCRIPTS if each not in COMPILES]
 
 
 def run_fixed(scripts: Iterable[Path], layouts: Mapping[Path, Iterable[str]], folder: Path) -> None:
-    """Run the fixed scripts in these layouts for a few steps; their losses must be the same."""
+    """Run the fixed scripts in these layouts for a few steps; where the same fixes are made, their
+    losses must be the same."""
     usual, others = {}, {}
     for number, path in enumerate(scripts):
         usual[path] = folder / f"{number}.py"
         usual[path].write_text(plain(path).text, encoding="utf-8")
         for name in layouts[path]:
-            text = fixed(RULES[path.parent.name], ALL[name](path.read_text(encoding="utf-8"))).text
+            found = fixed(RULES[path.parent.name], ALL[name](path.read_text(encoding="utf-8")))
+            if found.number != plain(path).number:
+                continue
             other = folder / f"{number}-{name.replace(' ', '-')}.py"
-            other.write_bytes(text.encode())
+            other.write_bytes(found.text.encode())
             others[path, name] = other
     files = [*usual.values(), *others.values()]
     command = [sys.executable, str(RECORDER), str(STEPS), *map(str, files)]
