@@ -6,15 +6,14 @@ to disk. Rows and columns count from 1.
 
 # No postponed annotations here: named tuples would compile each one at start-up.
 
-import io
 import os
-import tokenize
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from torchlint.engine.check import check
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.engine.tiers import Wanted, choose
+from torchlint.files.reading import SourceError, with_text
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
 from torchlint.workers.pool import Pool
@@ -92,8 +91,8 @@ def check_source(
         raise _wrong_type("source", "a str or bytes", source)
     wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
     wanted = _wanted(hints=hints, pedantic=pedantic)
-    data = source if isinstance(source, bytes) else _encoded(source)[0]
-    return check_plan(plan_text(data, _name("filename", filename), wishes), wanted)
+    planned, _ = _planned(source, _name("filename", filename), wishes)
+    return check_plan(planned, wanted)
 
 
 def check_paths(
@@ -166,8 +165,7 @@ def fix_source(
         raise _wrong_type("source", "a str", source)
     wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
     wanted = _wanted(hints=hints, pedantic=pedantic)
-    data, encoding = _encoded(source)
-    planned = plan_text(data, _name("filename", filename), wishes)
+    planned, encoding = _planned(source, _name("filename", filename), wishes)
     report = fix_targets(planned.targets, unsafe=_flag("unsafe", unsafe), wanted=wanted)
     fixed = report.files[0].after.decode(encoding) if report.files else source
     return FixResult(fixed, report.remaining, (*planned.diagnostics, *report.diagnostics))
@@ -284,16 +282,18 @@ def _wrong_type(argument: str, wanted: str, value: object) -> TypeError:
     return TypeError(f"`{argument}` must be {wanted}, not of type {type(value).__name__}.")
 
 
-def _encoded(text: str) -> tuple[bytes, str]:
-    """The bytes of a file, and the encoding that it names, which the engine reads again."""
-    data = text.encode("utf-8", "replace")
+def _planned(source: str | bytes, filename: str, wishes: Wishes) -> tuple[Plan, str]:
+    """The check of a text, and the encoding of its bytes. A text that the encoding it names cannot
+    hold is a diagnostic.
+
+    Raises:
+        ConfigError: as for `check_source`.
+    """
+    if isinstance(source, bytes):
+        return plan_text(source, filename, wishes), ""
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:
-        return data, "utf-8"
-    if encoding == "utf-8-sig":
-        return data, "utf-8"  # the text brings its byte order mark
-    try:
-        return text.encode(encoding, "replace"), encoding
-    except (ValueError, LookupError):  # the engine says what is wrong with the encoding
-        return data, "utf-8"
+        file = with_text(filename, source)
+    except SourceError as error:
+        planned = plan_text(b"", filename, wishes)
+        return Plan((), (*planned.diagnostics, error.diagnostic)), ""
+    return plan_text(file.data, filename, wishes), file.encoding

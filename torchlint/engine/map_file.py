@@ -15,6 +15,7 @@ from torchlint.files.reading import SourceError, decode
 from torchlint.finding import Diagnostic, Finding
 from torchlint.project.imports import imported_names
 from torchlint.project.map_result import Depth, MapResult
+from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.target import CHANGED, digest_of
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.registry import all_rules
@@ -49,7 +50,9 @@ def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     except SourceError as error:
         return CHANGED, MapResult(target.path, diagnostics=(error.diagnostic,))
     return digest_of(data), replace(
-        _mapped(target, data, depth), imports=tuple(imported_names(data))
+        _mapped(target, data, depth),
+        imports=tuple(imported_names(data)),
+        roots=sys_path_roots(data),
     )
 
 
@@ -63,7 +66,7 @@ def module_of(target: Target, data: bytes) -> Module:
         SourceError: it cannot be parsed.
     """
     source = decode(target.path, data)
-    return Module(source, parse(source), target.torch)
+    return Module(source, parse(source), target.torch, dict(target.brought))
 
 
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:

@@ -115,6 +115,7 @@ def _add(mapper: Mapper, found: _Found) -> None:
 
 def join(mapper: Mapper) -> tuple[Project, set[str]]:
     """The joined project, and the files that were loaded on demand for it."""
+    mapper.follow_stars()  # so that it is noted what the results depend on
     mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
     index = Index(mapper.locator, mapper.word_search.mentions)
     calls = Calls(index)

@@ -178,8 +178,7 @@ def _has_lost_its_tag(root: str) -> bool:
     made = [each for each in os.listdir(root) if each not in _BESIDE and not _is_draft(each)]
     if made:
         return all(
-            _is_name(each, _GENERATION) and os.path.isdir(os.path.join(root, each))
-            for each in made
+            _is_name(each, _GENERATION) and os.path.isdir(os.path.join(root, each)) for each in made
         )
     try:
         with open(os.path.join(root, TAG), "rb", opener=_open_safely) as file:
