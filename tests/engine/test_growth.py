@@ -158,7 +158,8 @@ def test_a_line_that_is_repeated_costs_no_square(line: str) -> None:
 def in_one_table(count: int) -> str:
     functions = "".join(f"def f{n}(value):\n    return value.item()\n" for n in range(count))
     table = ", ".join(f"'{n}': f{n}" for n in range(count))
-    return f"{HEAD}{functions}TABLE = {{{table}}}\n{STEP}    TABLE[name](loss)\n"
+    calls = "".join(f"    TABLE['{n}'](loss)\n" for n in range(count))
+    return f"{HEAD}{functions}TABLE = {{{table}}}\n{STEP}{calls}"
 
 
 def test_functions_of_one_table_cost_no_square() -> None:
