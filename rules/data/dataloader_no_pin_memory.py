@@ -58,7 +58,6 @@ from torchlint.rule import (
     Argument,
     Context,
     Match,
-    Module,
     Rule,
     Tier,
     because,
@@ -102,12 +101,8 @@ def _is_chosen(match: Match) -> bool:
     if match.argument is None:
         return False
     row = match.module.span(match.argument)[1].row
-    commented = "#" in match.module.once(_lines)[row - 1]
+    commented = "#" in match.module.lines[row - 1]
     return commented and because(True, "the comment beside {:code} may say why", match.argument)
-
-
-def _lines(module: Module) -> list[str]:
-    return module.text.splitlines()
 
 
 def _message(match: Match) -> str:

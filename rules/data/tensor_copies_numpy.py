@@ -85,7 +85,6 @@ from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
 from torchlint.rule import (
     Applicability,
     Context,
-    Edit,
     Fix,
     Module,
     Reported,
@@ -249,11 +248,9 @@ def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) ->
         converted: cst.Call = call
         if array.dtype in _NARROW and moved_at_once(call, module) is not Copy.WASTED:
             converted = method_behind(call, module) or call  # fewer bytes cross the bus
-        _, end = module.offsets(converted)
-        here = module.position(end)
         changes = (
             edits.replace(module, call.func, f"{torch}.from_numpy"),
-            Edit(here, here, f".{made.method}()"),
+            edits.call_method(module, converted, f"{made.method}()"),
         )
         safety = Applicability.SAFE if _same_values(made, array, module) else Applicability.UNSAFE
         return Fix(safety, "Make the conversion explicit", changes)

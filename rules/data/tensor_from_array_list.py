@@ -118,7 +118,7 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Findin
         return because((), "{:code} is not known to be a tensor", items.value)
     if tolist is not None:
         if module.value(tolist.value).only(ARRAYS):
-            return (_tolist(made, tolist, module),)
+            return (_tolist(made, module),)
         return because((), "{:code} is not known to be an array", tolist.value)
     if elements_of(node, module).only(ARRAYS):
         return (_arrays(made, module),)
@@ -137,11 +137,7 @@ def _arrays(made: Constructor, module: Module) -> Finding:
     if numpy is None:
         withheld = "NumPy is not imported in this file"
         return rule.finding(module, made.call, message, withheld=withheld)
-    start, end = module.offsets(made.data.value)
-    changes = [
-        Edit(module.position(start), module.position(start), f"{numpy}.stack("),
-        Edit(module.position(end), module.position(end), ")"),
-    ]
+    changes = list(edits.wrap(module, made.data.value, f"{numpy}.stack"))
     renamed = _renamed(made, module)
     if renamed is not None:
         changes.insert(0, renamed)
@@ -182,7 +178,7 @@ def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
     return node.func if node.func.attr.value == "tolist" else None
 
 
-def _tolist(made: Constructor, tolist: cst.Attribute, module: Module) -> Finding:
+def _tolist(made: Constructor, module: Module) -> Finding:
     message = (
         "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass "
         "the array."
@@ -190,14 +186,13 @@ def _tolist(made: Constructor, tolist: cst.Attribute, module: Module) -> Finding
     if made.typed and made.place is not Place.HOST:
         withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
         return rule.finding(module, made.call, message, withheld=withheld)
-    return rule.finding(module, made.call, message, fix=_without_list(made, tolist, module))
+    return rule.finding(module, made.call, message, fix=_without_list(made, module))
 
 
-def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> Fix:
+def _without_list(made: Constructor, module: Module) -> Fix:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
-    _, start = module.offsets(tolist.value)
-    _, end = module.offsets(made.data.value)
-    changes = [Edit(module.position(start), module.position(end), "")]
+    assert isinstance(made.data.value, cst.Call)
+    changes = [edits.keep_receiver(module, made.data.value)]
     typed = argument(made.call, "dtype")
     kept = bool(made.typed) or (typed is not None and literal(typed) is not None)
     renamed = _renamed(made, module)

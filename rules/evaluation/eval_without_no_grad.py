@@ -137,7 +137,7 @@ def _decorated(function: cst.FunctionDef | None, module: Module) -> tuple[Fix | 
     if function in module.loops.training_functions:
         return None, "the function also trains"
     edit = edits.insert_before(module, function, "@torch.no_grad()")
-    assert edit is not None, "a function has its first line for itself"
+    assert edit is not None, "a function starts on a line of its own"
     changes = (*edits.add_import(module, "torch"), edit)
     return Fix(Applicability.UNSAFE, "Switch gradients off in the function", changes), None
 

@@ -8,7 +8,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Edit, Fix, Match, Module, because, edits
+from torchlint.rule import Applicability, Fix, Match, Module, because, edits
 
 SIZED = tuple(
     f"torch.{name}"
@@ -138,10 +138,9 @@ def create_on_device(match: Match) -> Fix | str:
     reason = _why_not(transfer, made, given, module)
     if reason:
         return reason
-    start, end = _end(made, module), _end(transfer.call, module)
     changes = (
         edits.add_argument(module, made, ", ".join(given)),
-        Edit(module.position(start), module.position(end), ""),
+        edits.keep_receiver(module, transfer.call),
     )
     safety = Applicability.SAFE if _is_exact(made, module) else Applicability.UNSAFE
     return Fix(safety, "Create it on the device", changes)
@@ -149,12 +148,13 @@ def create_on_device(match: Match) -> Fix | str:
 
 def _placed(transfer: Transfer, module: Module) -> list[str]:
     """The arguments of a constructor that do what a transfer does."""
-    target = "" if transfer.target is None else module.source(transfer.target.value)
-    if transfer.like:
-        return [f"dtype={target}.dtype", f"device={target}.device"]
+    target = None if transfer.target is None else transfer.target.value
+    if transfer.like and target is not None:
+        like = edits.operand(module, target)
+        return [f"dtype={like}.dtype", f"device={like}.device"]
     dtype = argument(transfer.call, "dtype", 1)
-    typed = [] if dtype is None else [f"dtype={module.source(dtype)}"]
-    return [*typed, f"device={target}" if target else 'device="cuda"']
+    typed = [] if dtype is None else [f"dtype={edits.value(module, dtype)}"]
+    return [*typed, 'device="cuda"' if target is None else f"device={edits.value(module, target)}"]
 
 
 def _why_not(transfer: Transfer, made: cst.Call, given: list[str], module: Module) -> str:
@@ -173,8 +173,7 @@ def _why_not(transfer: Transfer, made: cst.Call, given: list[str], module: Modul
     retyped = argument(made, "dtype") is not None or not module.calls(made, *_ALIKE_IN_ALL_TYPES)
     if len(given) > 1 and retyped:
         return "the copy also changes the type"
-    start, end = module.offsets(made)[1], module.offsets(transfer.call)[1]
-    return "a comment stands before the copy" if "#" in module.text[start:end] else ""
+    return ""
 
 
 def _is_exact(made: cst.Call, module: Module) -> bool:
@@ -187,8 +186,3 @@ def _is_exact(made: cst.Call, module: Module) -> bool:
         or len(steps) == 1
         or all(isinstance(literal(arg.value), int) for arg in steps)
     )
-
-
-def _end(call: cst.Call, module: Module) -> int:
-    """Where a call ends, with its own parentheses."""
-    return module.offsets(call.rpar[-1] if call.rpar else call)[1]

@@ -167,7 +167,7 @@ def test_a_command_line_is_a_caller(why: Callable[..., Answer]) -> None:
         if __name__ == "__main__":
             fire.Fire({"show": show, "train": train})
     """
-    assert "what calls `show` (train.py: top level)" in why("TL201", train=text).reasons[0].why
+    assert "it is called by the top level of this file" in why("TL201", train=text).reasons[0].why
 
 
 def test_a_parameter_that_gets_no_device_tensor_is_named(why: Callable[..., Answer]) -> None:

@@ -15,7 +15,7 @@ from torchlint.analysis.names import Names, dotted_text, qualified_name
 from torchlint.analysis.training.guards import branch_taken
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
-from torchlint.files.lines import LineIndex
+from torchlint.files.lines import LineIndex, split_lines
 from torchlint.files.reading import NOTEBOOK
 from torchlint.source.positions import Positions
 from torchlint.source.reparse import TREES
@@ -38,7 +38,7 @@ _N = TypeVar("_N", bound=cst.CSTNode)
 _A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
-_TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
+_TEST_IMPORT = re.compile(r"(?<![^\r\n])[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b")
 
 
 class Module:
@@ -105,17 +105,17 @@ class Module:
         name. `x.shape` and the like are none: they ask about a tensor, not for its values."""
         function = self.function(assign)
         if (function, name) not in self._reads:
+            uses = self.spelled(name, near=assign)
             self._reads[function, name] = self.flow.reads(
-                use
-                for use in self.spelled(name, near=assign)
-                if function is None or function in self.ancestors(use)
+                uses if function is None else self._nodes.among(uses, function)
             )
-        return self._reads[function, name].get(assign, [])
+        reads = self._reads[function, name]
+        return [*reads.get(assign, ()), *reads.get(None, ())]
 
     @cached_property
     def _reads(
         self,
-    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode, list[cst.Name]]]:
+    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode | None, list[cst.Name]]]:
         return {}
 
     @cached_property
@@ -215,12 +215,25 @@ class Module:
     def _lines(self) -> LineIndex:
         return LineIndex(self.text)
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text without their ends."""
+        return split_lines(self.text)
+
     def offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where `node` starts and ends in the text, in characters, without blanks around it."""
         return self._positions.span(node)
 
     def position(self, offset: int) -> Position:
         return self._lines.position(offset)
+
+    def offset(self, position: Position) -> int:
+        """The offset of a position in the text.
+
+        Raises:
+            ValueError: the text has no such place.
+        """
+        return self._lines.offset(position)
 
     def span(self, node: cst.CSTNode) -> tuple[Position, Position]:
         start, end = self.offsets(node)

@@ -105,7 +105,7 @@ def explain(
             found = [
                 asker.answer(rule, rows, wanted=rule.code in codes, alone=alone) for rule in rules
             ]
-            return module.text.split("\n")[row - 1].strip(), tuple(found)
+            return module.lines[row - 1].strip(), tuple(found)
         finally:
             module.release()
 
@@ -130,7 +130,7 @@ def _row(module: Module, place: Position, borders: Borders | None) -> int:
     Raises:
         SourceError: the file has no such line.
     """
-    rows = max(1, len(module.text.splitlines()))
+    rows = max(1, len(module.lines) - (not module.lines[-1]))
     if borders is None:
         if place.row <= rows:
             return place.row

@@ -298,7 +298,13 @@ class Match:
         return self.call.func.value
 
 
-_ASSIGNED: Final = r"[ \t]{0,40}="
+def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
+    for assign in module.nodes(cst.Assign):
+        for each in assign.targets:
+            yield assign, each.target
+
+
+_ASSIGNED: Final = r"[ \t)]{0,40}="
 
 
 def _package(name: str) -> str:
@@ -452,12 +458,13 @@ def pass_argument(name: str, value: str) -> Callable[[Match], Change]:
 
     def change(match: Match) -> Change:
         text = f"{name}={value}"
-        if match.argument is None:
+        passed = match.argument
+        if passed is None:
             edit = edits.add_argument(match.module, match.call, text)
-        elif match.argument.keyword is None:
-            edit = edits.replace(match.module, match.argument.value, value)
+        elif passed.keyword is None or passed.keyword.value == name:
+            edit = edits.replace(match.module, passed.value, value)
         else:
-            edit = edits.replace(match.module, match.argument, text)
+            edit = edits.replace_argument(match.module, passed, text)
         return f"Pass `{text}`", edit
 
     return change

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import libcst as cst
 
+from torchlint.analysis import edits
 from torchlint.files.digests import blake2b
 from torchlint.finding import Applicability, Finding, Fix, Related, Tier
 from torchlint.reported import Reported, Waiting
@@ -300,6 +301,8 @@ class Rule:
     ) -> Finding:
         """A finding on `node`. Give a fix or the reason why it is withheld."""
         start, end = module.span(node)
+        if fix is not None and (reason := edits.why_not(module, fix)) is not None:
+            fix, withheld = None, reason
         return Finding(
             code=self.code,
             name=self.name,

@@ -97,13 +97,14 @@ class Files:
         except ConfigError as error:
             self._say(str(error))
             return None
-        data = b"" if target is None else data_of(buffer)
-        if target is None or len(data) > most_bytes(target.path):
+        if target is None:
             return None
-        target = target._replace(data=data)
         try:
+            target = target._replace(data=data_of(buffer))
             code = target.read()
         except SourceError:
+            return None
+        if len(target.data or b"") > most_bytes(target.path):
             return None
         return known_of(target, code)
 

@@ -511,8 +511,6 @@ if __name__ == "__main__":  # TL301 unsafe
     mp.spawn(train)
     train(model, loader, optimizer)
 
-# case: the fix: below the imports if the main block is one line
-if __name__ == "__main__": train(m, loader, o)  # TL301 unsafe
 
 # case: the fix: above the loop even if something is imported after it
 for x in loader:  # TL301 unsafe
@@ -876,16 +874,18 @@ model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
-if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix
+if __name__ == "__main__": mp.spawn(train)  # TL301 | no fix
 
-# case: no fix: torch is not imported, and the main block is one line [bare]
+# case: the fix: in a main block of one line [bare]
 from torch import nn
+# added: import torch
 crop = torchvision.transforms.CenterCrop(224)
 model = nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
-if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix
+if __name__ == "__main__": train(model, loader, optimizer)  # TL301 unsafe
+# becomes: if __name__ == "__main__": torch.backends.cudnn.benchmark = True; train(model, loader, optimizer)
 
 # head: a script whose imports stand in a `try` [bare]
 from __future__ import print_function

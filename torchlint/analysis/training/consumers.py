@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -14,11 +14,12 @@ from torchlint.analysis.values.kinds import sounds_like_optimizer
 from torchlint.because import because
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Sync
 
+_T = TypeVar("_T")
 _ACTION_WORDS = re.compile(
     r"(?:^|_)(?:actions?|acts?|move|next_word|next_token)(?:_(?:t|np|idx|index|id|n|tensor))?\d*$"
 )
@@ -43,10 +44,9 @@ def is_action(sync: Sync, module: Module) -> bool:
     if function is not None and _ACTING_FUNCTIONS.search(function.name.value):
         said = "`{}` chooses an action by its name, so the host needs the value"
         return because(True, said, function.name.value)
-    for use in (sync.call, *_reads(sync, module)):
-        step = _goes_to_environment(use, module)
-        if step is not None:
-            return because(True, "the host needs it for a step of an environment, {}", step)
+    step = _found_at_a_use(_goes_to_environment, sync, module)
+    if step is not None:
+        return because(True, "the host needs it for a step of an environment, {}", step)
     return False
 
 
@@ -62,8 +62,11 @@ def is_stored(sync: Sync, module: Module) -> bool:
 
 def is_priority(sync: Sync, module: Module) -> bool:
     """Whether the value becomes priorities of a replay buffer, which are kept on the host."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any("priorit" in method_name(call) for use in uses for call in _calls_with(use, module))
+    return bool(_found_at_a_use(_is_given_as_priority, sync, module))
+
+
+def _is_given_as_priority(use: cst.CSTNode, module: Module) -> bool:
+    return any("priorit" in method_name(call) for call in _calls_with(use, module))
 
 
 def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
@@ -77,10 +80,11 @@ def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
 
 def needs_host_tensor(sync: Sync, module: Module) -> bool:
     """Whether a torch function takes the value that demands it on the host."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any(
-        module.calls(call, *_HOST_REQUIRED) for use in uses for call in _calls_with(use, module)
-    )
+    return bool(_found_at_a_use(_goes_where_host_is_required, sync, module))
+
+
+def _goes_where_host_is_required(use: cst.CSTNode, module: Module) -> bool:
+    return any(module.calls(call, *_HOST_REQUIRED) for call in _calls_with(use, module))
 
 
 def consumer(sync: Sync, module: Module) -> cst.Call | None:
@@ -97,10 +101,9 @@ def consumer(sync: Sync, module: Module) -> cst.Call | None:
 def decides_on_the_host(sync: Sync, module: Module) -> bool:
     """Whether the number ends a loop: `if loss.item() < 1e-3: break`, also by what it counts, as
     the patience of an early stop."""
-    for use in (sync.call, *_reads(sync, module)):
-        stop = _stops_on(use, module)
-        if stop is not None:
-            return because(True, "the host needs the number to end the loop, by {}", stop)
+    stop = _found_at_a_use(_stops_on, sync, module)
+    if stop is not None:
+        return because(True, "the host needs the number to end the loop, by {}", stop)
     return False
 
 
@@ -113,9 +116,21 @@ def ends_a_loop(truth: cst.BaseExpression, module: Module) -> bool:
     return ends and because(True, "the host needs the condition to end the loop")
 
 
-def _reads(sync: Sync, module: Module) -> Iterator[cst.Name]:
-    """The reads of the name that the value is assigned to."""
-    return reads_of_targets(module.small_statement(sync.call), module)
+def _found_at_a_use(
+    ask: Callable[[cst.CSTNode, Module], _T], sync: Sync, module: Module
+) -> _T | None:
+    """What is found, or true, at the call itself, or at a read of the name that its value is
+    assigned to."""
+    statement = module.small_statement(sync.call)
+    return ask(sync.call, module) or module.once(_found_at_a_read, ask, statement)
+
+
+def _found_at_a_read(
+    module: Module, ask: Callable[[cst.CSTNode, Module], _T], statement: cst.CSTNode | None
+) -> _T | None:
+    return next(
+        filter(None, (ask(use, module) for use in reads_of_targets(statement, module))), None
+    )
 
 
 def _stops_on(use: cst.CSTNode, module: Module) -> cst.If | cst.While | None:
