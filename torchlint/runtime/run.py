@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime import probe
 from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
+from torchlint.runtime.disk_space import release
 from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
     CRASHED,
@@ -147,6 +148,7 @@ class Run:
             if self._workspace.is_late:
                 raise OutOfTime
             left = deadline - time.monotonic()
+            self._workspace.tend()
             over = self._tree.exit_code is not None
             found = self._hear(0.0 if over else max(0.0, min(left, _TICK_S)))
             if found is not None:
@@ -201,6 +203,7 @@ class Run:
             self._tree.end()
         finally:
             self._channel.close()
+            release(self.folder)
             if self._temporary:
                 remove(self._temporary)
                 sweep(self.folder)

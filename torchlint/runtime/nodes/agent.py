@@ -131,6 +131,7 @@ class _Agent:
         while True:
             ready = select.select([self._wire], [], [], _TICK_S)[0]
             self._tell()
+            self._workspace.tend()
             if not ready:
                 continue
             try:
