@@ -235,7 +235,12 @@ def consent(sentence: str, *, yes: bool) -> None:
     """
     if AGREED in os.environ:
         return
+    from torchlint.runtime.sandbox import fence
+
     print_lines([visible(sentence)], err=True)
+    if fence.why_not():
+        lets = f"Files that libraries in C or other programs write are not kept: {fence.why_not()}."
+        print_lines([lets], err=True)
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if asks and not yes and not click.confirm("Run it?", default=True, err=True):
         raise click.exceptions.Exit(2)

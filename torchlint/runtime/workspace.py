@@ -7,10 +7,12 @@ import re
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from torchlint.runtime import temporary_folders as folders
 from torchlint.runtime.disk_space import cut_output
+from torchlint.runtime.probe.files.territory import missing_caches
 from torchlint.runtime.processes.interrupts import Interrupts
 from torchlint.runtime.processes.tree import (
     Tree,
@@ -23,6 +25,7 @@ from torchlint.runtime.processes.tree import (
     sweep,
 )
 from torchlint.runtime.processes.watchdog import Guard
+from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.shared_memory import sweep as sweep_shared_memory
 
 if TYPE_CHECKING:
@@ -59,6 +62,7 @@ class Workspace:
         self._guard: Guard | None = None
         self._before: set[psutil.Process] = set()
         self._was_subreaper = False
+        self._made: list[str] = []
 
     def __enter__(self) -> Workspace:
         try:
@@ -67,6 +71,9 @@ class Workspace:
             self._guard = Guard(self.root)
             self._before = children()
             self._was_subreaper = set_subreaper(True)
+            if not fence.why_not():
+                # Behind the fence a run cannot make them, and what it downloads is to be kept.
+                self._made = folders.make_missing(missing_caches(os.environ))
         except BaseException:
             self._close()
             raise
@@ -158,6 +165,9 @@ class Workspace:
                 for folder in self._folders:
                     sweep_shared_memory(folder)
                 folders.remove(self.root)
+            for path in reversed(self._made):
+                with suppress(OSError):
+                    os.rmdir(path)  # if nothing is in it
             if self._guard is not None:
                 self._guard.dismiss()
                 self._guard = None
