@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from torchlint.report.rules import fixes
 from torchlint.ruleapi.registry import all_rules
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,10 +54,10 @@ def output_of_readme(page: str) -> str:
 
 def rules_table() -> str:
     """The rules, one row each, with a link to the file that explains and finds the pattern."""
-    rows = ["| code | name | what it reports | best fix |", "|---|---|---|---|"]
+    rows = ["| code | name | what it reports | fix |", "|---|---|---|---|"]
     for code, rule in all_rules().items():
         file = f"{rule.family}/{rule.name.replace('-', '_')}.py"
-        fix = rule.fix.value if rule.fix else "none"
+        fix = fixes(rule)
         rows.append(f"| {code} | [{rule.name}]({file}) | {rule.summary} | {fix} |")
     return "\n".join(rows) + "\n"
 

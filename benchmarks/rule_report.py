@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 from remove_guards import files_of  # noqa: E402
 
 from tests.case_files import read_cases  # noqa: E402
+from torchlint.report.rules import fixes  # noqa: E402
 from torchlint.ruleapi.registry import all_rules  # noqa: E402
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _row(rule: Rule, importers: Counter[str]) -> Row:
         code=rule.code,
         name=rule.name,
         tier=rule.tier.value,
-        fix="none" if rule.fix is None else rule.fix.value,
+        fix=fixes(rule),
         declared=bool(rule.finds) and not rule.checks and len(rule.module_checks) == 1,
         lines=lines_of(rule, importers),
         cases=len(read_cases(ROOT / f"tests/rules/cases/{name}.py")),

@@ -92,7 +92,10 @@ def _details(expected: Expected, finding: Finding, texts: dict[str, str]) -> Ite
         yield f"the fix is not {expected.applicability} but {applicability}{reason}"
     if "no fix" in details and fix is not None:
         yield f"there is a fix: {fix.message}"
-    if fix is None and not finding.withheld and all_rules()[finding.code].fix:
+    promises = all_rules()[finding.code].promises
+    if fix is not None and fix.applicability not in promises:
+        yield f"the rule does not say that it has a {fix.applicability.words}"
+    if fix is None and not finding.withheld and promises:
         yield "nothing says why there is no fix"
     said = {
         "no fix": finding.withheld or "",

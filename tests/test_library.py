@@ -95,6 +95,36 @@ def test_a_text_keeps_its_encoding() -> None:
     assert fixed == text.replace("set_to_none=False", "")
 
 
+UNFIT = {
+    "ascii": ("# coding: ascii\n", "# caf\u00e9\n", "'\u00e9' (U+00E9)", 2),
+    "latin-1": ("# coding: latin-1\n", "# \u4e2d\n", "'\u4e2d' (U+4E2D)", 2),
+    "a lone surrogate": ("", "# \udc80\n", "'\\udc80' (U+DC80)", 1),
+    "a byte order mark": ("\ufeff", "# \udc80\n", "'\\udc80' (U+DC80)", 1),
+}
+
+
+@pytest.mark.parametrize(("coding", "comment", "words", "row"), UNFIT.values(), ids=UNFIT)
+def test_a_text_that_no_file_can_hold_is_a_diagnostic_and_stays(
+    coding: str, comment: str, words: str, row: int
+) -> None:
+    text = coding + comment + TRAINS
+    fixed = torchlint.fix_source(text, "train.py", unsafe=True)
+    assert (fixed.source, fixed.remaining) == (text, ())
+    checked = torchlint.check_source(text, "train.py")
+    assert checked.findings == ()
+    for (diagnostic,) in (fixed.diagnostics, checked.diagnostics):
+        assert (diagnostic.path, diagnostic.kind) == ("train.py", "undecodable")
+        assert words in diagnostic.message
+        assert diagnostic.position == torchlint.Position(row, 3 if comment[2:4] != "ca" else 6)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_byte_order_mark_of_a_text_stays(mark: str) -> None:
+    fixed = torchlint.fix_source(mark + TRAINS, "train.py", unsafe=True)
+    assert fixed.source.startswith(mark + "import torch")
+    assert fixed.source != mark + TRAINS
+
+
 @pytest.mark.parametrize("coding", ["undefined", "idna", "hex", "rot13", "no-such"])
 def test_an_encoding_that_no_file_can_have_is_a_diagnostic(coding: str) -> None:
     text = f"# coding: {coding}\nimport torch\n# caf\u00e9\n" + TRAINS

@@ -91,7 +91,7 @@ def test_the_rooms_of_contributing_are_the_layers_of_the_code() -> None:
 def options(*commands: str) -> set[str]:
     """The options that `--help` of these commands lists."""
     helped = "".join(torchlint(command, "--help") for command in commands)
-    return set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", helped, re.MULTILINE))
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", helped, re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", [README, COMMAND_LINE], ids=["README.md", "command-line.md"])
@@ -100,7 +100,7 @@ def test_every_option_that_is_named_exists(page: str) -> None:
     text = re.sub(r" -- \S.*", "", text)  # the arguments of a script
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
     assert named
-    known = options("check", "fix", "rule", "verify", "server")
+    known = options("check", "fix", "rule", "verify", "profile", "server")
     assert named - known == set()
 
 

@@ -15,13 +15,14 @@ from urllib.parse import unquote, urljoin, urlsplit
 import click
 import pytest
 
+from torchlint import version
 from torchlint.cli import torchlint
 from torchlint.config.keys import KEYS
 from torchlint.ruleapi.registry import all_rules
 
 pytest.importorskip("material")
 ROOT = Path(__file__).parents[1]
-HOME = "https://torchlint.readthedocs.io/"
+HOME = "https://docs.example/"
 REPOSITORY = "https://code.example/torchlint"
 LOADED = {
     "script": "src",
@@ -84,6 +85,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             **os.environ,
             "NO_MKDOCS_2_WARNING": "1",
             "TORCHLINT_REPOSITORY": REPOSITORY,
+            "TORCHLINT_SITE": HOME,
             "http_proxy": nowhere,
             "https_proxy": nowhere,
         },
@@ -148,7 +150,10 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert re.findall(r"(?:url\(|@import\s+)[\"']?(?:https?:)?//[^)]*", text) == [], path
 
 
-def test_each_rule_has_the_page_that_findings_name(site: Path) -> None:
+def test_each_rule_has_the_page_that_findings_name(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(version, "SITE", HOME)
     index = pages(site)[f"{HOME}rules/"]
     for rule in all_rules().values():
         assert rule.url in pages(site)

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> object:
     # On demand: the command line starts in the time that importing all this would take.
     if name not in __all__:

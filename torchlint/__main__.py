@@ -26,6 +26,8 @@ from torchlint.report.terminal.safe_text import visible
 TROUBLE: Final = 2
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
+RULES_LOADED: Final = "torchlint.ruleapi.registry"
+"""The module that loads the rules of plugins, if a command needs rules."""
 
 
 def main() -> None:
@@ -64,15 +66,11 @@ def run(words: list[str]) -> int:
         return INTERRUPTED
     except click.ClickException as error:
         _explain(error, words)
+        _tell_of_plugins()
         return TROUBLE
     except Exception as error:
         if "--debug" in words:
             raise
-        from torchlint.ruleapi.sources import RuleError
-
-        if isinstance(error, RuleError):
-            _say(f"Error: {error}")
-            return TROUBLE
         _say(
             f"torchlint failed: {type(error).__name__}: {error}. "
             "This is a bug in torchlint; run again with --debug and report what it prints."
@@ -83,12 +81,27 @@ def run(words: list[str]) -> int:
 
 def _invoke(words: list[str]) -> int:
     # Not torchlint.main(): it would answer a closed pipe with 1, which means "findings" here.
+    code = 0
     try:
         with torchlint.make_context("torchlint", list(words)) as context:
-            torchlint.invoke(context)
+            try:
+                torchlint.invoke(context)
+            except click.exceptions.Exit as done:
+                code = done.exit_code
+            if _tell_of_plugins():
+                code = max(code, TROUBLE)
     except click.exceptions.Exit as done:
         return done.exit_code
-    return 0
+    return code
+
+
+def _tell_of_plugins() -> bool:
+    """Whether something is wrong with a plugin; it is then printed, if it has not been."""
+    if RULES_LOADED not in sys.modules:
+        return False
+    from torchlint.cli.printing import print_troubles
+
+    return print_troubles()
 
 
 def _explain(error: click.ClickException, words: list[str]) -> None:

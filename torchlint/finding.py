@@ -5,6 +5,8 @@
 from enum import Enum
 from typing import NamedTuple
 
+from torchlint.version import rule_url
+
 
 class Tier(str, Enum):
     """How certain a rule is of the cost, which decides when a finding is shown."""
@@ -26,6 +28,11 @@ class Applicability(str, Enum):
     """May change results, memory or checkpoints; applied only with `fix --unsafe`."""
     SUGGEST = "suggest"
     """Shown, never applied."""
+
+    @property
+    def words(self) -> str:
+        """`safe fix`, `unsafe fix` or `suggested fix`."""
+        return "suggested fix" if self is Applicability.SUGGEST else f"{self.value} fix"
 
 
 class Position(NamedTuple):
@@ -106,9 +113,14 @@ class Finding(NamedTuple):
         return (self.path, self.start.cell or 0, self.start, self.code, self.message)
 
     @property
-    def url(self) -> str:
-        """The documentation page of its rule."""
-        return rule_url(self.name)
+    def url(self) -> str | None:
+        """The documentation page of its rule, if there is a site."""
+        return rule_url(self.code, self.name)
+
+    @property
+    def help(self) -> str:
+        """The command that prints that page."""
+        return f"torchlint rule {self.code}"
 
 
 class Diagnostic(NamedTuple):
@@ -125,13 +137,3 @@ class Diagnostic(NamedTuple):
     def sort_key(self) -> tuple[str, int, Position, str]:
         place = self.position or Position(0, 0)
         return (self.path, place.cell or 0, place, self.message)
-
-
-def rule_url(name: str) -> str:
-    """The documentation page of a rule."""
-    return f"https://torchlint.readthedocs.io/rules/{name}/"
-
-
-def kind_url(name: str) -> str:
-    """The documentation page of a kind of run-time finding."""
-    return f"https://torchlint.readthedocs.io/runtime/{name}/"

@@ -6,14 +6,13 @@ to disk. Rows and columns count from 1.
 
 # No postponed annotations here: named tuples would compile each one at start-up.
 
-import io
-import tokenize
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from torchlint.engine.check import check
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.engine.tiers import Wanted, choose
+from torchlint.files.reading import SourceError, with_text
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
 from torchlint.workers.pool import Pool
@@ -27,12 +26,14 @@ class CheckResult(NamedTuple):
         diagnostics: what could not be checked, and why; sorted likewise.
         files: how many files were checked.
         hidden_hints: the files with hints that were not asked for, and how many.
+        stepless: rules about code that runs on each step were asked, and no training step was seen.
     """
 
     findings: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
     files: int
     hidden_hints: tuple[tuple[str, int], ...] = ()
+    stepless: bool = False
 
 
 class FixResult(NamedTuple):
@@ -82,8 +83,8 @@ def check_source(
         ConfigError: a rule that does not exist is named, or the configuration cannot be used.
     """
     wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
-    data = source if isinstance(source, bytes) else _encoded(source)[0]
-    return check_plan(plan_text(data, filename, wishes), Wanted(hints=hints, pedantic=pedantic))
+    planned, _ = _planned(source, filename, wishes)
+    return check_plan(planned, Wanted(hints=hints, pedantic=pedantic))
 
 
 def check_paths(
@@ -144,8 +145,7 @@ def fix_source(
     from torchlint.fixes.fixer import fix_targets
 
     wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
-    data, encoding = _encoded(source)
-    planned = plan_text(data, filename, wishes)
+    planned, encoding = _planned(source, filename, wishes)
     wanted = Wanted(hints=hints, pedantic=pedantic)
     report = fix_targets(planned.targets, unsafe=unsafe, wanted=wanted)
     fixed = report.files[0].after.decode(encoding) if report.files else source
@@ -176,19 +176,22 @@ def check_plan(
         findings = tuple(in_cells(each, report.borders) for each in findings)
         diagnostics = tuple(diagnosed_in_cells(each, report.borders) for each in diagnostics)
     wrong = sorted({*planned.diagnostics, *diagnostics}, key=lambda each: each.sort_key)
-    return CheckResult(findings, tuple(wrong), report.files, shown.hidden_hints)
+    hidden = shown.hidden_hints
+    return CheckResult(findings, tuple(wrong), report.files, hidden, report.stepless)
 
 
-def _encoded(text: str) -> tuple[bytes, str]:
-    """The bytes of a file, and the encoding that it names, which the engine reads again."""
-    data = text.encode("utf-8", "replace")
+def _planned(source: str | bytes, filename: str, wishes: Wishes) -> tuple[Plan, str]:
+    """The check of a text, and the encoding of its bytes. A text that the encoding it names cannot
+    hold is a diagnostic.
+
+    Raises:
+        ConfigError: as for `check_source`.
+    """
+    if isinstance(source, bytes):
+        return plan_text(source, filename, wishes), ""
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:
-        return data, "utf-8"
-    if encoding == "utf-8-sig":
-        return data, "utf-8"  # the text brings its byte order mark
-    try:
-        return text.encode(encoding, "replace"), encoding
-    except (ValueError, LookupError):  # the engine says what is wrong with the encoding
-        return data, "utf-8"
+        file = with_text(filename, source)
+    except SourceError as error:
+        planned = plan_text(b"", filename, wishes)
+        return Plan((), (*planned.diagnostics, error.diagnostic)), ""
+    return plan_text(file.data, filename, wishes), file.encoding

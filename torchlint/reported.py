@@ -23,6 +23,7 @@ class HotPlace(NamedTuple):
         parameters: the function's parameters that the value read there comes from.
         tensor: the value is a tensor whatever is passed for these parameters.
         rare: it is in a loop that its function runs only occasionally.
+        demands: what the function must be passed for the place to run, by parameter.
     """
 
     function: str
@@ -30,6 +31,7 @@ class HotPlace(NamedTuple):
     parameters: tuple[str, ...] = ()
     tensor: bool = True
     rare: bool = False
+    demands: tuple[tuple[str, str], ...] = ()
 
 
 class Waiting(NamedTuple):

@@ -12,6 +12,7 @@ from torchlint.config.keys import KEYS
 from torchlint.config.settings import Settings
 from torchlint.profile.catalogue import all_kinds
 from torchlint.report.measured import page_of
+from torchlint.report.rules import fixes
 from torchlint.ruleapi.registry import all_rules
 
 if TYPE_CHECKING:
@@ -92,10 +93,10 @@ def _rule_index() -> str:
     ]
     for heading, rules in _families().items():
         rows = [
-            f"| {rule.code} | [{rule.name}]({rule.name}.md) | {rule.summary} | {_fix(rule)} |\n"
+            f"| {rule.code} | [{rule.name}]({rule.name}.md) | {rule.summary} | {fixes(rule)} |\n"
             for rule in rules
         ]
-        head = "| code | name | what it reports | best fix |\n|---|---|---|---|\n"
+        head = "| code | name | what it reports | fix |\n|---|---|---|---|\n"
         parts.append(f"## {heading}\n\n{head}{''.join(rows)}")
     return "\n".join(parts)
 
@@ -105,8 +106,8 @@ def _rule_page(rule: Rule) -> str:
     title, _, text = page_of(rule).strip().partition("\n")
     shown = {"default": "always", "hint": "with `--hints`"}.get(rule.tier.value, rule.tier.value)
     facts = (
-        "| code | shown | best fix | added in |\n|---|---|---|---|\n"
-        f"| **{rule.code}** | {shown} | {_fix(rule)} | {rule.added} |\n"
+        "| code | shown | fix | added in |\n|---|---|---|---|\n"
+        f"| **{rule.code}** | {shown} | {fixes(rule)} | {rule.added} |\n"
     )
     more = []
     if rule.may_change:
@@ -115,10 +116,6 @@ def _rule_page(rule: Rule) -> str:
         more.append("The saving shows only on a GPU.")
     source = f"## Source\n\n[`{file}`](../../{file})\n"
     return "\n\n".join([f"# {rule.name}", title, facts, *more, text.strip(), source])
-
-
-def _fix(rule: Rule) -> str:
-    return "none" if rule.fix is None else rule.fix.value
 
 
 # findings of profile -------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def _change(match: Match) -> Change | str:
 rule = Rule(
     code="TL903",
     summary="torch ignores, deprecates or has removed this",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(
         calls(
             "torch.autograd.Variable",

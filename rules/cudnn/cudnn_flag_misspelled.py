@@ -137,7 +137,8 @@ def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
     if not isinstance(other.operator, cst.Equal) or flags.isdisjoint(module.resolve(compared.left)):
         return ()
     flag = module.source(compared.left)
-    edit = edits.replace(module, compared, f"{flag} = {module.source(other.comparator)}")
+    text = f"{edits.operand(module, compared.left)} = {edits.value(module, other.comparator)}"
+    edit = edits.replace_statement(module, statement, text)
     message = f"This compares `{flag}` and sets nothing; assign with `=`."
     fix = Fix(Applicability.UNSAFE, f"Set `{flag}`", (edit,))
     return rule.report(module, statement, message, fix=fix)

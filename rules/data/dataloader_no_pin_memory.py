@@ -58,7 +58,6 @@ from torchlint.rule import (
     Argument,
     Context,
     Match,
-    Module,
     Rule,
     Tier,
     calls,
@@ -92,11 +91,7 @@ def _is_chosen(match: Match) -> bool:
     if match.argument is None:
         return False
     row = match.module.span(match.argument)[1].row
-    return "#" in match.module.once(_lines)[row - 1]
-
-
-def _lines(module: Module) -> list[str]:
-    return module.text.splitlines()
+    return "#" in match.module.lines[row - 1]
 
 
 def _message(match: Match) -> str:

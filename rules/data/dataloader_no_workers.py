@@ -2,8 +2,9 @@
 
 ## What it does
 Reports a `DataLoader` whose `num_workers` is missing or 0, if the code shows that each sample
-takes work: it reads a file, decodes an image, or applies a transform or a tokenizer. If nothing is
-known about the dataset, it is a hint, and so is a loader for one evaluation in a run.
+takes work: it reads a file or items of an open HDF5 file, decodes an image, or applies a transform
+or a tokenizer. If nothing shows what a sample costs, it is a hint, and so is a loader for one
+evaluation in a run.
 
 The same for the arguments of a trainer of Transformers or TRL, such as `TrainingArguments` and
 `SFTConfig`, whose `dataloader_num_workers` is 0 unless it is given: if the file has a dataset or a
@@ -116,7 +117,8 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
     if dataset.cost in _NOT_REPORTED or (dataset.cost is Cost.TABLE and loader.collate is None):
         return
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
-    held = _held_at_the_call(loader, module) or dataset.held or (_UNSURE if unsure else "")
+    repeats = _UNSURE if unsure and not dataset.indexed else ""
+    held = _held_at_the_call(loader, module) or dataset.held or repeats
     works = dataset.cost is Cost.WORK
     reads = reads_of(call, module)
     doubtful = unsure or dataset.cost is Cost.TABLE or reads is Reads.EVALUATION_ONCE
@@ -165,10 +167,6 @@ def _message(reason: str, reads: Reads) -> str:
         f"`DataLoader` builds every batch in the process that evaluates{because}; set "
         "`num_workers` so that loading overlaps with the evaluation."
     )
-
-
-def _as_hint(finding: Finding) -> Finding:
-    return without_fix(finding, finding.withheld or _UNSURE)._replace(tier=Tier.HINT)
 
 
 def _held_at_the_call(loader: Loader, module: Module) -> str:
@@ -252,13 +250,15 @@ def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | N
         return finding
     fact = _fact_about("dataset", needs.dataset, finding.path, project)
     if fact is None:
-        return finding if needs.works else _as_hint(finding)
+        if needs.works:
+            return finding
+        return without_fix(finding, finding.withheld or _UNSURE)._replace(tier=Tier.HINT)
     _, cost, reason, held = fact
     if Cost(cost) in _NOT_REPORTED:
         return None
     if Cost(cost) is not Cost.WORK and not needs.works:
-        return _as_hint(finding)
-    if reason:
+        finding = finding._replace(tier=Tier.HINT)
+    elif reason:
         finding = finding._replace(message=_message(reason, Reads(needs.reads)))
     return without_fix(finding, held) if held and not finding.withheld else finding
 

@@ -116,7 +116,8 @@ def _split(match: Match) -> Change | str:
         return "`split` has no such options, or the file does not import torch"
     assert size is not None
     make = f"{torch}.{'randperm' if shuffles else 'arange'}"
-    text = f"{make}({module.source(made.args[0])}).split({module.source(size)})"
+    count, number = edits.value(module, made.args[0].value), edits.value(module, size)
+    text = f"{make}({count}).split({number})"
     return f"Split `{make}`", edits.replace(module, call, text)
 
 

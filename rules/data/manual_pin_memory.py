@@ -112,7 +112,7 @@ def _without(match: Match) -> Change:
     left = module.source(match.receiver)
     if isinstance(assign, cst.Assign) and module.source(assign.targets[0].target) == left:
         return "Remove the line", edits.delete_statement(module, assign)
-    return "Remove `pin_memory()`", edits.replace(module, match.node, left)
+    return "Remove `pin_memory()`", edits.keep_receiver(module, match.call)
 
 
 rule = Rule(

@@ -82,7 +82,7 @@ from torchlint.analysis.arrays.tensor_constructors import (
     tensor_constructor,
 )
 from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
-from torchlint.rule import Applicability, Context, Edit, Fix, Module, Reported, Rule, Tier, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, edits
 
 _NARROW = ("uint8", "int8", "bool", "int16", "float16")
 """Types that are smaller than what they are converted to."""
@@ -91,10 +91,10 @@ _NOT_NUMBERS = ("object", "str")
 rule = Rule(
     code="TL105",
     summary="a tensor copies the NumPy array that it could share memory with",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     triggers=(
         r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
-        r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
+        r"numpy|\bnp\.|cv2|gym|scipy|librosa|imageio|soundfile",
     ),
     else_hint=(Context.PER_BATCH,),
 )
@@ -220,11 +220,9 @@ def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) ->
         converted: cst.Call = call
         if array.dtype in _NARROW and moved_at_once(call, module) is not Copy.WASTED:
             converted = method_behind(call, module) or call  # fewer bytes cross the bus
-        _, end = module.offsets(converted)
-        here = module.position(end)
         changes = (
             edits.replace(module, call.func, f"{torch}.from_numpy"),
-            Edit(here, here, f".{made.method}()"),
+            edits.call_method(module, converted, f"{made.method}()"),
         )
         safety = Applicability.SAFE if _same_values(made, array, module) else Applicability.UNSAFE
         return Fix(safety, "Make the conversion explicit", changes)

@@ -62,7 +62,7 @@ _CALL = re.compile(
     rb"ensor\((?:(?<=\btensor\()|(?<=\bas_tensor\()|(?<=Tensor\()(?<!ToTensor\()(?<!is_Tensor\())\s*"
 )
 _NUMBERS = re.compile(rb"[^\n]{0,400}?\.tolist\(\)|[^\]]{0,400}?\.item\(\)")
-_ARRAYS_AROUND = re.compile(rb"numpy|cv2|gym")
+_ARRAYS_AROUND = re.compile(rb"numpy|\bnp\.|cv2|gym")
 _LIST = re.compile(
     rb"[\[(]\s*(?![-.\d'\"\])])|\w[^,()]{0,400}?(?:\([^()]{0,400}\)\s{0,40})?\sfor\b"
 )
@@ -73,10 +73,10 @@ _WORD_BEFORE = re.compile(rb"\b(\w{1,80})\s*\Z")
 rule = Rule(
     code="TL106",
     summary="a tensor is built number by number from arrays or tensors",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
     triggers=(
         r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
-        r"numpy|cv2|gym|\.tolist\(\)|\.item\(\)",
+        r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
     ),
 )
 
@@ -114,7 +114,7 @@ def is_built_number_by_number(call: cst.Call, module: Module) -> Iterator[Findin
         yield _items(made, items, module)
     elif (tolist := _tolist_of(node)) is not None:
         if module.value(tolist.value).only(ARRAYS):
-            yield _tolist(made, tolist, module)
+            yield _tolist(made, module)
     elif elements_of(node, module).only(ARRAYS):
         yield _arrays(made, module)
 
@@ -131,11 +131,7 @@ def _arrays(made: Constructor, module: Module) -> Finding:
     if numpy is None:
         withheld = "NumPy is not imported in this file"
         return rule.finding(module, made.call, message, withheld=withheld)
-    start, end = module.offsets(made.data.value)
-    changes = [
-        Edit(module.position(start), module.position(start), f"{numpy}.stack("),
-        Edit(module.position(end), module.position(end), ")"),
-    ]
+    changes = list(edits.wrap(module, made.data.value, f"{numpy}.stack"))
     renamed = _renamed(made, module)
     if renamed is not None:
         changes.insert(0, renamed)
@@ -176,7 +172,7 @@ def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
     return node.func if node.func.attr.value == "tolist" else None
 
 
-def _tolist(made: Constructor, tolist: cst.Attribute, module: Module) -> Finding:
+def _tolist(made: Constructor, module: Module) -> Finding:
     message = (
         "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass "
         "the array."
@@ -184,14 +180,13 @@ def _tolist(made: Constructor, tolist: cst.Attribute, module: Module) -> Finding
     if made.typed and made.place is not Place.HOST:
         withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
         return rule.finding(module, made.call, message, withheld=withheld)
-    return rule.finding(module, made.call, message, fix=_without_list(made, tolist, module))
+    return rule.finding(module, made.call, message, fix=_without_list(made, module))
 
 
-def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> Fix:
+def _without_list(made: Constructor, module: Module) -> Fix:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
-    _, start = module.offsets(tolist.value)
-    _, end = module.offsets(made.data.value)
-    changes = [Edit(module.position(start), module.position(end), "")]
+    assert isinstance(made.data.value, cst.Call)
+    changes = [edits.keep_receiver(module, made.data.value)]
     typed = argument(made.call, "dtype")
     kept = bool(made.typed) or (typed is not None and literal(typed) is not None)
     renamed = _renamed(made, module)

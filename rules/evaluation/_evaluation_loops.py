@@ -20,6 +20,7 @@ _NEEDS_GRADIENTS = re.compile(
     r"(?i:backward|\bgrad\b|requires_grad|enable_grad|jacobian|hessian|\b[jv][jv]p\b|attack|"
     r"adversar|perturb|saliency|grad_?cam|attribution|captum)"
 )
+_EVALUATOR = re.compile(r"(?:Evaluator|Validator)$")
 _TESTING = frozenset({"pytest", "unittest"})
 _KEEPS = frozenset({"append", "extend", "insert", "add", "put"})
 _WITH_GRAPH = Kind.DEVICE | Kind.TENSOR | Kind.LIKELY
@@ -30,7 +31,7 @@ class Evaluation(NamedTuple):
 
     Args:
         call: the first call of the model.
-        named: the function is named for an evaluation.
+        named: the function, or the class around it, is named for an evaluation.
         switched: `.eval()` of the same model comes before.
         over_loader: the loop goes over batches of a loader.
         leaves: a tensor of the loop may be used after it, or by the caller.
@@ -58,12 +59,20 @@ def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
     if may_be_off(call, module) or _needs_gradients(loop, module):
         return None
     function = module.function(loop)
-    named = function is not None and sounds_like_evaluation(function.name.value)
+    named = function is not None and (
+        sounds_like_evaluation(function.name.value) or is_of_evaluator(function, module)
+    )
     switched = _is_switched(call, loop, module)
     if not switched and (not named or _is_run_by_base(call, module)):
         return None
     over_loader = _is_over_loader(loop, module)
     return Evaluation(call, named, switched, over_loader, _leaves(loop, module))
+
+
+def is_of_evaluator(function: cst.FunctionDef, module: Module) -> bool:
+    """Whether a function is a method of a class such as `Evaluator`."""
+    class_ = module.class_(function)
+    return class_ is not None and _EVALUATOR.search(class_.name.value) is not None
 
 
 def _is_test(module: Module) -> bool:
@@ -78,7 +87,9 @@ def _evaluated(module: Module) -> dict[Loop, cst.Call]:
     found: dict[Loop, cst.Call] = {}
     for call in module.nodes(cst.Call):
         loops = _loops_of(call, module) if _learns(call, module) else []
-        if loops and module.in_evaluation(call):
+        function = module.function(call)
+        evaluates = function is not None and is_of_evaluator(function, module)
+        if loops and (evaluates or module.in_evaluation(call)):
             over = (loop for loop in loops if _is_over_loader(loop, module))
             loop = next(over, loops[-1])
             if _is_first(loop, found, module):

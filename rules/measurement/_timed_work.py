@@ -114,7 +114,7 @@ def _is_work(call: cst.Call, module: Module) -> bool:
 
 def _may_wait(call: cst.Call, module: Module, depth: int) -> bool:
     """Whether a call waits for the GPU, or may: also by what a function of the file calls, and
-    because it is of an unknown function that gets a tensor."""
+    because it is of an unknown function that gets a tensor or a model."""
     if _WAITS.search(_last_name(call)):
         return True
     sync = sync_of(call, module)
@@ -130,7 +130,8 @@ def _may_wait(call: cst.Call, module: Module, depth: int) -> bool:
 
 
 def _is_unknown(call: cst.Call, module: Module) -> bool:
-    """Whether a call is of a function that nobody knows and that gets a tensor of the device."""
+    """Whether a call is of a function that nobody knows and that gets a tensor of the device, or a
+    model, whose gradients it may look at."""
     if is_module(call.func, module) or sounds_like_class(dotted_text(call.func)):
         return False
     if method_name(call) in ("append", "extend"):
@@ -140,4 +141,4 @@ def _is_unknown(call: cst.Call, module: Module) -> bool:
     func = call.func
     if isinstance(func, cst.Attribute) and module.value(func.value).has(_ON_DEVICE):
         return False
-    return any(module.value(arg.value).has(_ON_DEVICE) for arg in call.args)
+    return any(module.value(arg.value).has(_ON_DEVICE | Kind.MODULE) for arg in call.args)

@@ -65,7 +65,7 @@ def _change(match: Match) -> Fix | str:
         return "`is_causal` is passed already"
     if mask.keyword is None and mask is not call.args[-1]:
         return "other arguments follow the mask by their position"
-    changes = [edits.replace(module, mask, "is_causal=True")]
+    changes = [edits.replace_argument(module, mask, "is_causal=True")]
     if isinstance(mask.value, cst.Name):
         [made] = [each.node for each in module.flow.reaching(mask.value)]
         read_once = len(module.reads(made, mask.value.value)) == 1

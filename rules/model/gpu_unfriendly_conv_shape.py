@@ -54,6 +54,8 @@ your own version.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+import libcst as cst
+
 from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, calls
 
 from ._precision import MIXED_PRECISION
@@ -70,13 +72,14 @@ class Needs(NamedTuple):
     """Nothing of the file: what the program computes in decides."""
 
 
-def _mixes_many(match: Match) -> bool:
-    inputs, outputs = widths(match.call, match.module)
-    return inputs * outputs >= _MANY
-
-
 def _is_large(match: Match) -> bool:
-    return dense_kernel(match.call, match.module) >= _LARGE
+    return _has_large_kernel(match.call, match.module)
+
+
+def _has_large_kernel(call: cst.Call, module: Module) -> bool:
+    """Whether a layer mixes many channels, each by a large kernel."""
+    inputs, outputs = widths(call, module)
+    return inputs * outputs >= _MANY and dense_kernel(call, module) >= _LARGE
 
 
 def _message(match: Match) -> str:
@@ -90,7 +93,7 @@ rule = Rule(
     code="TL307",
     summary="a layer of a shape that a GPU computes slowly",
     tier=Tier.PEDANTIC,
-    finds=(calls("torch.nn.Conv2d", where=(_mixes_many, _is_large)),),
+    finds=(calls("torch.nn.Conv2d", where=(_is_large,)),),
     message=_message,
     change="another shape is another network",
     triggers=(_WRITTEN_OUT,),
@@ -104,6 +107,8 @@ def misaligned(module: Module) -> Iterable[Reported]:
     layers = [call for name in LAYERS for call in module.calls_by_name.get(name, ())]
     hidden = {widths(call, module)[1] for call in layers}
     for call in layers:
+        if module.calls(call, "torch.nn.Conv2d") and _has_large_kernel(call, module):
+            continue  # reported already, for what costs more
         inputs, outputs = widths(call, module)
         if inputs % _BLOCK and inputs in hidden and min(inputs, outputs) >= _SMALLEST:
             message = (

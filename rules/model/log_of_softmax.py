@@ -83,8 +83,6 @@ def _change(match: Match) -> Change | str:
         return "the softmax has a name of its own here"
     start, end = module.offsets(softmax)
     at = module.offsets(func.attr)[0]
-    if "#" in module.text[module.offsets(match.call)[0] : start]:
-        return "a comment stands in between"
     name = "log_softmax" if func.attr.value == "softmax" else "LogSoftmax"
     text = module.text[start:at] + name + module.text[at + len(func.attr.value) : end]
     return f"Call `{name}`", edits.replace(module, match.call, text)

@@ -90,14 +90,16 @@ def _is_frozen_elsewhere(match: Match) -> bool:
 
 
 def _freeze(match: Match) -> Change:
-    text = f"{match.module.source(_owner(match))}.requires_grad_(False)"
-    return "Call `requires_grad_(False)`", edits.replace(match.module, match.node, text)
+    assert isinstance(match.node, cst.Assign)
+    text = f"{edits.operand(match.module, _owner(match))}.requires_grad_(False)"
+    edit = edits.replace_statement(match.module, match.node, text)
+    return "Call `requires_grad_(False)`", edit
 
 
 _NO_PARAMETER = (
     r"(?<!\bp)(?<!\bparam)(?<!\bparams)(?<!\bparameter)(?<!\bweight)(?<!\bbias)"
-    r"\.requires_grad[ \t]*=[ \t]*(?!True\b)"
-    + "".join(f"|\\.{name}[ \\t]*=" for name in _MISSPELLED)
+    r"\.requires_grad[ \t)]*=[ \t]*(?!True\b)"
+    + "".join(f"|\\.{name}[ \\t)]*=" for name in _MISSPELLED)
 )
 
 rule = Rule(

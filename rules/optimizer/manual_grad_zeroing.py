@@ -116,8 +116,6 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
         return "this is the body of a `zero_grad`; set `p.grad = None` there"
     if not is_torchs(owner, module):
         return f"nothing shows that `{dotted_text(owner)}` has torch's own `zero_grad`"
-    if "#" in module.source(loop):
-        return "the loop holds comments that would be lost"
     if gradients.reads(module, besides=loop):
         return "this file reads gradients without checking for None"
     if module.torch < _CAN_FREE:
@@ -128,4 +126,5 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
 def _one_call(loop: cst.For, owner: cst.BaseExpression, module: Module) -> Fix:
     argument = "" if module.torch >= _FREES_BY_DEFAULT else "set_to_none=True"
     call = f"{dotted_text(owner)}.zero_grad({argument})"
-    return Fix(Applicability.UNSAFE, f"Call `{call}`", (edits.replace(module, loop, call),))
+    edit = edits.replace_statement(module, loop, call)
+    return Fix(Applicability.UNSAFE, f"Call `{call}`", (edit,))

@@ -100,7 +100,7 @@ def _free(match: Match) -> Change | str:
     text = "set_to_none=True"
     if argument is None:
         return f"Pass `{text}`", edits.add_argument(match.module, match.call, text)
-    return f"Pass `{text}`", edits.replace(match.module, argument, text)
+    return f"Pass `{text}`", edits.replace_argument(match.module, argument, text)
 
 
 rule = Rule(

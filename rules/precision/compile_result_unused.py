@@ -83,8 +83,11 @@ def _assign(match: Match) -> Change | str:
     elif not text.startswith("self."):
         return "what is compiled has no name of its own"
     statement = module.small_statement(match.node)
-    assert statement is not None
-    edit = edits.replace(module, statement, f"{text} = {module.source(match.node)}")
+    assert isinstance(statement, cst.Expr | cst.Assign)
+    if isinstance(statement, cst.Assign):
+        edit = edits.replace(module, statement.targets[0].target, text)
+    else:
+        edit = edits.put_before(module, statement, f"{text} = ")
     return f"Give the result to `{text}`", edit
 
 

@@ -58,7 +58,7 @@ import libcst as cst
 from torchlint.analysis.compiled import compiled_functions
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.kinds import TENSORS
-from torchlint.rule import Applicability, Change, Match, Module, Rule, Tier, calls, edits
+from torchlint.rule import Applicability, Change, Fix, Match, Module, Rule, Tier, calls, edits
 
 _OPTIMIZERS = tuple(
     f"torch.optim.{name}"
@@ -137,8 +137,8 @@ def _pass_tensor(match: Match) -> Change | str:
     torch = module.names.imported_as("torch", call)
     if rate is None or torch is None:
         return "the rate is not written here"
-    text = f"{torch}.tensor({module.source(rate)})"
-    return f"Pass `{text}`", edits.replace(module, rate, text)
+    changes = edits.wrap(module, rate, f"{torch}.tensor")
+    return Fix(Applicability.UNSAFE, f"Pass `{torch}.tensor({module.source(rate)})`", changes)
 
 
 rule = Rule(

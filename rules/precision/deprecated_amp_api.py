@@ -93,7 +93,7 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.SAFE,
     since=(2, 4),
-    triggers=(r"\bamp\b", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
+    triggers=(r"\bamp\b|import \*", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
     clues={
         "AMP": _ANY_NAME,
         "asks for its class": r"\bisinstance\([^\n]{0,200}(?<!torch\.amp\.)\bGradScaler\b",

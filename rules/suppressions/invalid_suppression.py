@@ -71,8 +71,9 @@ _FAULTS: Final = {
 @rule.on_suppressions
 def has_an_error(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
-        for message in _faults(comment, suppressions):
-            yield rule.comment_finding(suppressions, comment, message)
+        faults = list(_faults(comment, suppressions))
+        if faults:
+            yield rule.comment_finding(suppressions, comment, " ".join(faults))
 
 
 def _faults(comment: Comment, suppressions: Suppressions) -> Iterator[str]:

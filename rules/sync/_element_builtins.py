@@ -9,7 +9,6 @@ from ._samples import is_one_tensor
 
 BUILTINS = ("sum", "max", "min", "any", "all", "sorted", "set")
 _TRUTHS = ("any", "all")
-_IN_ONE = (cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)
 
 
 def takes_a_tensor(match: Match) -> bool:
@@ -33,8 +32,7 @@ def by_torch(match: Match) -> Fix | str:
     name, value = _name(match), match.call.args[0].value
     if name in ("sorted", "set"):
         return f"what uses the {'list' if name == 'sorted' else 'set'} may not take a tensor"
-    text = match.module.source(value)
-    text = f"({text}).{name}()" if isinstance(value, _IN_ONE) else f"{text}.{name}()"
+    text = f"{edits.operand(match.module, value)}.{name}()"
     text = f"bool({text})" if name in _TRUTHS else text
     counts = name == "sum" and isinstance(value, cst.Comparison) and _becomes_a_number(match)
     applies = Applicability.SAFE if counts or name in _TRUTHS else Applicability.UNSAFE

@@ -109,6 +109,6 @@ rule = Rule(
     message=_message,
     change=pass_argument("non_blocking", "True"),
     contexts=(Context.HOT, Context.ACCELERATOR),
-    program_has={"a pinned loader": r"pin_memory['\"]?\s*[=:]\s*True"},
+    program_has={"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*True"},
     needs_gpu=True,
 )

@@ -55,7 +55,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.batch_parts import is_part_of_batch
 from torchlint.analysis.training.transfers import transfer_of
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Context, Edit, Fix, Match, Module, Rule, Tier, method
+from torchlint.rule import Applicability, Context, Fix, Match, Module, Rule, Tier, edits, method
 
 _TYPES = {
     "torch.LongTensor": "long", "torch.long": "long", "torch.int64": "long",
@@ -113,12 +113,14 @@ def _message(match: Match) -> str:
 def _convert_on_device(match: Match) -> Fix | str:
     """Swap the two calls."""
     module, cast = match.module, match.receiver
-    tensor, kind = _cast(cast, module)
+    _, kind = _cast(cast, module)
     if not kind:
         return "the numbers are computed with in between"
-    start, end = (module.position(module.offsets(each)[1]) for each in (tensor, cast))
-    behind = module.position(module.offsets(match.call)[1])
-    changes = (Edit(start, end, ""), Edit(behind, behind, f".{kind}()"))
+    assert isinstance(cast, cst.Call)
+    changes = (
+        edits.keep_receiver(module, cast),
+        edits.call_method(module, match.call, f"{kind}()"),
+    )
     return Fix(Applicability.UNSAFE, "Convert it on the device", changes)
 
 

@@ -35,8 +35,10 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-At the top level of a file, where it happens once; on a later line, in files that take no training
-step and are called on none; in datasets, collate functions and tests; with
+At the top level of a file, where it happens once; in files that take no training step, define no
+module and are called on no step, unless they move the tensor to where another one lies
+(`.to(x.device)`); where the copy stands on a later line, in all files that take no training step
+and are called on none; in datasets, collate functions and tests; with `out=`, and with
 `generator=`, which people pass to get the same numbers on every device; where
 `torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
 `x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
@@ -177,7 +179,7 @@ _NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot 
 rule = Rule(
     code="TL205",
     summary="a tensor is created in host memory and then copied to the device",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(
         calls(*SIZED, where=(_moves,), hint_if=(_may_run_once,), else_hint=(Context.HOT,)),
         calls(*LIKE, where=(_is_like_host_tensor, _is_moved), else_hint=(Context.HOT,)),

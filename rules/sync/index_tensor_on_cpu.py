@@ -61,7 +61,7 @@ import libcst as cst
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.syncs import Operand
-from torchlint.analysis.values.kinds import ARRAYS, Kind
+from torchlint.analysis.values.kinds import ARRAYS, Kind, placing
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, edits
 
 _CREATE = ("torch.arange", "numpy.arange", "torch.randperm", "torch.randint")
@@ -69,7 +69,7 @@ _CREATE = ("torch.arange", "numpy.arange", "torch.randperm", "torch.randint")
 rule = Rule(
     code="TL217",
     summary="a tensor on the device is indexed by one in host memory on every training step",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(r"rand|arange|permutation|choice|[Ll]oader|from_numpy|np\\.",),
     program_lacks={"a default device": r"set_default_device\(|set_default_tensor_type\("},
@@ -88,7 +88,11 @@ def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[
         picked = module.value(item.value)
         if picked.only(Kind.DEVICE | Kind.PARAMETER):
             sure = picked.only(Kind.DEVICE)
-            operand = Operand(sure, tensor=False, parameters=tuple(sorted(picked.parameters)))
+            operand = Operand(
+                sure,
+                tensor=False,
+                parameters=tuple(sorted(picked.parameters - placing(picked.parameters))),
+            )
             change = _create_on_device(index, item, module)
             fix = change if isinstance(change, Fix) else None
             reason = change if isinstance(change, str) else None

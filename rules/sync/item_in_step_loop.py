@@ -93,7 +93,7 @@ from ._kept import fix_of
 rule = Rule(
     code="TL201",
     summary="a number is read from the device on every training step",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     contexts=(Context.HOT, Context.ACCELERATOR),
     triggers=(
         r"\.item\(\)|\bfloat\(|\bint\(|add_scalars?\(|\.print\(|wandb\.log|log_metric|set_postfix",

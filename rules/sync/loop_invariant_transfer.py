@@ -128,17 +128,14 @@ def _before_the_loop(match: Match) -> Fix | str:
     module, loop = match.module, match.module.step_loop(match.call)
     if not _is_module(match):
         return "other lines may need it in host memory"
-    line, statement = module.statement(match.call), module.small_statement(match.call)
-    assert line is not None
+    statement = module.small_statement(match.call)
     assert statement is not None
     if loop is None or getattr(statement, "value", None) is not match.call:
         return "move it where the module is made"
-    start, end = module.offsets(line)
-    text = module.text[start : edits.next_line(module, end)].rstrip()
-    added = edits.insert_before(module, loop.node, text)
-    if added is None or module.parent(line) is not loop.node.body:
-        return "the line does not stand on its own in the loop"
-    changes = (added, edits.delete_statement(module, statement))
+    line = module.parent(statement)
+    if loop.node.body not in (line, line and module.parent(line)):
+        return "the line stands in a block inside the loop"
+    changes = edits.move_before(module, statement, loop.node)
     return Fix(Applicability.UNSAFE, "Move it before the loop", changes)
 
 

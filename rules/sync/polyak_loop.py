@@ -83,6 +83,6 @@ def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Re
     text = in_one_call(loop, module)
     if text is None:
         return rule.report(module, loop, message, withheld=_MORE)
-    changes = (edits.replace(module, loop, text), *edits.add_import(module, "torch"))
+    changes = (edits.replace_statement(module, loop, text), *edits.add_import(module, "torch"))
     fix = Fix(Applicability.UNSAFE, "Average all parameters in one call", changes)
     return rule.report(module, loop, message, fix=fix)

@@ -72,7 +72,7 @@ from ._samples import adds_to, goes_over_samples, waits_for
 rule = Rule(
     code="TL210",
     summary="Python goes over a tensor element by element on every training step",
-    fix=Applicability.SAFE,
+    fix=(Applicability.SAFE, Applicability.UNSAFE),
     finds=(calls(*(f"builtins.{each}" for each in BUILTINS), where=(takes_a_tensor,)),),
     message=message,
     change=by_torch,

@@ -131,11 +131,14 @@ def _fill(match: Match) -> Fix | str:
         return "`torch` itself may not be imported here"
     if argument(call, "device") is None:
         return "let `torch.full` fill it with `device=`, and remove the copy"
-    text = f"{shape}, {module.source(first)}"
+    given = [str(shape), edits.value(module, first)]
     if isinstance(numbers[0], int) and argument(call, "dtype") is None:
         kind = "bool" if isinstance(numbers[0], bool) else "int64"
-        text += f", dtype={module.source(call.func.value)}.{kind}"
-    changes = (edits.replace(module, call.func.attr, "full"), edits.replace(module, data, text))
+        given.append(f"dtype={edits.operand(module, call.func.value)}.{kind}")
+    changes = (
+        edits.replace(module, call.func.attr, "full"),
+        edits.replace_argument(module, call.args[0], *given),
+    )
     return Fix(Applicability.SAFE, "Let the device fill it", changes)
 
 

@@ -103,7 +103,7 @@ rule = Rule(
     "`non_blocking=True`, or synchronize before the read.",
     change=remove,
     contexts=(Context.ACCELERATOR,),
-    triggers=(r"\.to\([^()]{0,100}(?:cpu|host)|device\([\"']cpu|\bpin_memory\b",),
+    triggers=(r"\.to\(\({0,9}[^()]{0,100}(?:cpu|host)|device\([\"']cpu|\bpin_memory\b",),
     needs_gpu=True,
     may_change="numbers that were read too early become those that were computed",
 )

@@ -239,3 +239,34 @@ def test_a_large_old_file_is_not_read(here: Path) -> None:
     name = repository.tree(repository.commit("base"))[b"train.py"].object
     assert repository.blobs({name}, largest=400) == {name: b"one\ntwo\n" * 50}
     assert repository.blobs({name}, largest=399) == {}
+
+
+def bomb(folder: Path, levels: int) -> None:
+    """A commit of few objects that names 10 ** levels files."""
+    tree = git(folder, "rev-parse", "HEAD:train.py").strip()
+    for level in range(levels):
+        kind = "040000 tree" if level else "100644 blob"
+        names = "".join(f"{kind} {tree}\tpart{number}.py\n" for number in range(10))
+        made = subprocess.run(
+            ["git", "mktree"], cwd=folder, input=names, check=True, capture_output=True, text=True
+        )
+        tree = made.stdout.strip()
+    commit = git(folder, "commit-tree", tree, "-m", "many").strip()
+    git(folder, "update-ref", "refs/heads/bomb", commit)
+
+
+def test_what_git_may_list_is_bounded(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb(here, 4)
+    repository = Repository(".")
+    commit = repository.commit("bomb")
+    assert len(repository.tree(commit)) == 10_000
+    monkeypatch.setattr(changes_git, "_MOST_LISTED", 100_000)
+    monkeypatch.setattr(changes_git, "_CHUNK", 10_000)
+    with pytest.raises(GitError, match=r"Git lists more than .* see what the commits hold\."):
+        repository.tree(commit)
+
+
+def test_what_git_says_is_wrong_is_cut(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes_git, "_MOST_SAID", 20)
+    _, _, said = Repository(".")._run("rev-parse", "--verify", "nothing")
+    assert said == "fatal: Needed a sing"

@@ -95,9 +95,26 @@ def test_json_is_all_of_standard_output(
     outcome = torchlint("check", "--output-format", "json", "nope.py", "train.py")
     (entry,) = json.loads(outcome.out)
     assert entry["code"] == "TL201"
-    assert entry["url"].endswith("/item-in-step-loop/")
+    assert entry["help"] == "torchlint rule TL201"
     assert outcome.err.startswith("nope.py: error: ")
     assert len(json.loads(torchlint("check", "--hints", "--output-format", "json").out)) == 2
+
+
+def test_quiet_is_findings_and_errors_alone(
+    torchlint: Run, linter: Any, make_finding: MakeFinding, rules: None
+) -> None:
+    linter.findings = [make_finding(), make_finding(row=4, tier=Tier.HINT)]
+    outcome = torchlint("check", "-q", "--output-format", "grouped", "nope.py", "train.py")
+    assert outcome.text.splitlines() == [
+        "train.py:",
+        "  3:5  TL201  " + linter.findings[0].message,
+        "",
+    ]
+    assert outcome.err.splitlines() == [
+        "nope.py: error: There is no such file or folder; check the name."
+    ]
+    linter.findings = []
+    assert torchlint("check", "--quiet", "train.py").text == ""
 
 
 def test_json_of_nothing_is_an_empty_list(torchlint: Run, linter: Any) -> None:
@@ -249,7 +266,7 @@ def test_a_folder_without_torch_is_checked_for_real(torchlint: Run, here: Path) 
     (here / "gone.py").symlink_to("nowhere")
     outcome = torchlint("check", ".", "gone.py")
     assert outcome.code == 2
-    assert outcome.text == "1 error, and no problems besides; 2 files checked.\n"
+    assert outcome.text == "1 error; no problems found; 2 files checked.\n"
     assert outcome.err.startswith("gone.py: error: ")
 
 
@@ -287,3 +304,16 @@ def test_fixes_are_shown_in_text_only(
         outcome = torchlint("check", "--show-fixes", *words)
         assert outcome.code == 2
         assert "--show-fixes is for text" in outcome.err
+
+
+def test_a_check_that_saw_no_step_or_left_a_file_out_says_so(torchlint: Run, here: Path) -> None:
+    (here / "train.py").write_text("import torch\nimport sac\n")
+    (here / "sac.py").write_text("import torch\n")
+    assert torchlint("check", "train.py").text.splitlines() == [
+        "No problems found; 1 file checked.",
+        "No training step was seen here, so rules about steps had nothing to look at; "
+        "`torchlint hot` shows what was seen.",
+        "`sac.py`, which train.py imports, was not checked; `torchlint check .` checks it too.",
+    ]
+    assert torchlint("check", "-q", "train.py").text == ""
+    assert "sac.py" not in torchlint("check", ".").text

@@ -140,7 +140,7 @@ WRONG = {
     "line 0": (("why", "log.py:0"), "`log.py:0` is not a place"),
     "beyond the end": (("why", "log.py:99"), "There is no line 99; the file has 2."),
     "no rule": (("why", "log.py:2", "TL999"), "There is no rule `TL999`"),
-    "not Python": (("why", "notes.txt:1"), "notes.txt:1:3: error"),
+    "not Python": (("why", "notes.txt:1"), "does not check `notes.txt`; name a .py or .ipynb file"),
     "standard input": (("hot", "-"), "`hot` reads files; name a path"),
     "no path": (("hot", "gone"), "gone"),
 }

@@ -53,6 +53,15 @@ def test_old_findings_are_counted_and_the_exit_code_is_0(torchlint: Run) -> None
     )
 
 
+@pytest.mark.parametrize("option", ["--since", "--diff-base"])
+def test_before_the_first_commit_everything_is_new(torchlint: Run, here: Path, option: str) -> None:
+    git("checkout", "--quiet", "--orphan", "fresh")
+    (here / "train.py").write_text(TRAIN + CALL)
+    outcome = torchlint("check", option, "HEAD")
+    assert outcome.code == 1
+    assert outcome.text.endswith("Found 2 problems in 2 files; 2 files checked.\n")
+
+
 def test_a_new_call_makes_an_old_helper_a_finding(torchlint: Run, here: Path) -> None:
     (here / "train.py").write_text(TRAIN + CALL)
     outcome = torchlint("check", "--since", "main")

@@ -137,10 +137,27 @@ def test_a_module_is_verified_by_its_name(torchlint, measuring, here):
     assert program.words == ("-m", "pkg.train", "x")
 
 
-def test_the_fixes_of_the_whole_project_are_taken(torchlint, measuring, train, here):
+def test_the_fixes_of_what_the_script_imports_are_taken(torchlint, measuring, train, here):
+    (here / "pyproject.toml").touch()
     (here / "step.py").write_text(SCRIPT)
-    torchlint("verify", "train.py")
+    (here / "test_train.py").write_text("import train\n" + SCRIPT)
+    (here / "broken.py").write_text("import torch\n(")
+    train.write_text("import step\n" + SCRIPT)
+    outcome = torchlint("verify", "train.py")
     assert measuring.asked[0][1].ids == ("TL401:step.py", "TL401:train.py")
+    assert "broken.py" not in outcome.err
+
+
+@pytest.mark.parametrize("command", ["verify", "fix --verified"])
+def test_the_budget_begins_with_the_command(torchlint, measuring, train, monkeypatch, command):
+    times = iter(range(100, 1000, 100))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(times)))
+    torchlint(*command.split(), "train.py", "--budget", "90s")
+    assert measuring.asked[0][0].begun == 200.0  # it waited from 200 to 300 for the user
+
+
+def test_reading_the_program_is_told_of(torchlint, measuring, train):
+    assert "Reading train.py and what it imports\n" in torchlint("verify", "train.py").err
 
 
 @pytest.mark.parametrize("words", [("--safe-only",), ("--ignore", "TL401"), ("--select", "TL101")])
@@ -409,6 +426,21 @@ def test_a_finished_verification_is_not_run_again(torchlint, measuring, train, h
     again = torchlint("fix", "--verified", "train.py", "--from", "v.json")
     assert again.code == 0
     assert "There is no fix to verify" in again.err
+
+
+def test_what_proves_nothing_exits_as_the_verification_did(torchlint, measuring, train, here):
+    torchlint("verify", "train.py", "--json", "v.json")
+    recorded = json.loads((here / "v.json").read_text())
+    recorded["environment"] |= hardware()._asdict()
+    recorded["sources"] = digests(["train.py"])
+    recorded["fixes"][0] |= {
+        "diff": torchlint("fix", "--unsafe", "train.py").text,
+        "verdict": "UNRESOLVED",
+    }
+    (here / "v.json").write_text(json.dumps({**recorded, "exit": 3}))
+    outcome = torchlint("fix", "--verified", "train.py", "--from", "v.json", "--apply")
+    assert outcome.code == 3
+    assert "No fix proved both faster and right; nothing is changed." in outcome.err
 
 
 def test_a_verification_of_something_else_is_refused(torchlint, measuring, train, here):

@@ -484,3 +484,18 @@ def test_a_named_file_may_use_any_grammar_that_some_python_reads(tmp_path: Path)
     path = tmp_path / "new.py"
     path.write_text("type Pair[T] = tuple[T, T]\n", encoding="utf-8")
     assert check([Target(str(path), Selection(), (2, 13), named=True)]).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "select", "stepless"),
+    [
+        ("import torch\nloss.backward()\n", "ALL", True),
+        (LOOP, "ALL", False),
+        ("import torch\nloss.backward()\n", "TL304", False),
+        ("import os\n", "ALL", False),
+    ],
+    ids=["no step", "a step", "no rule asks for steps", "no torch"],
+)
+def test_it_is_told_that_no_training_step_was_seen(text: str, select: str, stepless: bool) -> None:
+    target = Target("train.py", Selection((select,)), (2, 13), text.encode())
+    assert check([target]).stepless is stepless

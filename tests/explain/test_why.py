@@ -74,6 +74,10 @@ SILENT = {
         "        if step % 100 == 0:\n            print(loss.item())  # here\n",
         "under `if step % 100 == 0` in line 5",
     ),
+    "a branch for the CPU": (
+        "        if not torch.cuda.is_available():\n            print(loss.item())  # here\n",
+        "only where there is no accelerator",
+    ),
     "evaluation": (
         "        with torch.no_grad():\n            for y in loader:\n"
         "                print(net(y.cuda()).item())  # here\n",
@@ -143,16 +147,66 @@ def test_callers_that_do_not_train_are_named(why: Callable[..., Answer]) -> None
     assert answer.reasons[0].why == ("no training step runs what calls `log` (train.py: report)")
 
 
+def test_a_command_line_is_a_caller(why: Callable[..., Answer]) -> None:
+    text = """\
+        import fire
+        import torch
+        def show(model, x):
+            print(model(x.cuda()).mean().item())  # here
+        def train(model, loader):
+            for x in loader:
+                model(x).backward()
+        if __name__ == "__main__":
+            fire.Fire({"show": show, "train": train})
+    """
+    assert "what calls `show` (train.py: top level)" in why("TL201", train=text).reasons[0].why
+
+
 def test_a_parameter_that_gets_no_device_tensor_is_named(why: Callable[..., Answer]) -> None:
     body = "        log(3.0)\n    def log(loss):\n        print(float(loss))  # here\n"
     answer = why("TL201", train=LOOP + body)
     assert answer.reasons[0].why == "nothing shows that callers pass a device tensor for `loss`"
 
 
+def test_a_branch_that_no_caller_takes_is_named(why: Callable[..., Answer]) -> None:
+    body = (
+        "        log(loss)\n    def log(loss, mask=None):\n"
+        "        if mask is not None:\n            print(loss.item())  # here\n"
+    )
+    answer = why("TL201", train=LOOP + body)
+    assert answer.reasons[0].why == (
+        "no caller takes this branch: none passes what it asks of `mask`"
+    )
+
+
 def test_a_program_without_an_accelerator_is_told_so(why: Callable[..., Answer]) -> None:
     text = LOOP.replace(".cuda()", "") + "        print(loss.item())  # here\n"
     answer = why("TL201", train=text)
     assert "nothing shows a program that uses an accelerator" in answer.reasons[0].why
+
+
+def test_what_a_star_import_brings_is_known(why: Callable[..., Answer]) -> None:
+    train = "import torch\nfrom common import *\nDataParallel(model)  # here\n"
+    common = "from torch.nn import DataParallel\n"
+    assert why("TL601", train=train, common=common).reported is not None
+
+
+def test_a_framework_that_is_kept_on_the_cpu_is_named(why: Callable[..., Answer]) -> None:
+    net = """\
+        import lightning as L
+        class Net(L.LightningModule):
+            def training_step(self, batch, batch_idx):
+                print(self.model(batch).mean().item())  # here
+    """
+    main = """\
+        import lightning as L
+        from net import Net
+        L.Trainer(accelerator="cpu").fit(Net())
+    """
+    assert why("TL201", net=net).reported is not None
+    assert (
+        why("TL201", net=net, main=main).reasons[0].why == "main.py keeps its framework on the CPU"
+    )
 
 
 def test_words_that_the_program_must_have_or_lack_are_named(why: Callable[..., Answer]) -> None:

@@ -39,10 +39,22 @@ def test_a_folder_is_searched_for_python_files_in_order() -> None:
     assert names() == ["a.py", "b.py", os.path.join("sub", "c.py")]
 
 
-def test_a_named_file_is_taken_whatever_it_is_called_and_whatever_excludes_it() -> None:
+def test_a_named_file_is_taken_whatever_excludes_it() -> None:
     put("script", ".venv/x.py", "old.py")
     put(".gitignore", content="old.py\n")
     assert names("script", ".venv/x.py", "old.py") == ["script", ".venv/x.py", "old.py"]
+
+
+def test_a_named_file_of_another_kind_is_taken_if_its_first_line_names_python() -> None:
+    put("train.run", content="#!/usr/bin/env python3\nimport torch\n")
+    put("start.sh", content="#!/bin/sh\npython train.py\n")
+    put("notes.txt", content="import torch\n")
+    found, told = discover(("train.run", "start.sh", "notes.txt"), Configs())
+    assert [each.path for each in found] == ["train.run"]
+    assert [(each.path, each.message.partition(";")[0]) for each in told] == [
+        ("start.sh", "This is no Python file"),
+        ("notes.txt", "This is no Python file"),
+    ]
 
 
 def test_a_file_named_twice_is_taken_once() -> None:

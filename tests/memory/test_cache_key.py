@@ -40,7 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def doors(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
     """Let installed packages bring rules in these modules."""
-    entries = [SimpleNamespace(value=f"{name}:rule") for name in modules]
+    entries = [SimpleNamespace(value=f"{name}:rule", name="x", dist=None) for name in modules]
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries)
 
 

@@ -23,7 +23,7 @@ from torchlint.finding import (
     Tier,
 )
 from torchlint.memory.cache import Cache
-from torchlint.memory.report_codec import decode_names, decode_report, encode_report
+from torchlint.memory.report_codec import Results, decode_names, decode_report, encode_report
 from torchlint.memory.result_codec import decode_folder, decode_join, decode_result, encode
 from torchlint.memory.store import Store
 from torchlint.project.map_result import Depth
@@ -226,7 +226,7 @@ def test_what_may_not_happen_again_is_not_remembered(project: Project, kind: str
     diagnostic = mapping.Diagnostic("train.py", "Oh.", kind=kind)
     store = project.store()
     store.keep(known, Depth.RULES, mapping.MapResult("train.py", diagnostics=(diagnostic,)))
-    store.keep_report([known], ((), (diagnostic,)), None)
+    store.keep_report([known], Results((), (diagnostic,)), None)
     store.save()
     assert project.store().result(known, Depth.RULES) is None
     assert project.store().report([known]) is None
@@ -286,7 +286,7 @@ def test_every_report_survives() -> None:
     )
     bare = Finding("TL1", "", Tier.DEFAULT, "", "", start, end)
     wrong = (Diagnostic("a.py", "Oh."), Diagnostic("b.py", "Oh.", start, "syntax"))
-    said = ((finding, bare), wrong)
+    said = Results((finding, bare), wrong, stepless=True)
     assert decode_report(encode_report("key", said), "key") == said
     assert decode_report(encode_report("key", said), "another") is None
 

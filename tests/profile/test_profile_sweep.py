@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from torchlint.profile.sweep import Sweep, Tried, Wish, best_of, wish, with_option
+from torchlint.profile.sweep import Sweep, Tried, best_of, with_option
+from torchlint.profile.wish import Wish, wish
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,17 @@ def test_what_was_withheld_is_listed_with_its_reason(make_finding: MakeFinding) 
 
 
 @pytest.mark.parametrize(
-    ("applied", "unsafe", "apply", "expected"),
+    ("applied", "unsafe", "asked", "apply", "expected"),
     [
-        (0, 0, True, "Nothing to fix (2 problems without a fix); 9 files checked."),
-        (0, 2, False, "Nothing to fix (2 fixable with `--unsafe`); 9 files checked."),
-        (1, 0, True, "Fixed 1 problem in 1 file; 9 files checked."),
+        (0, 0, False, True, "Nothing to fix (2 problems without a fix); 9 files checked."),
+        (0, 2, False, False, "Nothing to fix (2 fixable with `--unsafe`); 9 files checked."),
+        (0, 2, True, False, "Nothing to fix (2 not made); 9 files checked."),
+        (1, 0, False, True, "Fixed 1 problem in 1 file; 9 files checked."),
+        (1, 1, True, True, "Fixed 1 problem in 1 file (1 not made); 9 files checked."),
         (
             3,
             1,
+            False,
             False,
             "Would fix 3 problems in 1 file (1 more with `--unsafe`); 9 files checked. "
             "Write with `--apply`.",
@@ -34,23 +37,23 @@ def test_what_was_withheld_is_listed_with_its_reason(make_finding: MakeFinding) 
     ],
 )
 def test_one_sentence_says_what_was_fixed(
-    make_finding: MakeFinding, applied: int, unsafe: int, apply: bool, expected: str
+    make_finding: MakeFinding, applied: int, unsafe: int, asked: bool, apply: bool, expected: str
 ) -> None:
     remaining = [
         make_finding(),
         make_finding(fix=Applicability.SUGGEST),
         *[make_finding(fix=Applicability.UNSAFE)] * unsafe,
     ]
-    got = fixes.sentence([make_finding()] * applied, remaining, changed=1, files=9, apply=apply)
+    made = [make_finding()] * applied
+    got = fixes.sentence(made, remaining, changed=1, files=9, apply=apply, unsafe=asked)
     assert got == expected
 
 
 def test_nothing_is_fixed_after_an_error() -> None:
-    got = fixes.sentence([], [], changed=0, files=9, apply=True, errors=1)
+    given = {"changed": 0, "files": 9, "apply": True, "unsafe": False}
+    got = fixes.sentence([], [], **given, errors=1)
     assert got == "Nothing fixed; 9 files checked, 1 error."
-    assert (
-        fixes.sentence([], [], changed=0, files=9, apply=True) == "Nothing to fix; 9 files checked."
-    )
+    assert fixes.sentence([], [], **given) == "Nothing to fix; 9 files checked."
 
 
 def test_a_diff_on_a_terminal_is_painted_and_harmless() -> None:

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -36,27 +34,3 @@ def test_a_rule_is_named_after_its_file_and_folder_whoever_imports_it(tmp_path: 
     words = [sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "slow-thing house Do not.\n"
-
-
-@pytest.mark.parametrize(
-    ("code", "name"), [("TL201", "something-new"), ("TL299", "item-in-step-loop")]
-)
-def test_a_code_or_name_that_is_taken_is_said_by_both_rules(
-    code: str, name: str, tmp_path: Path
-) -> None:
-    (tmp_path / "plugin.py").write_text(
-        "from torchlint.rule import Rule\n"
-        f"rule = Rule(code={code!r}, name={name!r}, family='sync', summary='')\n"
-    )
-    info = tmp_path / "plugin-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[torchlint.rules]\nhere = plugin\n")
-    words = [sys.executable, "-m", "torchlint", "rule", "TL201"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NO_COLOR": "1"}
-    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"Error: plugin is {code} {name}, and there is TL201 item-in-step-loop already; "
-        "take another code or name.\n"
-    )

@@ -21,7 +21,7 @@ STEPS = 8
 RULES = [
     rule
     for rule in all_rules().values()
-    if rule.fix is Applicability.SAFE and not rule.about_comments
+    if Applicability.SAFE in rule.promises and not rule.about_comments
 ]
 
 

@@ -64,7 +64,7 @@ def test_a_quick_fix_mends_what_is_found_in_an_unsaved_buffer(
     assert found["severity"] == 2
     assert found["range"]["start"] == {"line": 10, "character": 17}
     assert found["range"]["end"] == {"line": 10, "character": 28}
-    assert found["codeDescription"]["href"].endswith("/item-in-step-loop/")
+    assert "codeDescription" not in found
     action, ignore = client.actions(uri, found["range"], "quickfix")
     assert ignore["title"] == "Ignore TL201 here"
     assert action["title"].endswith("(TL201) (unsafe)")
@@ -389,6 +389,16 @@ def test_text_that_nobody_can_check_is_survived(client: Client, tmp_path: Path) 
         client.found(uri)
     client.change(uri, TRAIN)
     assert client.codes(uri) == ["TL201:11"]
+
+
+def test_text_that_its_coding_line_cannot_hold_has_no_findings(
+    client: Client, tmp_path: Path
+) -> None:
+    client.begin(tmp_path)
+    uri = client.open(tmp_path / "train.py", "# coding: latin-1\n# 中\n" + TRAIN)
+    assert client.found(uri) == []
+    client.change(uri, "# coding: latin-1\n# é\n" + TRAIN)
+    assert client.codes(uri) == ["TL201:13"]
 
 
 def test_columns_are_right_under_a_coding_line(client: Client, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+UNREACHABLE = re.compile(
+    r"\b(?:EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ENOTFOUND|ETIMEDOUT)\b"
+)
 EXTENSION = Path(__file__).resolve().parents[2] / "editors" / "vscode"
 
 
@@ -34,7 +38,7 @@ def test_settings_of_the_extension_are_those_of_the_server() -> None:
     assert (settings, wrong) == (ClientSettings(), ())
 
 
-@pytest.mark.slow
+@pytest.mark.npm
 @pytest.mark.skipif(shutil.which("npm") is None, reason="needs node and npm")
 def test_the_packaged_extension_shows_what_a_real_server_finds(tmp_path: Path) -> None:
     home = tmp_path / "editors" / "vscode"
@@ -48,7 +52,10 @@ def test_the_packaged_extension_shows_what_a_real_server_finds(tmp_path: Path) -
         done = subprocess.run(
             words, cwd=folder, env=environment, check=False, capture_output=True, text=True
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        said = done.stdout + done.stderr
+        if words[:2] == ("npm", "ci") and (cause := UNREACHABLE.search(said)):
+            pytest.skip(f"npm reaches no registry: {cause[0]}")
+        assert done.returncode == 0, said
         return done.stdout
 
     run("npm", "ci", "--no-audit", "--no-fund")

@@ -20,7 +20,7 @@ from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, dotted_text, sounds_like_class
 from torchlint.analysis.torch_api import canonical
 from torchlint.analysis.values.call_values import MODULE_METHODS, WRAPPERS
-from torchlint.analysis.values.iteration import is_items
+from torchlint.analysis.values.iteration import gives_keys
 from torchlint.analysis.values.kinds import TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -376,7 +376,7 @@ def _iterated(
             source, path = source.args[0].value, path[1:] if path[0] else ()
         elif module.calls(source, "builtins.zip") and path[0] < len(source.args):
             source, path = source.args[path[0]].value, path[1:]
-        elif is_items(source.func):
+        elif gives_keys(source.func):
             return source if path[0] else None
         else:
             break

@@ -70,7 +70,8 @@ class Changes:
 
     Args:
         revision: a branch, a tag or a commit. What counts is the merge base of it and HEAD, as in
-            a pull request, so that later changes by others on that branch do not count.
+            a pull request, so that later changes by others on that branch do not count. Before
+            the first commit, as in the hook that checks it, all of the tree is new.
         folder: a folder of the working tree.
 
     Raises:
@@ -79,7 +80,11 @@ class Changes:
 
     def __init__(self, revision: str, folder: str = ".") -> None:
         self.repository = repository = Repository(folder)
-        self.base = repository.merge_base(repository.commit(revision), repository.commit("HEAD"))
+        head = repository.head()
+        if head is None:
+            self.base = repository.empty_tree()
+        else:
+            self.base = repository.merge_base(repository.commit(revision), head)
 
     def lines(self, files: Mapping[str, bytes | None]) -> dict[str, ChangedLines]:
         """What changed in these files.

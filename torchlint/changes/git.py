@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 import subprocess
+from tempfile import TemporaryFile
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,6 +22,12 @@ LONGEST_S: Final = 60.0
 """A configuration that includes a named pipe would make git wait forever."""
 _MOST_BYTES: Final = 256 << 20
 """What is read of a commit at most."""
+_MOST_LISTED: Final = 64 << 20
+"""Bytes that git may print, other than the content of files: the names of half a million files. A
+few objects can name as many as somebody likes."""
+_MOST_SAID: Final = 1 << 16
+"""Bytes of what it says is wrong."""
+_CHUNK: Final = 1 << 20
 _SHOWN: Final = 200
 """Characters of git's own message in ours."""
 _CONFIG: Final = (
@@ -77,10 +85,8 @@ class Repository:
         """
         if not revision or revision.startswith("-") or "\0" in revision:
             raise GitError(f'"{revision}" is not a revision; name a branch, a tag or a commit.')
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        code, out, _ = self._run(*words)
-        name = out.decode("ascii", "replace").strip()
-        if code == 0 and re.fullmatch(r"[0-9a-f]{40,64}", name):
+        name = self._known(revision)
+        if name is not None:
             return name
         if revision == "HEAD":
             raise GitError("The repository has no commit yet; make one.")
@@ -88,6 +94,24 @@ class Repository:
             f'The repository knows no commit "{revision}"; fetch it first '
             "(`fetch-depth: 0` of actions/checkout does)."
         )
+
+    def head(self) -> str | None:
+        """The commit that is checked out; None before the first one."""
+        return self._known("HEAD")
+
+    def empty_tree(self) -> str:
+        """The name of the tree without files, which each repository has.
+
+        Raises:
+            GitError: git cannot answer.
+        """
+        return self._asked("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
+
+    def _known(self, revision: str) -> str | None:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        code, out, _ = self._run(*words)
+        name = out.decode("ascii", "replace").strip()
+        return name if code == 0 and re.fullmatch(r"[0-9a-f]{40,64}", name) else None
 
     def merge_base(self, one: str, other: str) -> str:
         """The newest commit that two commits have in common.
@@ -195,7 +219,7 @@ class Repository:
             raise GitError(
                 f"More than {_MOST_BYTES >> 20} MiB have changed since then; name a newer revision."
             )
-        out = self._asked("cat-file", "--batch", stdin=wanted)
+        out = self._asked("cat-file", "--batch", stdin=wanted, most=2 * _MOST_BYTES)
         contents = {}
         at = 0
         while at < len(out):
@@ -206,13 +230,19 @@ class Repository:
             at += 1
         return contents
 
-    def _asked(self, *words: str, stdin: bytes = b"", seconds: float | None = None) -> bytes:
+    def _asked(
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        seconds: float | None = None,
+        most: int | None = None,
+    ) -> bytes:
         """What git prints.
 
         Raises:
             GitError: it failed.
         """
-        code, out, err = self._run(*words, stdin=stdin, seconds=seconds)
+        code, out, err = self._run(*words, stdin=stdin, seconds=seconds, most=most)
         if code == 0:
             return out
         if "dubious ownership" in err:
@@ -226,28 +256,68 @@ class Repository:
         raise GitError(f"Git cannot read the repository: {why.rstrip('.')}; run `git fsck`.")
 
     def _run(
-        self, *words: str, stdin: bytes = b"", seconds: float | None = None
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        seconds: float | None = None,
+        most: int | None = None,
     ) -> tuple[int, bytes, str]:
         """Exit code, output and messages of one command of git.
 
         Raises:
-            GitError: it did not end.
+            GitError: it did not end, or prints more than `most` bytes.
         """
+        most = _MOST_LISTED if most is None else most
         options = [word for setting in _CONFIG for word in ("-c", setting)]
-        try:
-            done = subprocess.run(  # noqa: S603
-                [self._program, "--no-pager", *options, *words],
-                cwd=self.top,
-                env={**os.environ, **_ENVIRONMENT},
-                input=stdin,
-                capture_output=True,
-                timeout=LONGEST_S if seconds is None else seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise GitError(
-                f"Git did not answer within {LONGEST_S:g} seconds; look at .git/config."
-            ) from None
-        except OSError as error:
-            raise GitError(f"Git does not start: {error.strerror}; install it again.") from None
-        return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+        longest = LONGEST_S if seconds is None else seconds
+        with TemporaryFile() as asked, TemporaryFile() as said:
+            asked.write(stdin)
+            asked.seek(0)
+            try:
+                process = subprocess.Popen(  # noqa: S603
+                    [self._program, "--no-pager", *options, *words],
+                    cwd=self.top,
+                    env={**os.environ, **_ENVIRONMENT},
+                    stdin=asked,
+                    stdout=subprocess.PIPE,
+                    stderr=said,
+                )
+            except OSError as error:
+                raise GitError(f"Git does not start: {error.strerror}; install it again.") from None
+            out, in_time = _read(process, longest, most)
+            if not in_time:
+                raise GitError(
+                    f"Git did not answer within {LONGEST_S:g} seconds; look at .git/config."
+                )
+            if len(out) > most:
+                raise GitError(
+                    f"Git lists more than {most >> 20} MiB here, which no project needs; check "
+                    "without a revision, and see what the commits hold."
+                )
+            said.seek(0)
+            return process.returncode, out, said.read(_MOST_SAID).decode("utf-8", "replace")
+
+
+def _read(process: subprocess.Popen[bytes], seconds: float, most: int) -> tuple[bytes, bool]:
+    """What a process prints, little more than `most` bytes of it, and whether it kept to its time.
+    It has ended afterwards."""
+    assert process.stdout is not None
+    late = Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    found = bytearray()
+    try:
+        with process, process.stdout:
+            while len(found) <= most and (chunk := process.stdout.read(_CHUNK)):
+                found += chunk
+            if len(found) > most:
+                process.kill()
+    finally:
+        timer.cancel()
+    return bytes(found), not late.is_set()

@@ -34,7 +34,7 @@ class LazyGroup(Command, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and os.path.lexists(args[0]):
+        if args and args[0] not in _COMMANDS and _is_path(args[0]):
             ctx.fail(f"`{args[0]}` is a path; write `torchlint check {args[0]}`.")
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             from torchlint.config.settings import nearest
@@ -44,10 +44,14 @@ class LazyGroup(Command, click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _is_path(word: str) -> bool:
+    return os.path.lexists(word) or word.endswith((".py", ".ipynb", "/"))
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="""\b
+    epilog="""\
 Examples:
   torchlint check train.py          report what makes this script slow
   torchlint fix train.py            print the fixes as a diff; add --apply to write them
@@ -61,7 +65,6 @@ Examples:
   torchlint server                  show findings in an editor while you type
   torchlint mcp                     answer a coding assistant
 
-\b
 Exit codes: 0 nothing found, 1 findings (or a diff to apply), 2 an error; `torchlint verify --help`
 lists those of verify.""",
 )

@@ -26,7 +26,17 @@ def check(plan: Plan, options: Options, store: Store, what: str = "files") -> Ch
     Raises:
         click.ClickException: the cluster that the options name cannot be used.
     """
-    with Progress(sys.stderr, what=what) as progress, connected_pool(options) as pool:
+    quiet = options.quiet
+    with (
+        Progress(sys.stderr, what=what, hidden=quiet) as progress,
+        connected_pool(options) as pool,
+    ):
         result = check_plan(plan, options.wanted, pool=pool, progress=progress, store=store)
-    shown = Shown(result.findings, result.hidden_hints)
-    return Checked(shown, result.diagnostics, plan.targets, result.files)
+    return Checked(
+        Shown(result.findings, result.hidden_hints),
+        result.diagnostics,
+        plan.targets,
+        result.files,
+        quiet=quiet,
+        stepless=result.stepless,
+    )

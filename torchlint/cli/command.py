@@ -35,6 +35,12 @@ class Command(click.Command):
         *params, last = super().get_params(ctx)
         return [*params, self._color, last]
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.epilog:
+            from torchlint.cli.epilog import write
+
+            write(self.epilog, formatter)
+
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         names = self.get_help_option_names(ctx)
         if self._help is None and names:

@@ -127,7 +127,7 @@ def help_another_node(given: Mapping[str, Any]) -> None:
     raise click.exceptions.Exit(0)
 
 
-def run_in_a_job(given: Mapping[str, Any], agreed: Callable[[str], None]) -> None:
+def run_in_a_job(given: Mapping[str, Any], agreed: Callable[[str], object]) -> None:
     """If this is to run in a Slurm job and is not on a node of one, run the command there, and end
     it here.
 

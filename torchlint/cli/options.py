@@ -42,6 +42,7 @@ class Options:
     require_reason: bool
     cache_dir: str | None
     no_cache: bool
+    quiet: bool
     backend: str | None
     cluster: str | None
 
@@ -115,6 +116,12 @@ _RULES = (
     DEBUG,
 )
 _OF_CHECKS = (
+    click.option(
+        "-q",
+        "--quiet",
+        is_flag=True,
+        help="Print findings or the diff, and errors, but nothing else.",
+    ),
     click.option(
         "--require-reason",
         is_flag=True,
@@ -199,7 +206,8 @@ def output_format(*formats: str) -> Callable[[Function], Function]:
     return click.option(
         "--output-format",
         type=Choice(formats),
+        metavar="FORMAT",
         default=formats[0],
         show_default=True,
-        help="The format of the output.",
+        help=f"The format of the output: {', '.join(formats[:-1])} or {formats[-1]}.",
     )

@@ -69,10 +69,29 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
     """`path:row:column: error: message` for each, in order, on standard error."""
     found = sorted(set(diagnostics), key=lambda each: each.sort_key)
     if found:
+        told_of().update(found)
         from torchlint.report.formats.concise import diagnostic_line
 
         paint = paint_for(sys.stderr)
         print_lines((diagnostic_line(each, paint) for each in found), err=True)
+
+
+def told_of() -> set[Diagnostic]:
+    """What this command has printed of what went wrong."""
+    context = click.get_current_context(silent=True)
+    meta = {} if context is None else context.meta  # shared with the contexts around it
+    told: set[Diagnostic] = meta.setdefault("torchlint.told", set())
+    return told
+
+
+def print_troubles() -> bool:
+    """Print what is wrong with plugins whose rules were loaded, unless this command has done so;
+    whether there is anything."""
+    registry = sys.modules.get("torchlint.ruleapi.registry")
+    wrong = () if registry is None else registry.troubles_so_far()
+    left = {each.diagnostic for each in wrong} - told_of()
+    print_diagnostics(left)
+    return bool(wrong)
 
 
 def print_diff(files: Iterable[FixedFile]) -> None:

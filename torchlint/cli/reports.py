@@ -10,13 +10,13 @@ import click
 
 from torchlint.cli.options import output_format
 from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
+from torchlint.engine.tiers import Shown
 from torchlint.report.terminal.look import Look
 from torchlint.report.terminal.safe_text import Paint, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from torchlint.engine.tiers import Shown
     from torchlint.finding import Diagnostic, Finding
     from torchlint.project.target import Target
     from torchlint.report.terminal.excerpt import Excerpts
@@ -32,6 +32,8 @@ class Checked:
 
     Args:
         files: how many were checked.
+        quiet: print nothing but findings.
+        stepless: as in `CheckResult`.
     """
 
     def __init__(
@@ -40,11 +42,16 @@ class Checked:
         diagnostics: Sequence[Diagnostic],
         targets: Sequence[Target],
         files: int,
+        *,
+        quiet: bool = False,
+        stepless: bool = False,
     ) -> None:
-        self.shown = shown
+        self.shown = Shown(shown.findings, ()) if quiet else shown
         self.diagnostics = diagnostics
         self.targets = targets
         self.files = files
+        self.quiet = quiet
+        self.stepless = stepless
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -64,6 +71,23 @@ class Checked:
         from torchlint.report import summary
 
         return summary.sentence(self.findings, self.files, len(self.diagnostics))
+
+    @property
+    def closing(self) -> list[str]:
+        """The lines that end a report on a terminal: what happened, and what was not looked at."""
+        return [] if self.quiet else [self.sentence, *self._not_seen()]
+
+    def _not_seen(self) -> Iterator[str]:
+        from torchlint.report import summary
+
+        if self.stepless:
+            yield summary.STEPLESS
+        if any(target.named for target in self.targets):
+            from torchlint.project.unchecked import unchecked
+
+            left_out = unchecked(self.targets)
+            if left_out is not None:
+                yield summary.not_checked(*left_out)
 
 
 def report_options(command: Function) -> Function:
@@ -123,7 +147,7 @@ def report(
         print_lines(lines)
         return
     write_report(output_file, "".join(f"{line}\n" for line in lines))
-    print_lines([checked.sentence])
+    print_lines(checked.closing)
 
 
 def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
@@ -134,7 +158,7 @@ def _statistics(checked: Checked, chosen: str) -> Iterator[str]:
         return
     yield from statistics.render(checked.findings)
     if chosen == "text":
-        yield checked.sentence
+        yield from checked.closing
 
 
 def _text(checked: Checked, look: Look) -> Iterator[str]:
@@ -143,7 +167,7 @@ def _text(checked: Checked, look: Look) -> Iterator[str]:
         from torchlint.report.formats import text
 
         yield from text.render(checked.shown, checked.excerpts, look)
-    yield checked.sentence
+    yield from checked.closing
 
 
 def _concise(checked: Checked, look: Look) -> Iterator[str]:
@@ -156,7 +180,7 @@ def _grouped(checked: Checked, look: Look) -> Iterator[str]:
     from torchlint.report.formats import grouped
 
     yield from grouped.render(checked.shown, look.paint)
-    yield checked.sentence
+    yield from checked.closing
 
 
 def _json(checked: Checked, _look: Look) -> Iterator[str]:
@@ -175,7 +199,8 @@ def _agent(checked: Checked, _look: Look) -> Iterator[str]:
     from torchlint.report.formats import agent
 
     yield from agent.render(checked.shown, checked.diagnostics, checked.excerpts)
-    yield agent.closing(checked.shown, checked.sentence)
+    if not checked.quiet:
+        yield agent.closing(checked.shown, " ".join(checked.closing))
 
 
 def _gitlab(checked: Checked, _look: Look) -> Iterator[str]:

@@ -6,7 +6,9 @@ import os
 import shlex
 import shutil
 import sys
+import time
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     from torchlint.cli.options import Options
     from torchlint.finding import Finding
+    from torchlint.project.target import Target
+    from torchlint.report.verify.progress import Progress
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.compared.measured_fixes import Fixes
@@ -34,22 +38,27 @@ _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
 
 
-def program_from(arguments: tuple[str, ...], module: str | None, *, runs: bool = True) -> Program:
+def require_packages() -> None:
+    """Comes first in a command that runs a script: other modules import these packages.
+
+    Raises:
+        click.ClickException: torch or another package that measuring needs is not installed.
+    """
+    from torchlint.verify.missing_packages import require_packages as require
+
+    checked(require)
+
+
+def program_from(arguments: tuple[str, ...], module: str | None) -> Program:
     """What to run.
 
     Args:
         arguments: the script and its own arguments, or only those of the module.
         module: its name, if it is one.
-        runs: it will be run, which needs torch and others.
 
     Raises:
-        click.ClickException: there is no such script or module, or torch or another package
-            that measuring needs is not installed.
+        click.ClickException: there is no such script or module.
     """
-    from torchlint.verify.missing_packages import require_packages
-
-    if runs:
-        checked(require_packages)
     from torchlint.runtime import program
 
     if module is not None:
@@ -59,25 +68,39 @@ def program_from(arguments: tuple[str, ...], module: str | None, *, runs: bool =
     return checked(lambda: program.script(arguments[0], arguments[1:]))
 
 
-def fixes_of(program: Program, options: Options, *, unsafe: bool) -> Fixes:
-    """The fixes of the project around a program."""
-    from torchlint.report.terminal.progress import Progress
+def fixes_of(program: Program, options: Options, progress: Progress, *, unsafe: bool) -> Fixes:
+    """The fixes in the files that a program runs."""
     from torchlint.ruleapi.registry import all_rules
     from torchlint.verify.compared.measured_fixes import find_fixes
 
-    paths = (os.path.relpath(program.root), os.path.relpath(program.file))
-    plan = plan_from(paths, options)
-    with _pool(options) as pool, Progress(sys.stderr) as progress:
+    targets = _files_of(program, options, progress)
+    with _pool(options) as pool:
         fixes = find_fixes(
-            [target for target in plan.targets if not target.is_notebook],
+            targets,
             all_rules(),
             unsafe=unsafe,
             wanted=options.wanted,
             pool=pool,
-            progress=progress,
+            progress=progress.step,
         )
-    print_diagnostics([*plan.diagnostics, *fixes.diagnostics])
+    progress.done()
+    print_diagnostics(fixes.diagnostics)
     return fixes
+
+
+def _files_of(program: Program, options: Options, progress: Progress) -> list[Target]:
+    """The script and what it imports of its project."""
+    from torchlint.project.program_files import program_files
+
+    progress.stage(f"Reading {os.path.relpath(program.file)} and what it imports")
+    plan = plan_from((os.path.relpath(program.root), os.path.relpath(program.file)), options)
+    targets = [target for target in plan.targets if not target.is_notebook]
+    start = (each.path for each in targets if os.path.realpath(each.path) == program.file)
+    found = program_files(next(start, ""), targets)
+    kept = {target.path for target in found}
+    progress.done()
+    print_diagnostics(each for each in plan.diagnostics if each.path in kept)
+    return found
 
 
 @contextmanager
@@ -90,7 +113,9 @@ def _pool(options: Options) -> Iterator[Pool]:
         pool.close()
 
 
-def changes_from(program: Program, options: Options, given: Mapping[str, object]) -> Changes:
+def changes_from(
+    program: Program, options: Options, given: Mapping[str, object], progress: Progress
+) -> Changes:
     """What to compare the program with.
 
     Raises:
@@ -107,11 +132,15 @@ def changes_from(program: Program, options: Options, given: Mapping[str, object]
         return Changes(program, patched=checked(lambda: patched(str(patch), program.root)))
     if other:
         return Changes(program, other=checked(lambda: script(str(other), program.argv)))
-    return Changes(program, fixes_of(program, options, unsafe=not given["safe_only"]))
+    return Changes(program, fixes_of(program, options, progress, unsafe=not given["safe_only"]))
 
 
-def request_from(program: Program, options: Mapping[str, Any]) -> Request:
-    """How to measure, from the options of the command."""
+def request_from(program: Program, options: Mapping[str, Any], begun: float) -> Request:
+    """How to measure, from the options of the command.
+
+    Args:
+        begun: when the command began, by `time.monotonic`.
+    """
     from torchlint.verify.request import Design, Request
 
     return Request(
@@ -120,6 +149,7 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
         steps=options["steps"],
         warmup=options["warmup"],
         budget_s=options["budget"],
+        begun=begun,
         numbers_steps=options["numbers_steps"],
         numbers_from=options["numbers_from"],
         threads=options["threads"],
@@ -133,8 +163,8 @@ def request_from(program: Program, options: Mapping[str, Any]) -> Request:
     )
 
 
-def request_for(program: Program, options: Mapping[str, Any]) -> Request:
-    """How to run the program where nothing is compared."""
+def request_for(program: Program, options: Mapping[str, Any], begun: float) -> Request:
+    """How to run the program where nothing is compared; the same."""
     from torchlint.verify.request import Request
 
     names = ("steps", "warmup", "threads", "device", "seed", "keep_env")
@@ -143,23 +173,22 @@ def request_for(program: Program, options: Mapping[str, Any]) -> Request:
         nproc=processes_on_a_node(options),
         spread=spread_from(options),
         budget_s=options["budget"],
+        begun=begun,
         stdin=_standard_input(),
         **{name: options[name] for name in names},
     )
 
 
-def static_findings(program: Program, options: Options) -> tuple[Finding, ...]:
-    """What `check` finds in the project around a program, hints included."""
+def static_findings(program: Program, options: Options, progress: Progress) -> tuple[Finding, ...]:
+    """What `check` finds in the files that a program runs, hints included."""
     from torchlint.engine.check import check
     from torchlint.engine.tiers import Wanted, choose
-    from torchlint.report.terminal.progress import Progress
 
-    paths = (os.path.relpath(program.root), os.path.relpath(program.file))
-    plan = plan_from(paths, options)
-    targets = [target for target in plan.targets if not target.is_notebook]
-    with _pool(options) as pool, Progress(sys.stderr) as progress:
-        report = check(targets, pool=pool, progress=progress)
-    print_diagnostics([*plan.diagnostics, *report.diagnostics])
+    targets = _files_of(program, options, progress)
+    with _pool(options) as pool:
+        report = check(targets, pool=pool, progress=progress.step)
+    progress.done()
+    print_diagnostics(report.diagnostics)
     wanted = Wanted(hints=True, pedantic=options.wanted.pedantic)
     return tuple(choose(report.findings, targets, wanted).findings)
 
@@ -188,13 +217,12 @@ def _standard_input() -> bytes | None:
     return None
 
 
-def run(request: Request, changes: Changes, *, yes: bool) -> Result:
+def run(request: Request, changes: Changes, progress: Progress, *, yes: bool) -> Result:
     """Say what will be executed, ask if the terminal is interactive, and verify.
 
     Raises:
         click.exceptions.Exit: the user does not want the program to run.
     """
-    from torchlint.report.verify.progress import Progress
     from torchlint.verify.session import verify
 
     if changes.fixes is not None and not changes.ids:
@@ -203,17 +231,14 @@ def run(request: Request, changes: Changes, *, yes: bool) -> Result:
             f"There is no fix to verify; verify executes `{words}` once, for a few seconds, to see "
             "where its step goes."
         )
-        consent(sentence, yes=yes)
+        waited_s = consent(sentence, yes=yes)
     else:
-        agree(changes.program, "", yes=yes)
-    progress = Progress(sys.stderr)
-    try:
-        return verify(request, changes, progress)
-    finally:
-        progress.done()
+        waited_s = agree(changes.program, "", yes=yes)
+    with progress:
+        return verify(replace(request, begun=request.begun + waited_s), changes, progress)
 
 
-def agree(program: Program, where: str, *, yes: bool) -> None:
+def agree(program: Program, where: str, *, yes: bool) -> float:
     """Ask before a program is run many times.
 
     Args:
@@ -224,26 +249,31 @@ def agree(program: Program, where: str, *, yes: bool) -> None:
     """
     words = shlex.join(program.words)
     said = f"verify executes `{words}` many times{where}, for a few seconds each"
-    consent(f"{said}, without and with the changes.", yes=yes)
+    return consent(f"{said}, without and with the changes.", yes=yes)
 
 
-def consent(sentence: str, *, yes: bool) -> None:
+def consent(sentence: str, *, yes: bool) -> float:
     """Say what will be executed, and ask if the terminal is interactive.
+
+    Returns:
+        the seconds that the user took for the answer.
 
     Raises:
         click.exceptions.Exit: the user does not want it.
     """
     if AGREED in os.environ:
-        return
+        return 0.0
     from torchlint.runtime.sandbox import fence
 
     print_lines([visible(sentence)], err=True)
     if fence.why_not():
         lets = f"Files that libraries in C or other programs write are not kept: {fence.why_not()}."
         print_lines([lets], err=True)
+    begun = time.monotonic()
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if asks and not yes and not click.confirm("Run it?", default=True, err=True):
         raise click.exceptions.Exit(2)
+    return time.monotonic() - begun
 
 
 def print_result(result: Result, *, err: bool = False, details: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchlint.files.reading import SourceError, UnconcernedError
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
-from torchlint.project.target import Known, Target, digest_of, mentions_torch
+from torchlint.project.target import Known, Target, known_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class Report(NamedTuple):
 
     `digests` has the digests of the files with findings, by path. Positions in a notebook are
     positions in the module made of its cells; `borders` has the borders of the cells, by path.
+    `stepless`: rules about code that runs on each step were asked, and no training step was seen.
     """
 
     findings: tuple[Finding, ...]
@@ -31,6 +32,7 @@ class Report(NamedTuple):
     files: int
     digests: Mapping[str, bytes]
     borders: Mapping[str, "Borders"] = {}
+    stepless: bool = False
 
 
 def check(
@@ -60,20 +62,23 @@ def check(
     results = store.report(files) if complete else None
     if results is None:
         last = store.last(files) if complete else None
-        (found, wrong), joined = _check(files, pool or Pool(), progress, store, last)
-        findings = sorted(found, key=lambda finding: finding.sort_key)
-        diagnostics = sorted({*diagnostics, *wrong}, key=lambda diagnostic: diagnostic.sort_key)
-        results = tuple(findings), tuple(diagnostics)
+        new, joined = _check(files, pool or Pool(), progress, store, last)
+        all_wrong = {*diagnostics, *new.diagnostics}
+        results = new._replace(
+            findings=tuple(sorted(new.findings, key=lambda finding: finding.sort_key)),
+            diagnostics=tuple(sorted(all_wrong, key=lambda diagnostic: diagnostic.sort_key)),
+        )
         if complete:
             store.keep_report(files, results, joined)
-    if any(finding.until for finding in results[0]):
+    if any(finding.until for finding in results.findings):
         from torchlint.suppressions.until import not_silenced
 
-        results = not_silenced(results[0], today), results[1]
-    concerned = {finding.path for finding in results[0]}
+        results = results._replace(findings=not_silenced(results.findings, today))
+    concerned = {finding.path for finding in results.findings}
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}
-    return Report(*results, len(targets), digests, borders)
+    found, wrong, stepless = results
+    return Report(found, wrong, len(targets), digests, borders, stepless)
 
 
 def read(targets: Iterable[Target]) -> tuple[list[Known], list[Diagnostic]]:
@@ -97,13 +102,12 @@ def _seen(target: Target) -> Known:
         SourceError: the file cannot be read.
     """
     data = target.read()
-    relevant = mentions_torch(data)
-    borders = None
-    if target.is_notebook and (relevant or target.named):
+    known = known_of(target, data)
+    if target.is_notebook and (known.relevant or target.named):
         from torchlint.notebooks.cells import Borders
 
-        borders = Borders(data.decode("utf-8"))
-    return Known(target, digest_of(data), len(data), relevant=relevant, borders=borders)
+        known.borders = Borders(data.decode("utf-8"))
+    return known
 
 
 def _check(
@@ -117,8 +121,10 @@ def _check(
     if progress is not None:
         progress(len(files) - len(relevant), len(files))
     unsound = tuple(wrong for known in files for wrong in (*_unread(known), *_unsound(known)))
+    from torchlint.memory.report_codec import Results
+
     if not relevant:
-        return ((), unsound), None
+        return Results(diagnostics=unsound), None
     from torchlint.engine.map_project import Mapper
     from torchlint.engine.project_findings import findings_of
     from torchlint.engine.reuse_join import reused_findings
@@ -127,10 +133,10 @@ def _check(
         return Mapper(files, pool=pool, progress=progress, store=store)
 
     reused = None if last is None else reused_findings(mapper(), *last)
-    (findings, diagnostics), joined = reused or findings_of(mapper())
+    results, joined = reused or findings_of(mapper())
     store.note_answers(files)
     store.save()
-    return (findings, unsound + diagnostics), joined
+    return results._replace(diagnostics=unsound + results.diagnostics), joined
 
 
 def _unread(known: Known) -> Iterable[Diagnostic]:

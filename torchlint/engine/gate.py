@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlint.files.words import Words
+from torchlint.ruleapi.plugins import PluginError, contained
 from torchlint.ruleapi.texts import STEP_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torchlint.ruleapi.rule import Rule
+
+
+class CandidateError(Exception):
+    """A rule of a plugin cannot tell whether it wants a file; the message says why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def wanted_by(data: bytes, rules: Iterable[Rule], *, on_demand: bool = False) -> list[str]:
@@ -57,4 +66,22 @@ def _has_words_of(rule: Rule, words: Words) -> bool:
             return False
     if rule.candidate is None:
         return True
-    return (rule.enough and words.match(rule.enough)) or rule.candidate(words.data)
+    return (bool(rule.enough) and words.match(rule.enough)) or _is_candidate(rule, words.data)
+
+
+def _is_candidate(rule: Rule, data: bytes) -> bool:
+    """
+    Raises:
+        CandidateError: the rule is of a plugin, and failed.
+    """
+    candidate = rule.candidate
+    assert candidate is not None
+    if not rule.plugin:
+        return candidate(data)
+    try:
+        answer, printed = contained(rule.label, lambda: bool(candidate(data)))
+    except PluginError as error:
+        raise CandidateError(rule.code, f"{error}; it is left out here") from error
+    if printed:
+        raise CandidateError(rule.code, f"{rule.label} printed `{printed}`; it is left out here")
+    return answer

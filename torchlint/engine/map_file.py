@@ -5,16 +5,17 @@ from __future__ import annotations
 import gc
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from torchlint.analysis.module import Module
 from torchlint.analysis.summary import summarize
-from torchlint.debug import debugging
-from torchlint.engine.gate import wanted_by, wanted_on_demand
+from torchlint.engine.gate import CandidateError, wanted_by, wanted_on_demand
+from torchlint.engine.guarded import guarded, sound
 from torchlint.files.reading import SourceError, decode
 from torchlint.finding import Diagnostic, Finding
 from torchlint.project.imports import imported_names
 from torchlint.project.map_result import Depth, MapResult
+from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.target import CHANGED, digest_of
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.registry import all_rules
@@ -25,13 +26,9 @@ from torchlint.suppressions.suppressions import Suppressions
 from torchlint.workers.endable import begin_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from torchlint.project.target import Target
     from torchlint.reported import Reported
     from torchlint.ruleapi.rule import NodeCheck, Rule
-
-_T = TypeVar("_T")
 
 
 def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResult]]:
@@ -53,7 +50,9 @@ def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     except SourceError as error:
         return CHANGED, MapResult(target.path, diagnostics=(error.diagnostic,))
     return digest_of(data), replace(
-        _mapped(target, data, depth), imports=tuple(imported_names(data))
+        _mapped(target, data, depth),
+        imports=tuple(imported_names(data)),
+        roots=sys_path_roots(data),
     )
 
 
@@ -67,7 +66,7 @@ def module_of(target: Target, data: bytes) -> Module:
         SourceError: it cannot be parsed.
     """
     source = decode(target.path, data)
-    return Module(source, parse(source), target.torch)
+    return Module(source, parse(source), target.torch, dict(target.brought))
 
 
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
@@ -75,18 +74,32 @@ def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
         return MapResult(target.path)
     on_demand = depth is Depth.ON_DEMAND
     rules = _enabled(target)
-    codes = wanted_by(data, rules.values(), on_demand=on_demand)
+    failed: list[Diagnostic] = []
+    codes = _wanted_by(data, rules, target.path, failed, on_demand=on_demand)
     if not codes and not on_demand:
         wrong = what_is_wrong(target.path, data) if target.named else None
-        return MapResult(target.path, diagnostics=(wrong,) if wrong else ())
+        return MapResult(target.path, diagnostics=(*failed, *([wrong] if wrong else ())))
     try:
         module = module_of(target, data)
     except SourceError as error:
-        return MapResult(target.path, diagnostics=(error.diagnostic,))
+        return MapResult(target.path, diagnostics=(*failed, error.diagnostic))
     try:
-        return _run(module, [rules[code] for code in codes], _Request(target, data, on_demand))
+        active = [rules[code] for code in codes]
+        return _run(module, active, _Request(target, data, on_demand), failed)
     finally:
         module.release()
+
+
+def _wanted_by(
+    data: bytes, rules: dict[str, Rule], path: str, failed: list[Diagnostic], *, on_demand: bool
+) -> list[str]:
+    """The codes of the rules that want a file; those of plugins that cannot tell are taken out."""
+    while True:
+        try:
+            return wanted_by(data, rules.values(), on_demand=on_demand)
+        except CandidateError as error:
+            del rules[error.code]
+            failed.append(Diagnostic(path, str(error), kind="rule"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +123,10 @@ def _enabled(target: Target) -> dict[str, Rule]:
     }
 
 
-def _run(module: Module, active: list[Rule], request: _Request) -> MapResult:
+def _run(
+    module: Module, active: list[Rule], request: _Request, diagnostics: list[Diagnostic]
+) -> MapResult:
     reported: list[Reported] = []
-    diagnostics: list[Diagnostic] = []
     for rule in active:
         if module.test_like and not rule.in_tests:
             continue
@@ -136,7 +150,7 @@ def _run(module: Module, active: list[Rule], request: _Request) -> MapResult:
         findings += _about_comments(active, suppressions, diagnostics)
     summary = None
     if request.on_demand or any(rule.summarizes or rule.about_hot_code for rule in active):
-        summary = _guarded(lambda: [summarize(module)], "the project summary", module, diagnostics)
+        summary = guarded(lambda: [summarize(module)], "the project summary", module, diagnostics)
     return MapResult(
         path=module.path,
         findings=tuple(findings),
@@ -172,7 +186,7 @@ def _about_comments(
     for rule in active:
         for check in rule.suppression_checks:
             run = partial(_results_of, check, suppressions)
-            reported += _guarded(run, rule.code, suppressions.module, diagnostics)
+            reported += guarded(run, rule, suppressions.module, diagnostics)
     return suppressions.left(item for item in reported if isinstance(item, Finding))
 
 
@@ -185,11 +199,11 @@ def _reported_by(rule: Rule, module: Module, diagnostics: list[Diagnostic]) -> l
     found: list[Reported] = []
     for types, check in rule.checks:
         for node in module.nodes(*types):
-            found += _guarded(
-                partial(_results_of, check, node, module), rule.code, module, diagnostics
-            )
+            found += guarded(partial(_results_of, check, node, module), rule, module, diagnostics)
     for check in rule.module_checks:
-        found += _guarded(partial(_results_of, check, module), rule.code, module, diagnostics)
+        found += guarded(partial(_results_of, check, module), rule, module, diagnostics)
+    if rule.plugin:
+        return sound(found, rule, module, diagnostics)
     return found
 
 
@@ -202,21 +216,3 @@ def _results_of(check: NodeCheck, *about: object) -> list[Reported]:
     if not all(isinstance(item, (Finding, Waiting, Fact)) for item in reported):
         raise TypeError("a check must return only Finding, Waiting and Fact objects")
     return reported
-
-
-def _guarded(
-    answer: Callable[[], Iterable[_T] | None],
-    who: str,
-    module: Module,
-    diagnostics: list[Diagnostic],
-) -> list[_T]:
-    """The items that `answer` returns; an exception becomes a diagnostic that names `who`."""
-    try:
-        return list(answer() or ())
-    except Exception as error:
-        if debugging():
-            raise
-        message = f"{who} crashed ({type(error).__name__}: {error}); its findings here are lost"
-        if all(known.message != message for known in diagnostics):
-            diagnostics.append(Diagnostic(module.path, message, kind="rule"))
-        return []

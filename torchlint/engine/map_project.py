@@ -10,7 +10,9 @@ from torchlint.files.reading import SourceError
 from torchlint.finding import Diagnostic
 from torchlint.project.imports import Imports
 from torchlint.project.map_result import Depth, MapResult
+from torchlint.project.star_imports import Stars
 from torchlint.project.symbols import Locator
+from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.word_search import WordSearch
 from torchlint.ruleapi.registry import all_rules
 from torchlint.workers.endable import LONGEST_S
@@ -60,6 +62,8 @@ class Mapper:
         self._not_stored: dict[tuple[str, Depth], MapResult] = (
             {} if whole is None else whole._not_stored
         )
+        if whole is None:
+            self.follow_stars()
 
     @cached_property
     def locator(self) -> Locator:
@@ -68,6 +72,14 @@ class Mapper:
     @cached_property
     def imports(self) -> Imports:
         return Imports(self._imported_names, self.locator)
+
+    def follow_stars(self) -> None:
+        """Tell files with star imports what these bring, which their results depend on."""
+        for path, known in self.files.items():
+            if known.stars:
+                self.locator.note_roots(path, sys_path_roots(self.word_search.data(path)))
+                brought = Stars(self.word_search.offered, self.locator).brought(path)
+                known.target = known.target._replace(brought=brought)
 
     def part(self, files: Sequence[Known]) -> Mapper:
         """Some of the files, in which nothing has been mapped."""
@@ -128,6 +140,7 @@ class Mapper:
                 self._progress(done, len(self.project))
 
     def _noted(self, result: MapResult, depth: Depth) -> MapResult:
+        self.locator.note_roots(result.path, result.roots)
         if result.facts:
             self.facts[result.path] = result.facts
         elif depth is not Depth.IMPORTS:
@@ -142,9 +155,11 @@ class Mapper:
 
 
 def _died(path: str) -> MapResult:
+    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
+    do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
     message = (
         f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
-        "memory; it was skipped. Exclude it."
+        f"memory; it was skipped. {do}."
     )
     return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
 from torchlint.engine.parts import parts
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.join_outcome import Joined, NotPortableError, Searches, outcome, places
+from torchlint.memory.report_codec import Results
 from torchlint.project.answers import questions
 from torchlint.project.calls import Calls
 from torchlint.project.map_result import Depth
 from torchlint.project.project import Project
 from torchlint.project.symbols import Index
 from torchlint.ruleapi.contexts import settled
-from torchlint.ruleapi.registry import all_rules
+from torchlint.ruleapi.plugins import PluginError, contained
+from torchlint.ruleapi.registry import all_rules, troubles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from torchlint.engine.map_project import Mapper
     from torchlint.finding import Position
     from torchlint.memory.join_outcome import Outcome
-    from torchlint.memory.report_codec import Results
     from torchlint.reported import Waiting
 
 _MOST_ROUNDS: Final = 10
@@ -37,6 +39,7 @@ def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
     """The findings and diagnostics of a project, unsorted, and what the next check may reuse of
     the join: None if that depends on positions."""
     found = _Found()
+    found.diagnostics += [each.diagnostic for each in troubles()]
     for part in parts(mapper):
         _add(part, found)
     joined = None
@@ -51,7 +54,15 @@ def findings_of(mapper: Mapper) -> tuple[Results, Joined | None]:
             loaded=frozenset(found.loaded),
             outcomes=found.outcomes,
         )
-    return (tuple(found.findings), tuple(found.diagnostics)), joined
+    stepless = not found.steps and _asked_about_steps(mapper)
+    return Results(tuple(found.findings), tuple(found.diagnostics), stepless), joined
+
+
+def _asked_about_steps(mapper: Mapper) -> bool:
+    """Whether a rule about code that runs on each step is on for one of the files."""
+    rules = [rule for rule in all_rules().values() if rule.about_hot_code]
+    selections = {known.target.selection for known in mapper.files.values()}
+    return any(each.enabled(rule.code, rule.name) for each in selections for rule in rules)
 
 
 @dataclass(slots=True)
@@ -60,6 +71,7 @@ class _Found:
 
     Args:
         portable: whether the next check may reuse it.
+        steps: whether a training step was seen.
     """
 
     findings: dict[Finding, None] = field(default_factory=dict)
@@ -68,12 +80,14 @@ class _Found:
     loaded: set[str] = field(default_factory=set)
     searches: Searches = field(default_factory=Searches)
     portable: bool = True
+    steps: bool = False
 
 
 def _add(mapper: Mapper, found: _Found) -> None:
     """Adds what is found in a part of the project."""
     project, loaded = join(mapper)
     found.loaded |= loaded
+    found.steps = found.steps or project.shows_steps
     if not loaded <= mapper.files.keys():
         found.portable = False  # an import that is hard to see: two parts settle the same finding
     results = mapper.results
@@ -100,6 +114,7 @@ def _add(mapper: Mapper, found: _Found) -> None:
 
 def join(mapper: Mapper) -> tuple[Project, set[str]]:
     """The joined project, and the files that were loaded on demand for it."""
+    mapper.follow_stars()  # so that it is noted what the results depend on
     mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
     index = Index(mapper.locator, mapper.word_search.mentions)
     calls = Calls(index)
@@ -153,14 +168,27 @@ def _files_to_load(project: Project, mapper: Mapper, searched: dict[str, set[str
 
 def _settle(waiting: Waiting, project: Project, diagnostics: list[Diagnostic]) -> Finding | None:
     rule = all_rules()[waiting.finding.code]
+    path = waiting.finding.path
     try:
         finding = settled(waiting, project)
         if finding is None or rule.settler is None:
             return finding
-        return rule.settler(finding, waiting.needs, project)
+        settle = partial(rule.settler, finding, waiting.needs, project)
+        if not rule.plugin:
+            return settle()
+        kept, printed = contained(rule.label, settle)
+        if printed:
+            message = f"{rule.label} printed `{printed}`; a rule prints nothing"
+            diagnostics.append(Diagnostic(path, message, kind="rule"))
+        return kept
+    except PluginError as error:
+        if debugging():
+            raise
+        diagnostics.append(Diagnostic(path, f"{error} while joining files", kind="rule"))
+        return None
     except Exception as error:
         if debugging():
             raise
         message = f"{rule.code} crashed while joining files ({type(error).__name__}: {error})"
-        diagnostics.append(Diagnostic(waiting.finding.path, message, kind="rule"))
+        diagnostics.append(Diagnostic(path, message, kind="rule"))
         return None

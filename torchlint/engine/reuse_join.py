@@ -115,7 +115,7 @@ def _updated_findings(
             if outcome is not None
         ]
         diagnostics += result.diagnostics
-    return tuple(findings), tuple(diagnostics)
+    return results._replace(findings=tuple(findings), diagnostics=tuple(diagnostics))
 
 
 def _result(mapper: Mapper, path: str) -> MapResult:

@@ -51,6 +51,9 @@ _NEEDS: Final = {
     Context.ACCELERATOR: "a program that uses an accelerator, such as by `.to(device)`",
     Context.TRAINS: "a program that trains a model",
 }
+_NOT_HERE: Final = {
+    Context.ACCELERATOR: "a condition lets this run only where there is no accelerator",
+}
 _TEXTS: Final = {
     HAS.format(""): "no file of the program has what the rule looks for",
     LACKS.format(""): "a file of the program has what keeps the rule silent",
@@ -116,9 +119,10 @@ def explain(
     mapper = Mapper(files, pool=pool, progress=progress, store=Store())
     project, _ = join(mapper)
     data = target.read()
+    brought = mapper.files[target.path].target.brought if target.path in mapper.files else ()
 
     def answers() -> tuple[str, tuple[Answer, ...]]:
-        module = module_of(target, data)
+        module = module_of(target._replace(brought=brought), data)
         try:
             borders = _borders(target, data)
             row = _row(module, place, borders)
@@ -126,7 +130,7 @@ def explain(
             called = target.path in project.summaries
             wanted = set(wanted_by(data, rules, on_demand=called))
             found = [asker.answer(rule, wanted=rule.code in wanted) for rule in rules]
-            return module.text.split("\n")[row - 1].strip(), tuple(found)
+            return module.lines[row - 1].strip(), tuple(found)
         finally:
             module.release()
 
@@ -148,7 +152,7 @@ def _row(module: Module, place: Position, borders: Borders | None) -> int:
     Raises:
         SourceError: the file has no such line.
     """
-    rows = max(1, len(module.text.splitlines()))
+    rows = max(1, len(module.lines) - (not module.lines[-1]))
     if borders is None:
         if place.row <= rows:
             return place.row
@@ -247,7 +251,7 @@ class _Asker:
                     change = "without that it would be reported if the rest holds"
                     found.append(Reason(f"this {kind}: {silence.why}", change))
             elif not holds_here(context, node, self._module):
-                found.append(Reason(f"the rule is about {_NEEDS[context]}"))
+                found.append(Reason(_NOT_HERE.get(context, f"the rule is about {_NEEDS[context]}")))
         return found or [Reason("its function evaluates, by its name or its first statements")]
 
     def _settled(self, rule: Rule, reported: Finding | Waiting) -> Answer:
@@ -308,11 +312,17 @@ class _Asker:
         for verb, why in _TEXTS.items():
             if name.startswith(verb):
                 return Reason(f"{why}: {name.removeprefix(verb).partition(' ')[2]}")
+        by = self._project.kept_on_cpu(self._module.path) if name == Context.ACCELERATOR else None
+        if by is not None:
+            return Reason(f"{by} keeps its framework on the CPU", "with a GPU it may be reported")
         return Reason(f"nothing shows {_NEEDS[Context(name)]}")
 
     def _not_hot(self, place: HotPlace) -> Reason:
         """Why a place that its own file would allow is not hot."""
         project, path = self._project, self._module.path
+        if project.is_refused(path, place):
+            names = " and ".join(dict.fromkeys(f"`{name}`" for name, _ in place.demands))
+            return Reason(f"no caller takes this branch: none passes what it asks of {names}")
         if project.heat(path, place.function) is not None and place.parameters:
             names = " and ".join(f"`{name}`" for name in place.parameters)
             return Reason(f"nothing shows that callers pass a device tensor for {names}")

@@ -59,8 +59,10 @@ class Words:
         text = " ".join(self.module.text[start:end].split())
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
-    def called(self, call: cst.Call) -> str:
+    def called(self, call: cst.Call | cst.Decorator) -> str:
         """A call without its arguments: `model(…)`."""
+        if isinstance(call, cst.Decorator):
+            return self.header(call)
         return f"{self.header(call.func)}({'…' if call.args else ''})"
 
     def why_not_each_step(self, node: cst.CSTNode) -> Silence | None:

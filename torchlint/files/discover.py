@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,13 @@ Ignores = tuple[tuple[IgnoreFile, int, str], ...]
 """The ignore files that apply, outermost first, with the depth of their folder and their path."""
 
 SUFFIXES: Final = (".py", NOTEBOOK)
+_PYTHON: Final = ("", ".py", ".pyi", ".pyw", NOTEBOOK)
+"""Suffixes of what is Python if the user names it."""
+_INTERPRETER: Final = re.compile(rb"#![^\n]{0,200}\bpython")
+_NOT_PYTHON: Final = (
+    "This is no Python file; name one that ends with .py or .ipynb, or that begins with a "
+    "line such as `#!/usr/bin/env python3`."
+)
 
 
 class Found:
@@ -39,7 +47,8 @@ class Found:
 def discover(paths: Sequence[str], configs: Configs) -> tuple[list[Found], list[Diagnostic]]:
     """The files that `paths` mean, each once, in a stable order, and what could not be read.
 
-    A named file is checked whatever its name and whatever excludes it. In a folder, excluded and
+    A named file is checked whatever excludes it, unless its name is that of something else than
+    Python, and so is its first line. In a folder, excluded and
     git-ignored entries, virtual environments, links to folders and links that lead out of the
     folder are skipped.
     """
@@ -84,6 +93,9 @@ class Search:
             mode = stat.S_IFREG
         if stat.S_ISDIR(mode):
             self._walk(shown, absolute)
+            return
+        if stat.S_ISREG(mode) and not _is_python(path):
+            self.problems.append(Diagnostic(shown, _NOT_PYTHON, kind="unreadable"))
             return
         settings = self._settings(os.path.dirname(absolute))
         if settings is not None:
@@ -264,6 +276,16 @@ def shown_path(absolute: str, named: str | None = None) -> str:
 def parts_of(absolute: str) -> Parts:
     """The names on an absolute path, without the root."""
     return tuple(part for part in absolute.split(os.sep) if part)
+
+
+def _is_python(path: str) -> bool:
+    if os.path.splitext(path)[1].lower() in _PYTHON:
+        return True
+    try:
+        with open(path, "rb") as file:
+            return _INTERPRETER.match(file.read(256)) is not None
+    except OSError:
+        return True  # reading it gives a better message
 
 
 def _why(error: OSError | ValueError) -> str:

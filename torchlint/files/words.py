@@ -6,6 +6,8 @@ import re
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
+from torchlint.files.plain_layout import plain_layout
+
 UNCOMMENTED: Final = r"(?m)^[^#\n]*"
 """A pattern that starts so is looked for without it, and its line then searched for a `#`."""
 UNQUOTED: Final = r"(?m)^[^#\n\"'`]*"
@@ -24,10 +26,10 @@ _FLAGS: Final = re.compile(r"\(\?[a-zA-Z]+\)")
 
 
 class Words:
-    """The bytes of one file, with the answers to what was looked for in them."""
+    """The bytes of one file in a plain layout, with the answers to what was looked for in them."""
 
     def __init__(self, data: bytes) -> None:
-        self.data = data
+        self.data = plain_layout(data)
         self._contains: dict[bytes, bool] = {}
         self._branches: dict[str, list[_Branch]] = {}
         self._matches: dict[str, bool] = {}

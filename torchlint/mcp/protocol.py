@@ -18,7 +18,6 @@ from torchlint.debug import debugging
 from torchlint.files.reading import SourceError
 from torchlint.mcp.root import RefusedError
 from torchlint.report.terminal.safe_text import visible
-from torchlint.ruleapi.sources import RuleError
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def _add(server: _Server, tools: Tools) -> None:
                 return ask()
         except RefusedError as error:
             raise ToolError(str(error)) from None
-        except (ConfigError, SourceError, RuleError) as error:
+        except (ConfigError, SourceError) as error:
             raise ToolError(visible(str(error))) from None
         except Exception as error:
             if debugging():

@@ -77,6 +77,8 @@ class Tools:
         if left:
             lines.append(f"{plural(left, 'finding')} more did not fit; check fewer paths.")
         sentence = summary.sentence(shown.findings, result.files, len(result.diagnostics))
+        if result.stepless:
+            notes = [*notes, summary.STEPLESS]
         return "\n".join([*lines, *errors, *notes, agent.closing(shown, sentence)])
 
     def why(self, place: str, rule: str | None) -> str:
@@ -138,6 +140,7 @@ class Tools:
             changed=len(report.files),
             files=len(planned.targets),
             apply=False,
+            unsafe=unsafe,
             errors=len(diagnostics),
             hint=f"`torchlint fix --apply{' --unsafe' if unsafe else ''}` would write them.",
         )

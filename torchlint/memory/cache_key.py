@@ -18,7 +18,7 @@ from torchlint.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FORMAT: Final = b"4"
+_FORMAT: Final = b"5"
 """The format of stored blobs; increase it when the meaning of a blob changes."""
 _ENVIRONMENTS: Final = "e" * 16
 """The generation of the blobs about installed packages."""
@@ -72,10 +72,12 @@ def _find_rule_places() -> Iterator[str]:
     if parser is not None and parser.origin is not None:
         yield os.path.join(os.path.dirname(parser.origin), "_version.py")
     for root in roots():
-        if root.submodule_search_locations is not None:
-            yield from root.submodule_search_locations
-        elif root.origin is not None:
-            yield root.origin
+        if root.spec is None:
+            continue
+        if root.spec.submodule_search_locations is not None:
+            yield from root.spec.submodule_search_locations
+        elif root.spec.origin is not None:
+            yield root.spec.origin
 
 
 def _stamps(place: str) -> Iterator[bytes]:

@@ -123,6 +123,7 @@ def join_input(result: MapResult, outside: Callable[[str], bool]) -> object:
     """
     return (
         tuple(name for name in result.imports if not outside(name)),
+        result.roots,
         tuple(_waits(waiting) for waiting in result.waiting),
         tuple((fact.name, fact.path, fact.value) for fact in result.facts),
         result.summary and _without_places(result.summary, outside),
@@ -218,7 +219,7 @@ def _without_places(summary: Summary, outside: Callable[[str], bool]) -> object:
     )
     loops = ((index, loop.steps, ranks[loop.position]) for index, loop in summary.loops.items())
     exports = (export for export in summary.exports if not outside(export[1]))
-    rest = replace(summary, exports=tuple(exports), functions=tuple(functions), loops={})
+    rest = replace(summary, exports=tuple(exports), functions=tuple(functions), loops={}, starts=())
     return rest, tuple(loops)
 
 

@@ -6,7 +6,7 @@ Invalid bytes decode to None.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from torchlint.finding import (
     Applicability,
@@ -23,27 +23,35 @@ from torchlint.memory.quick_json import loads
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Results = tuple[tuple[Finding, ...], tuple[Diagnostic, ...]]
-    """The findings and diagnostics of a check."""
-
 _T = TypeVar("_T")
+
+
+class Results(NamedTuple):
+    """The outcome of a check.
+
+    Args:
+        stepless: rules about code that runs on each step were asked, and no training step was seen.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    stepless: bool = False
 
 
 def encode_report(key: str, results: Results) -> bytes:
     """Encode a report with its key."""
     import json
 
-    findings, diagnostics = results
-    return json.dumps([key, findings, diagnostics], separators=(",", ":")).encode("ascii")
+    return json.dumps([key, *results], separators=(",", ":")).encode("ascii")
 
 
 def decode_report(data: bytes, key: str) -> Results | None:
     """Decode a report; None if the bytes are invalid or have another key."""
     try:
-        found, findings, diagnostics = loads(data)
+        found, findings, diagnostics, stepless = loads(data)
         if found != key:
             return None
-        return _all(_finding, findings), _all(_diagnostic, diagnostics)
+        return Results(_all(_finding, findings), _all(_diagnostic, diagnostics), stepless is True)
     except (ValueError, TypeError, RecursionError):
         return None
 

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from torchlint.finding import Finding
     from torchlint.profile.plan import Diagnostic, Plan
     from torchlint.profile.result import Static
-    from torchlint.profile.sweep import Wish
     from torchlint.profile.timeline import Span
+    from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.survey import Survey
     from torchlint.verify.request import Request
@@ -89,7 +89,7 @@ def profile(
         static: what `check` finds in the project, hints included.
         wished: values to time the step with, instead of the runs that watch it.
     """
-    begun = time.monotonic()
+    begun = request.begun
     deadline = None if request.budget_s is None else begun + request.budget_s
     with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
         session = _Session(request, only, static, watcher, workspace, wished, stack)

@@ -7,6 +7,8 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torchlint.files.plain_layout import plain_lines
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -21,6 +23,7 @@ _WORD = re.compile(rb"[.\w]+")
 
 def imported_names(data: bytes) -> list[str]:
     """The dotted names that a file imports, found by pattern; strings may add a few."""
+    data = plain_lines(data)
     found: dict[str, None] = {}
     end = 0
     last_close = data.rfind(b")")

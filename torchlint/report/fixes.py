@@ -53,26 +53,30 @@ def sentence(
     changed: int,
     files: int,
     apply: bool,
+    unsafe: bool,
     errors: int = 0,
     hint: str = "Write with `--apply`.",
 ) -> str:
     """`Would fix 3 problems in 2 files (1 more with `--unsafe`); 40 files checked. ...`
 
     Args:
+        unsafe: unsafe fixes were asked for.
         hint: a sentence about fixes that are not written.
     """
     left = list(remaining)
-    unsafe = sum(
+    others = sum(
         finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE
         for finding in left
     )
     checked = f"{plural(files, 'file')} checked{', ' + plural(errors, 'error') if errors else ''}."
     if not applied:
-        more = f" ({unsafe} fixable with `--unsafe`)" if unsafe else ""
-        if left and not unsafe:
-            more = f" ({plural(len(left), 'problem')} without a fix)"
+        more = f" ({plural(len(left), 'problem')} without a fix)" if left else ""
+        if others:
+            more = f" ({others} not made)" if unsafe else f" ({others} fixable with `--unsafe`)"
         return f"{'Nothing fixed' if errors else 'Nothing to fix'}{more}; {checked}"
-    more = f" ({unsafe} more with `--unsafe`)" if unsafe else ""
+    more = ""
+    if others:
+        more = f" ({others} not made)" if unsafe else f" ({others} more with `--unsafe`)"
     verb = "Fixed" if apply else "Would fix"
     how = "" if apply else f" {hint}"
     places = plural(changed, "file")

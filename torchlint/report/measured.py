@@ -26,7 +26,7 @@ def _measured(rule: Rule) -> str:
     rows = [_row(each) for each in _known().get(rule.name, ())]
     if rows:
         return "\n".join(rows)
-    if rule.fix is None:
+    if not rule.promises:
         return "Not measured: there is no fix."
     return "Not measured yet" + (": this needs a GPU." if rule.needs_gpu else ".")
 

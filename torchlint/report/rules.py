@@ -21,7 +21,7 @@ def table(rules: Sequence[Rule]) -> Iterator[str]:
             rule.code,
             rule.name,
             rule.tier.value,
-            "-" if rule.fix is None else rule.fix.value,
+            fixes(rule),
             rule.summary,
         )
         for rule in rules
@@ -30,6 +30,11 @@ def table(rules: Sequence[Rule]) -> Iterator[str]:
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         yield visible("  ".join([*cells, row[4]]))
+
+
+def fixes(rule: Rule) -> str:
+    """What its fixes promise: `safe`, `safe or unsafe`, `none`."""
+    return " or ".join(each.words.partition(" ")[0] for each in rule.promises) or "none"
 
 
 def as_json(rules: Sequence[Rule]) -> str:
@@ -43,7 +48,8 @@ def as_json(rules: Sequence[Rule]) -> str:
                 "name": rule.name,
                 "family": rule.family,
                 "tier": rule.tier.value,
-                "fix": None if rule.fix is None else rule.fix.value,
+                "fix": rule.promises[0].value if rule.promises else None,
+                "fixes": [each.value for each in rule.promises],
                 "summary": rule.summary,
                 "added": rule.added,
                 "torch": {"since": _version(rule.since), "until": _version(rule.until)},
@@ -63,9 +69,11 @@ def _version(torch: tuple[int, int] | None) -> str | None:
 def page(rule: Rule) -> str:
     """The rule's page as Markdown: a heading, its facts, then its
     module's docstring with what was measured."""
-    fix = "no fix" if rule.fix is None else f"{rule.fix.value} fix"
+    fix = f"{fixes(rule)} fix" if rule.promises else "no fix"
     facts = f"{rule.family} · {rule.tier.value} · {fix} · added in {rule.added}"
-    text = f"# {rule.name} ({rule.code})\n\n{facts}\n\n{page_of(rule).strip()}\n\n{rule.url}"
+    text = f"# {rule.name} ({rule.code})\n\n{facts}\n\n{page_of(rule).strip()}"
+    if rule.url is not None:
+        text += f"\n\n{rule.url}"
     return "\n".join(visible(line) for line in text.split("\n"))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Applicability, Tier
-from torchlint.report.terminal.safe_text import plural
+from torchlint.report.terminal.safe_text import plural, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +22,34 @@ def sentence(findings: Sequence[Finding], files: int, errors: int = 0) -> str:
     hints = sum(finding.tier is Tier.HINT for finding in findings)
     problems = len(findings) - hints
     if not findings and errors:
-        found = plural(errors, "error")
-        return f"{found}, and no problems besides; {plural(files, 'file')} checked."
+        return f"{plural(errors, 'error')}; no problems found; {plural(files, 'file')} checked."
     if not findings:
         return f"No problems found; {checked}"
     counted = [plural(problems, "problem") if problems else "no problems"]
     counted += [plural(hints, "hint")] if hints else []
     places = plural(len({finding.path for finding in findings}), "file")
     return f"Found {' and '.join(counted)} in {places}{_fixable(findings)}; {checked}"
+
+
+STEPLESS: Final = (
+    "No training step was seen here, so rules about steps had nothing to look at; `torchlint hot` "
+    "shows what was seen."
+)
+_MOST_NAMED: Final = 3
+
+
+def not_checked(files: Sequence[str], importer: str, folder: str) -> str:
+    """A sentence about files that a named file imports."""
+    named = [f"`{visible_path(file)}`" for file in files[:_MOST_NAMED]]
+    if len(files) > _MOST_NAMED:
+        named.append(f"{len(files) - _MOST_NAMED} more")
+    *first, last = named
+    listed = f"{', '.join(first)} and {last}" if first else last
+    was, them = ("was", "it") if len(files) == 1 else ("were", "them")
+    return (
+        f"{listed}, which {visible_path(importer)} imports, {was} not checked; "
+        f"`torchlint check {visible_path(folder)}` checks {them} too."
+    )
 
 
 def unchanged(findings: int) -> str:

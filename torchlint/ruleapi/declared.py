@@ -100,7 +100,7 @@ class Pattern:
             found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         packages = {_package(name) for name in self.names}
         if self.kind in (_Kind.CALL, _Kind.SETTING) and "" not in packages:
-            found.append(_any_word(packages))
+            found.append(rf"{_any_word(packages)}|import \*")
         if self.kind in (_Kind.KEYWORD, _Kind.ENVIRONMENT):
             found += _any_text(self.bad)
         if self.arguments and all(
@@ -245,7 +245,7 @@ def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
             yield assign, each.target
 
 
-_ASSIGNED: Final = r"[ \t]{0,40}="
+_ASSIGNED: Final = r"[ \t)]{0,40}="
 
 
 def _package(name: str) -> str:
@@ -390,12 +390,13 @@ def pass_argument(name: str, value: str) -> Callable[[Match], Change]:
 
     def change(match: Match) -> Change:
         text = f"{name}={value}"
-        if match.argument is None:
+        passed = match.argument
+        if passed is None:
             edit = edits.add_argument(match.module, match.call, text)
-        elif match.argument.keyword is None:
-            edit = edits.replace(match.module, match.argument.value, value)
+        elif passed.keyword is None or passed.keyword.value == name:
+            edit = edits.replace(match.module, passed.value, value)
         else:
-            edit = edits.replace(match.module, match.argument, text)
+            edit = edits.replace_argument(match.module, passed, text)
         return f"Pass `{text}`", edit
 
     return change

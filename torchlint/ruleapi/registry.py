@@ -4,42 +4,113 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import sys
-from functools import cache
+from functools import cache, partial
 from importlib import util
+from itertools import chain
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchlint.config.settings import LISTED, ConfigError, nearest, normalised, shortened
+from torchlint.ruleapi.plugins import PluginError, Trouble, contained, one_line
 from torchlint.ruleapi.rule import Rule
-from torchlint.ruleapi.sources import RuleError, roots
+from torchlint.ruleapi.sources import roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from importlib.machinery import ModuleSpec
 
+    from torchlint.ruleapi.sources import Root
+
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9]{1,15}")
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
 
 @cache
 def all_rules() -> Mapping[str, Rule]:
-    """Every rule by its code, sorted.
+    """Every rule by its code, sorted; without those of plugins that have `troubles`."""
+    return _loaded()[0]
 
-    Raises:
-        RuleError: two rules share a code or a name, or a module of a plugin is missing.
-    """
+
+def troubles() -> tuple[Trouble, ...]:
+    """What is wrong with the plugins that are installed."""
+    return _loaded()[1]
+
+
+def troubles_so_far() -> tuple[Trouble, ...]:
+    """The same, if rules have been loaded at all."""
+    return troubles() if _loaded.cache_info().currsize else ()
+
+
+@cache
+def _loaded() -> tuple[Mapping[str, Rule], tuple[Trouble, ...]]:
     found: dict[str, Rule] = {}
+    wrong: list[Trouble] = []
     for root in roots():
-        for module in _modules(root):
-            for rule in vars(module).values():
-                if not isinstance(rule, Rule) or found.get(rule.code) is rule:
-                    continue
-                for other in found.values():
-                    if rule.code == other.code or rule.name == other.name:
-                        raise RuleError(
-                            f"{module.__name__} is {rule.code} {rule.name}, and there is "
-                            f"{other.code} {other.name} already; take another code or name."
-                        )
+        if not root.plugin:
+            found.update((rule.code, rule) for rule in _rules_of(root))
+            continue
+        who = f"The plugin `{root.plugin}`"
+        where = (root.spec and root.spec.origin) or root.name
+        try:
+            rules, printed = contained(who, partial(_rules_of, root))
+        except PluginError as error:
+            message = f"{error}, so its rules are left out; repair or remove it."
+            wrong.append(Trouble(where, message))
+            continue
+        if root.spec is None:
+            message = f"{who} names the module `{root.name}`, and there is none; install it again."
+            wrong.append(Trouble(where, message))
+        if printed:
+            message = f"{who} printed `{printed}` while it was loaded; a rule prints nothing."
+            wrong.append(Trouble(where, message))
+        for rule in rules:
+            unfit = _unfit(rule, found)
+            if unfit:
+                wrong.append(Trouble(where, f"{who} has a rule {unfit}"))
+            else:
+                rule.plugin = root.plugin
                 found[rule.code] = rule
-    return MappingProxyType(dict(sorted(found.items())))
+    return MappingProxyType(dict(sorted(found.items()))), tuple(wrong)
+
+
+def _rules_of(root: Root) -> list[Rule]:
+    """The rules in a module or package, each once."""
+    found: dict[Rule, None] = {}
+    for module in _modules(root.spec):
+        for value in list(vars(module).values()):
+            if isinstance(value, Rule):
+                found[value] = None
+    return list(found)
+
+
+def _unfit(rule: Rule, known: Mapping[str, Rule]) -> str:
+    """Why a rule of a plugin cannot be used; empty if it can."""
+    if not (_is_text(rule.code, _CODE) and _is_text(rule.name, _NAME)):
+        return (
+            f"{one_line(repr(rule.code))} {one_line(repr(rule.name))}, and a code is like "
+            "`HOUSE1`, a name like `slow-thing`; rename it."
+        )
+    for other in known.values():
+        if rule.code == other.code or rule.name == other.name:
+            return (
+                f"{rule.code} {rule.name}, and there is {other.code} {other.name} already; take "
+                "another code or name."
+            )
+    alternatives = ((each,) if isinstance(each, str) else each for each in rule.triggers)
+    patterns = [*chain.from_iterable(alternatives), *rule.triggers_on_demand]
+    patterns += [*chain.from_iterable(rule.gates), *rule.clues.values()]
+    try:
+        for pattern in patterns:
+            re.compile(pattern.encode())
+    except (re.error, AttributeError, TypeError) as error:
+        return f"{rule.code} whose triggers are no patterns ({one_line(str(error))}); repair them."
+    return ""
+
+
+def _is_text(value: object, pattern: re.Pattern[str]) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
 def rule_named(word: str) -> Rule:
@@ -57,11 +128,17 @@ def rule_named(word: str) -> Rule:
     raise ConfigError(f"There is no rule `{shortened(word)}`{hint}.")
 
 
-def _modules(root: ModuleSpec) -> Iterator[ModuleType]:
+def _modules(root: ModuleSpec | None) -> Iterator[ModuleType]:
+    if root is None:
+        return
     if root.name not in sys.modules:
-        sys.modules[root.name] = util.module_from_spec(root)
+        made = sys.modules[root.name] = util.module_from_spec(root)
         assert root.loader is not None
-        root.loader.exec_module(sys.modules[root.name])
+        try:
+            root.loader.exec_module(made)
+        except BaseException:
+            del sys.modules[root.name]  # as `import` does
+            raise
     yield sys.modules[root.name]
     for info in pkgutil.walk_packages(root.submodule_search_locations or (), f"{root.name}."):
         yield importlib.import_module(info.name)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import libcst as cst
 
+from torchlint.analysis import edits
 from torchlint.files.digests import blake2b
-from torchlint.finding import Applicability, Finding, Fix, Related, Tier, rule_url
+from torchlint.finding import Applicability, Finding, Fix, Related, Tier
 from torchlint.reported import Reported, Waiting
 from torchlint.ruleapi.contexts import HAS, LACKS, Context, placed
 from torchlint.ruleapi.maker import maker
+from torchlint.version import rule_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +48,8 @@ class Rule:
         name: names the bad pattern, in kebab-case; that of the file if it is not given.
         family: a group of rules; the folder of the file if it is not given.
         tier: the usual tier of its findings; a single finding may be lower.
-        fix: the safest applicability of its fixes, or None.
+        fix: what its fixes promise, or None if it has none; the safest first if that depends on
+            the place.
         finds: what a declared rule reports: see `torchlint.ruleapi.declared`.
         unless: of a declared rule: conditions under which a match is not reported.
         message: of a declared rule: one sentence of fact and one of action, or a function that
@@ -83,7 +86,7 @@ class Rule:
     name: str = ""
     family: str = ""
     tier: Tier = Tier.DEFAULT
-    fix: Applicability | None = None
+    fix: Applicability | tuple[Applicability, ...] | None = None
     finds: tuple[Pattern, ...] = ()
     unless: tuple[Callable[[Match], bool], ...] = ()
     message: Callable[[Match], str] | str = ""
@@ -107,6 +110,8 @@ class Rule:
     checks: list[tuple[tuple[type[cst.CSTNode], ...], NodeCheck]] = field(default_factory=list)
     module_checks: list[NodeCheck] = field(default_factory=list)
     suppression_checks: list[NodeCheck] = field(default_factory=list)
+    plugin: str = field(default="", init=False)
+    """The name of the plugin that it is from; empty if torchlint brings it."""
     settler: Callable[[Finding, Mapping[str, Value], Project], Finding | None] | None = None
     candidate: Callable[[bytes], bool] | None = None
     enough: str = ""
@@ -181,8 +186,20 @@ class Rule:
         return candidate
 
     @property
+    def label(self) -> str:
+        """Its code, with the plugin that it is from: `HOUSE1 of the plugin `house``."""
+        return f"{self.code} of the plugin `{self.plugin}`" if self.plugin else self.code
+
+    @property
     def about_hot_code(self) -> bool:
         return Context.HOT in self.contexts
+
+    @property
+    def promises(self) -> tuple[Applicability, ...]:
+        """What its fixes promise, the safest first."""
+        if self.fix is None:
+            return ()
+        return self.fix if isinstance(self.fix, tuple) else (self.fix,)
 
     def is_for(self, torch: Version) -> bool:
         """Whether it applies to projects whose oldest torch version is this one."""
@@ -247,8 +264,8 @@ class Rule:
                 fix = None
                 if isinstance(change, Fix):
                     fix = change
-                elif self.fix is not None and isinstance(change, tuple):
-                    fix = Fix(self.fix, change[0], (change[1],))
+                elif self.promises and isinstance(change, tuple):
+                    fix = Fix(self.promises[0], change[0], (change[1],))
                 yield from self.report(
                     module,
                     match.node,
@@ -274,6 +291,8 @@ class Rule:
     ) -> Finding:
         """A finding on `node`. Give a fix or the reason why it is withheld."""
         start, end = module.span(node)
+        if fix is not None and (reason := edits.why_not(module, fix)) is not None:
+            fix, withheld = None, reason
         return Finding(
             code=self.code,
             name=self.name,
@@ -321,9 +340,9 @@ class Rule:
         return bool(self.suppression_checks)
 
     @property
-    def url(self) -> str:
-        """Its documentation page."""
-        return rule_url(self.name)
+    def url(self) -> str | None:
+        """Its documentation page, if there is a site."""
+        return rule_url(self.code, self.name)
 
 
 _LAYOUT = re.compile(r"#[^\r\n]*|\s+")

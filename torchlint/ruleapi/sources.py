@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
@@ -16,30 +16,42 @@ PLACES = (os.path.join(_HOME, "rules"), os.path.join(os.path.dirname(_HOME), "ru
 """Where the built-in rules are: in an installation, and in a checkout."""
 
 
-class RuleError(Exception):
-    """A rule that cannot be loaded; the message is for its author."""
+class Root(NamedTuple):
+    """A module or package with rules.
 
-
-def roots() -> list[ModuleSpec]:
-    """The modules and packages with rules: the built-in ones first, then plugins.
-
-    Raises:
-        RuleError: a module of a plugin is missing.
+    Args:
+        plugin: the name of the distribution that brings it; empty for the built-in ones.
+        spec: where it is; None if there is no such module.
     """
+
+    name: str
+    plugin: str
+    spec: ModuleSpec | None
+
+
+def roots() -> list[Root]:
+    """The modules and packages with rules: the built-in ones first, then those of plugins."""
     from importlib import metadata, util
 
-    plugins = {entry.value.partition(":")[0] for entry in metadata.entry_points(group=GROUP)}
-    built_in = util.find_spec(BUILT_IN) or _in_checkout()
-    found = [] if built_in is None else [built_in]
-    for name in sorted(plugins - {BUILT_IN}):
-        spec = util.find_spec(name)
-        if spec is None:
-            raise RuleError(
-                f"There is no module `{name}`, which an installed plugin names; install the plugin "
-                "again or remove it."
-            )
-        found.append(spec)
+    plugins = {
+        entry.value.partition(":")[0]: entry.dist.name if entry.dist is not None else entry.name
+        for entry in metadata.entry_points(group=GROUP)
+    }
+    found = [Root(BUILT_IN, "", util.find_spec(BUILT_IN) or _in_checkout())]
+    for name, plugin in sorted(plugins.items()):
+        if name != BUILT_IN:
+            found.append(Root(name, plugin, _found(name)))
     return found
+
+
+def _found(name: str) -> ModuleSpec | None:
+    """Where a module of a plugin is; nothing of it is imported, apart from a package around it."""
+    from importlib import util
+
+    try:
+        return util.find_spec(name)
+    except (ImportError, ValueError, AttributeError):
+        return None
 
 
 def _in_checkout() -> ModuleSpec | None:

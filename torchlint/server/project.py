@@ -9,6 +9,7 @@ from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import findings_of
 from torchlint.engine.reuse_join import reused_findings
 from torchlint.engine.tiers import choose
+from torchlint.memory.report_codec import Results
 from torchlint.project.map_result import Depth
 from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from torchlint.engine.tiers import Wanted
     from torchlint.finding import Finding
     from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.report_codec import Results
     from torchlint.project.map_result import MapResult
     from torchlint.project.target import Known
     from torchlint.server.buffers import Buffer
@@ -62,7 +62,7 @@ class Project:
         self.files = Files(root, store, wishes, say)
         self._open: dict[str, tuple[Buffer, Known]] = {}
         """Buffers, as they were when they last could be parsed, by path as findings have it."""
-        self._said: Results = ((), ())
+        self._said = Results()
         self._joined: Joined | None = None
         self._shape: object = None
         """Which files were joined, in which order and under which settings."""
@@ -200,7 +200,7 @@ class Project:
             if progress is not None and self._join_s is None:
                 progress(done + 1, len(relevant))
         begun = time.monotonic()
-        self._said, self._joined = findings_of(mapper) if relevant else (((), ()), None)
+        self._said, self._joined = findings_of(mapper) if relevant else (Results(), None)
         self._join_s = time.monotonic() - begun
         self._shape = _shape(files)
         self._store.note_answers(files)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lsprotocol import types
 from pygls import uris
 
-from torchlint.files.reading import NOTEBOOK, Source
+from torchlint.files.reading import NOTEBOOK, Source, SourceError
 from torchlint.finding import Applicability, Edit, Finding, Fix, Tier
 from torchlint.fixes.add_ignores import edits_that_silence
 from torchlint.fixes.splice import that_fit, with_fixes
@@ -170,7 +170,10 @@ class Shown:
                 cells_of([cell.text for cell in buffer.cells]).sources(text)
         except ValueError:  # edits that do not fit, or reach over the border of a cell
             return False
-        after = data_of(buffer._replace(text=text, cells=None))
+        try:
+            after = data_of(buffer._replace(text=text, cells=None))
+        except SourceError:  # the encoding of the file has no such character
+            return False
         return what_is_wrong("fixed.py", after) is None
 
     def _edit(self, spots: Sequence[Spot]) -> types.WorkspaceEdit:
@@ -200,7 +203,7 @@ class Shown:
             message=visible(finding.message),
             severity=_SEVERITIES[finding.tier],
             code=finding.code,
-            code_description=types.CodeDescription(href=finding.url),
+            code_description=_description(finding),
             source=_SOURCE,
             related_information=[self._related(each, located) for each in located.related],
         )
@@ -237,6 +240,10 @@ def _title(finding: Finding) -> str:
 
 def _is_safe(finding: Finding) -> bool:
     return finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+
+
+def _description(finding: Finding) -> types.CodeDescription | None:
+    return None if finding.url is None else types.CodeDescription(href=finding.url)
 
 
 def _said(finding: Finding) -> str:

@@ -49,6 +49,7 @@ class Finished:
     schema: int
     tool: str
     argv: tuple[str, ...]
+    exit: int
     environment: _Environment
     sources: dict[str, str]
     fixes: tuple[_Fix, ...]

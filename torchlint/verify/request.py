@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,8 @@ class Request:
         steps: measured steps of each process; None chooses.
         warmup: steps before the first measured one; None chooses.
         budget_s: everything is done after this many seconds.
+        begun: since when they count, by `time.monotonic`: since the command began, which has
+            read the project by now.
         numbers_steps: steps whose numbers are compared; None chooses.
         numbers_from: the first of them, counted from 0.
         threads: torch's threads in each process; None chooses, unless `keep_env`.
@@ -67,6 +70,7 @@ class Request:
     steps: int | None = None
     warmup: int | None = None
     budget_s: float | None = None
+    begun: float = field(default_factory=time.monotonic)
     numbers_steps: int | None = None
     numbers_from: int = 0
     threads: int | None = None

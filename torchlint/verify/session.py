@@ -68,7 +68,7 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
     user stops it, or the time budget ends, the result has what is known until then; no process and
     no file is left.
     """
-    begun = time.monotonic()
+    begun = request.begun
     deadline = None if request.budget_s is None else begun + request.budget_s
     with Workspace(request.folder, deadline) as workspace, ExitStack() as stack:
         session = _Session(request, changes, watcher, workspace, begun, stack)

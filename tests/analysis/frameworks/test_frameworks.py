@@ -48,20 +48,6 @@ def test_a_file_shows_that_its_framework_owns_a_setting(text: str, owned: bool) 
 
 
 @pytest.mark.parametrize(
-    ("name", "uses"),
-    [
-        ("accelerate.Accelerator", True),
-        ("lightning.fabric.Fabric", True),
-        ("torch.cuda.Stream", True),
-        ("torch.cuda.is_available", False),
-        ("torch.nn.Linear", False),
-    ],
-)
-def test_a_question_whether_there_is_an_accelerator_shows_none(name: str, uses: bool) -> None:
-    assert frameworks.uses_accelerator(name) is uses
-
-
-@pytest.mark.parametrize(
     ("method", "bases", "hook"),
     [
         ("training_step", [], True),

@@ -512,28 +512,3 @@ class TestModule:
         self, module_of: Callable[..., Module], text: str, entry: bool
     ) -> None:
         assert module_of(text).is_entry is entry
-
-    @pytest.mark.parametrize(
-        ("text", "cuda"),
-        [
-            ("x.cuda()", True),
-            ("x.to(device)", True),
-            ("x.to(self.dev)", True),
-            ("x.to(gpu_ids[0])", True),
-            ("device = 'cuda:0'", True),
-            ("import torch\ntorch.cuda.synchronize()", True),
-            ("import torch\ntorch.accelerator.current_accelerator()", True),
-            ("from accelerate import Accelerator\nAccelerator()", True),
-            ("import lightning as L\nL.Fabric()", True),
-            ("x.to('cpu')", False),
-            ("import torch\ndevice = torch.device('cpu')\nx.to(device)", False),
-            ("import torch\ntorch.cuda.is_available()", False),
-            ("import torch\ntorch.cuda.manual_seed(1)", False),
-            ("x.to(dtype)", False),
-            ("x.to()", False),
-        ],
-    )
-    def test_it_shows_that_it_runs_on_an_accelerator(
-        self, module_of: Callable[..., Module], text: str, cuda: bool
-    ) -> None:
-        assert module_of(text).uses_cuda is cuda

@@ -124,7 +124,7 @@ def test_the_same_finding_at_many_rows_is_said_once(make_finding: MakeFinding) -
     assert report(*findings) == [
         "train.py:",
         "3, 4, 5, 6 TL201 It waits.",
-        "fix:",
+        "safe fix:",
         "3: `x` -> `z`",
         "unsafe fix:",
         "4: `loss.item()` -> `loss`",
@@ -171,8 +171,8 @@ def test_a_suggestion_and_what_an_unsafe_fix_changes_are_named(make_finding: Mak
     assert two.fix is not None
     assert report(one, two)[2] == "unsafe fix (random numbers will differ):"
     safe = fixed(one, (5, 14, 5, 15, "2"), kind=Applicability.SAFE, message=message)
-    assert report(safe)[2] == "fix:"
-    assert report(two)[2:] == [f"suggestion ({message.partition('; ')[2]}):", message]
+    assert report(safe)[2] == "safe fix:"
+    assert report(two)[2:] == [f"suggested fix ({message.partition('; ')[2]}):", message]
 
 
 def test_other_places_are_named_once(make_finding: MakeFinding) -> None:
@@ -198,7 +198,7 @@ def test_rows_of_a_notebook_have_their_cell(make_finding: MakeFinding) -> None:
     assert report(finding, source=source) == [
         "lab.ipynb:",
         "cell 2:1 TL201 It waits.",
-        "fix:",
+        "safe fix:",
         "cell 2 @@ -1 +1,2 @@",
         "-a = 1",
         "+a = 3",

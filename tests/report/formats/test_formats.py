@@ -20,7 +20,7 @@ def test_concise_is_one_line_per_finding(make_finding: MakeFinding) -> None:
         make_finding(message="Maybe.", tier=Tier.HINT, path=EVIL),
     ]
     assert list(concise.render(findings, Paint())) == [
-        "train.py:3:5: TL201 It waits. [fix]",
+        "train.py:3:5: TL201 It waits. [safe fix]",
         "\\x1b[2J\\r\\n::error::%,: \\u202e:3:5: TL201 hint: Maybe.",
     ]
 
@@ -66,7 +66,8 @@ def test_json_has_every_part_of_a_finding(make_finding: MakeFinding) -> None:
         ],
         "scope": "",
         "fingerprint": "",
-        "url": "https://torchlint.readthedocs.io/rules/item-in-step-loop/",
+        "url": None,
+        "help": "torchlint rule TL201",
     }
 
 
@@ -159,7 +160,7 @@ SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
     ("fixes", "hints", "files", "errors", "expected"),
     [
         ([], 0, 0, 0, "No Python files to check; name a file or another folder."),
-        ([], 0, 0, 1, "1 error, and no problems besides; 0 files checked."),
+        ([], 0, 0, 1, "1 error; no problems found; 0 files checked."),
         ([], 0, 1, 0, "No problems found; 1 file checked."),
         ([None], 0, 3, 0, "Found 1 problem in 1 file; 3 files checked."),
         (
@@ -200,3 +201,18 @@ def test_one_sentence_counts_what_happened(
     findings = [make_finding(fix=fix) for fix in fixes]
     findings += [make_finding(path="hints.py", tier=Tier.HINT)] * hints
     assert summary.sentence(findings, files, errors) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (
+            ("a.py",),
+            "`a.py`, which t.py imports, was not checked; `torchlint check .` checks it too.",
+        ),
+        (("a.py", "b.py"), "`a.py` and `b.py`, which t.py imports, were not checked"),
+        (tuple("abcde"), "`a`, `b`, `c` and 2 more, which t.py imports, were not checked"),
+    ],
+)
+def test_files_that_were_not_checked_are_named(files: tuple[str, ...], said: str) -> None:
+    assert summary.not_checked(files, "t.py", ".").startswith(said)

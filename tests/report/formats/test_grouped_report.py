@@ -25,7 +25,7 @@ def test_findings_stand_in_columns_under_their_file(make_finding: MakeFinding) -
         hidden=(("d.py", 2),),
     ).split("\n") == [
         "a.py:",
-        "     3:5  TL201  It waits. [fix]",
+        "     3:5  TL201  It waits. [safe fix]",
         "  104:15  TL201  hint: Maybe.",
         "",
         "b.py:",

@@ -95,9 +95,7 @@ def test_a_page_loads_nothing_and_runs_nothing(make_finding: MakeFinding) -> Non
     assert "script" not in found.source
     assert "url(" not in found.source
     assert "default-src 'none'" in found.source
-    assert {link for link in found.links if "://" in link} == {
-        "https://torchlint.readthedocs.io/rules/item-in-step-loop/"
-    }
+    assert not any("://" in link for link in found.links)
 
 
 def test_a_page_fits_a_telephone_and_the_dark() -> None:

@@ -60,7 +60,7 @@ def test_a_problem_is_a_failure_with_its_place(
         "src/train.py:3:5: It waits.\n"
         "see main.py:40:9: the loop\n"
         "no fix: it is compared\n"
-        "TL201 item-in-step-loop: https://torchlint.readthedocs.io/rules/item-in-step-loop/"
+        "TL201 item-in-step-loop: torchlint rule TL201"
     )
 
 

@@ -73,7 +73,6 @@ def test_nothing_found_is_a_run_without_results(run_of: Callable[..., Any]) -> N
     assert run["tool"]["driver"] == {
         "name": "torchlint",
         "version": __version__,
-        "informationUri": "https://torchlint.readthedocs.io/",
         "rules": [],
     }
 
@@ -159,7 +158,6 @@ def test_the_rules_of_the_findings_are_described_once(
     assert first["shortDescription"] == first["fullDescription"] == {"text": "Waits on every step"}
     assert first["help"]["markdown"].startswith("# item-in-step-loop (TL201)")
     assert "Do not wait." in first["help"]["text"]
-    assert first["helpUri"] == "https://torchlint.readthedocs.io/rules/item-in-step-loop/"
     assert first["properties"] == {"tags": ["performance", "sync"], "problem.severity": "warning"}
     assert second["defaultConfiguration"] == {"level": "note"}
     assert unknown["help"] == {"text": "XX9 of-a-plugin"}

@@ -43,7 +43,7 @@ def test_a_finding_has_its_place_message_source_and_caret(make_finding: MakeFind
 
 @pytest.mark.parametrize(
     ("applicability", "tag"),
-    [("safe", "[fix]"), ("unsafe", "[unsafe fix]"), ("suggest", "[suggestion]")],
+    [("safe", "[safe fix]"), ("unsafe", "[unsafe fix]"), ("suggest", "[suggested fix]")],
 )
 def test_the_first_line_says_whether_a_fix_exists(
     make_finding: MakeFinding, applicability: str, tag: str
@@ -116,7 +116,7 @@ def test_folded_findings_keep_their_reasons(make_finding: MakeFinding) -> None:
     )
     assert shown.split("\n")[4:] == [
         "    no fix: it is compared",
-        "    also at 2:2, 2:3, 3:4, 3:5 [fix]",
+        "    also at 2:2, 2:3, 3:4, 3:5 [safe fix]",
         "    no fix at 2:2, 3:4: it is\\x1bprinted",
         "",
     ]

@@ -98,4 +98,4 @@ x
 # torchlint: enable[TL201]
 
 # case: each unknown name is named
-x  # torchlint: ignore[TL998, TL999]  # TL003 # TL003
+x  # torchlint: ignore[TL998, TL999]  # TL003 | says: `TL998` is not a rule … `TL999` is not a rule

@@ -1,13 +1,18 @@
 """Accelerate: https://huggingface.co/docs/accelerate/package_reference/accelerator"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 ACCELERATE = Framework(
-    accelerator_words=(r"Accelerator\(",),
     shown_by=(r"\bAccelerator\(",),
     owns=frozenset({"mixed precision", "pinned memory", "sampler"}),
     packages=("accelerate.",),
-    accelerator_calls=("accelerate.Accelerator",),
+    runners=(
+        Runner(
+            packages=("accelerate",),
+            decides=r"Accelerator|PartialState",
+            keeps=(Keeps("cpu", True),),
+        ),
+    ),
     barriers=frozenset({"wait_for_everyone"}),
     unwraps=frozenset({"unwrap_model"}),
     prepares=frozenset({"prepare", "prepare_data_loader"}),

@@ -21,6 +21,39 @@ class Setting(NamedTuple):
     words: str = ""
 
 
+class Keeps(NamedTuple):
+    """An argument that keeps a run on the CPU: `accelerator="cpu"`. `position` is where it may be
+    passed without the keyword, from 0."""
+
+    keyword: str
+    value: object
+    position: int | None = None
+
+
+class Runner(NamedTuple):
+    """Classes and functions of a framework that put a program on an accelerator where there is one,
+    and may take its training steps.
+
+    Those of `decides` choose the device, if no argument keeps them on the CPU and, for those that
+    need to be told, one has the keyword `told`. Those of `belongs` are used together with them.
+    `trains` are those whose call alone trains, and `starts` the methods of all of them that do. All
+    but `packages` and `starts` are patterns for the last part of a dotted name.
+    """
+
+    packages: tuple[str, ...]
+    decides: str
+    belongs: str = ""
+    keeps: tuple[Keeps, ...] = ()
+    told: str = ""
+    trains: str = ""
+    starts: _Names = _NONE
+
+    @property
+    def names(self) -> str:
+        """A pattern for all of them."""
+        return "|".join(filter(None, (self.decides, self.belongs, self.trains)))
+
+
 class Framework(NamedTuple):
     """One training framework. An adapter leaves out what its framework does not have.
 
@@ -33,7 +66,7 @@ class Framework(NamedTuple):
     hook_words: tuple[str, ...] = ()
     """Patterns for code that registers a function to be called on each step."""
     accelerator_words: tuple[str, ...] = ()
-    """Patterns for code that runs on an accelerator."""
+    """Patterns for code that runs on an accelerator, without a runner."""
     shown_by: tuple[str, ...] = ()
     """Patterns for a file whose training loop is the framework's."""
     owns: _Names = _NONE
@@ -53,13 +86,22 @@ class Framework(NamedTuple):
     accelerator_questions: _Names = _NONE
     """Those that only ask for one."""
 
+    # runs
+    runners: tuple[Runner, ...] = ()
+    """What chooses the device of a program, or takes its training steps."""
+
     # steps
     step_methods: tuple[str, ...] = ()
     """Methods that compute the loss of one step."""
     step_hooks: tuple[tuple[str, _Names], ...] = ()
     """A pattern for a base class, and the methods that the framework calls on each step."""
+    step_forwards: tuple[str, ...] = ()
+    """Patterns for base classes of modules whose `forward` is such a method. Too many files have
+    that name, so `hook_words` must show it."""
     evaluation_hooks: _Names = _NONE
     """Methods that the framework calls for evaluation."""
+    evaluation_modes: _Names = _NONE
+    """What `mode` or `phase` is where a step evaluates: `if mode == "predict":`."""
     backward_methods: _Names = _NONE
     """Methods that do a backward pass: of their object, or of the loss that they take."""
     barriers: _Names = _NONE

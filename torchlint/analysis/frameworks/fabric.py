@@ -1,14 +1,19 @@
 """Fabric: https://lightning.ai/docs/fabric/stable/api/fabric_methods.html"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 FABRIC = Framework(
-    accelerator_words=(r"Fabric\(",),
     shown_by=(r"\bFabric\(",),
     owns=frozenset({"mixed precision", "sampler"}),
     renamed=(("lightning_fabric.", "lightning.fabric."),),
     moved=(("lightning.Fabric", "lightning.fabric.Fabric"),),
-    accelerator_calls=("lightning.fabric.Fabric",),
+    runners=(
+        Runner(
+            packages=("lightning", "pytorch_lightning", "lightning_fabric"),
+            decides=r"Fabric|LightningLite",
+            keeps=(Keeps("accelerator", "cpu", 0),),
+        ),
+    ),
     barriers=frozenset({"barrier"}),
     prepares=frozenset({"setup", "setup_dataloaders"}),
     settings=(

@@ -41,8 +41,6 @@ def _joined(*fields: Any) -> Any:
 ANY: Final = Framework._make(map(_joined, *FRAMEWORKS))
 """All frameworks in one: what any of them has."""
 
-ACCELERATED: Final = "|".join(ANY.accelerator_words)
-"""A pattern for files which show that a program runs on an accelerator."""
 STEP_WORDS: Final = "|".join((*ANY.step_words, *ANY.step_methods))
 """A pattern for files in which training steps are taken."""
 HOOK_WORDS: Final = "|".join(
@@ -79,13 +77,10 @@ def setting_words(setting: str) -> str:
     return "|".join(sorted(keywords(setting) | words))
 
 
-def uses_accelerator(name: str) -> bool:
-    """Whether a call of this dotted name shows that there is an accelerator."""
-    return name.startswith(ANY.accelerator_calls) and name not in ANY.accelerator_questions
-
-
 def is_step_hook(method: str, bases: list[str]) -> bool:
     """Whether a framework calls this method of a class with these bases on each step."""
+    if method == "forward":
+        return any(re.search(pattern, base) for pattern in ANY.step_forwards for base in bases)
     return any(
         method in methods and any(re.search(pattern, base) for base in ("", *bases))
         for pattern, methods in ANY.step_hooks

@@ -1,9 +1,8 @@
 """Lightning: https://lightning.ai/docs/pytorch/stable/common/lightning_module.html"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 LIGHTNING = Framework(
-    accelerator_words=(r"accelerator\s*=\s*['\"]gpu|\bgpus\s*=",),
     shown_by=("LightningModule",),
     owns=frozenset(
         {"cudnn.benchmark", "mixed precision", "optimizer step", "pinned memory", "sampler"}
@@ -14,6 +13,17 @@ LIGHTNING = Framework(
         for name in ("LightningModule", "LightningDataModule", "Trainer", "Callback")
     ),
     packages=("lightning.",),
+    # Without `accelerator=`, a `Trainer` takes the GPU where there is one.
+    runners=(
+        Runner(
+            packages=("lightning", "pytorch_lightning"),
+            decides="Trainer|LightningCLI",
+            belongs=r"Lightning(?:Data)?Module|Callback",
+            keeps=(Keeps("accelerator", "cpu"), Keeps("gpus", 0)),
+            trains="LightningCLI",
+            starts=frozenset({"fit"}),
+        ),
+    ),
     step_methods=("training_step",),
     step_hooks=(
         ("", frozenset({"training_step"})),

@@ -7,10 +7,11 @@ PLAIN_TORCH = Framework(
     backward_methods=frozenset({"backward"}),
     accelerator_words=(
         r"\.cuda\(|'cuda|\"cuda|torch\.cuda\.(?:[A-Z]|set_device\()",
-        r"\.to\((?:self\.|args\.|cfg\.|config\.)?device",
+        r"\.to\((?:self\.|args\.|cfg\.|config\.)?(?:device|(?:gpu|(?:local_)?rank)\b)",
     ),
     packages=("torch.", "torchvision.", "timm."),
     module_classes=("Module",),
+    evaluation_modes=frozenset({"eval", "test", "val", "valid", "validation"}),
     accelerator_calls=("torch.cuda.", "torch.accelerator."),
     accelerator_questions=frozenset(
         {

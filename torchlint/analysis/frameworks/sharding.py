@@ -4,7 +4,7 @@ https://deepspeed.readthedocs.io/en/latest/optimizers.html
 https://docs.pytorch.org/docs/stable/fsdp.html
 """
 
-from torchlint.analysis.frameworks.adapter import Framework
+from torchlint.analysis.frameworks.adapter import Framework, Runner
 
 SHARDING = Framework(
     shown_by=(
@@ -12,4 +12,5 @@ SHARDING = Framework(
         r"\b(?:FSDP|FullyShardedDataParallel|fully_shard|parallelize_module|DTensor)\b",
     ),
     owns=frozenset({"optimizer step"}),
+    runners=(Runner(packages=("deepspeed",), decides="initialize"),),
 )

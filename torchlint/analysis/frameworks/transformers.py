@@ -3,10 +3,11 @@
 https://huggingface.co/docs/transformers/main_classes/trainer
 """
 
-from torchlint.analysis.frameworks.adapter import Framework, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 _CONFIGS = r"(?:SFT|DPO|KTO|ORPO|CPO|BCO|GKD|PRM|Reward)Config"
 """Of the trainers of TRL that read a dataset; others wait for texts that a model generates."""
+_GENERATING = r"(?:GRPO|PPO|RLOO|OnlineDPO|XPO|NashMD)"
 
 TRANSFORMERS = Framework(
     shown_by=(
@@ -14,6 +15,15 @@ TRANSFORMERS = Framework(
     ),
     owns=frozenset({"mixed precision", "optimizer step", "pinned memory", "sampler"}),
     packages=("transformers.",),
+    runners=(
+        Runner(
+            packages=("transformers", "trl", "sentence_transformers"),
+            decides=rf"\w*TrainingArguments|{_CONFIGS}|{_GENERATING}Config",
+            belongs=r"\w*Trainer|\w*TrainerCallback",
+            keeps=(Keeps("use_cpu", True), Keeps("no_cuda", True)),
+            starts=frozenset({"train"}),
+        ),
+    ),
     module_classes=("PreTrainedModel",),
     step_methods=("compute_loss",),
     step_hooks=(

@@ -160,9 +160,8 @@ def _whole_dataset(loader: Loader, module: Module) -> bool:
 def _has_reason(loader: Loader, module: Module) -> bool:
     """Whether a comment on the lines of the call, or right above, says why there are none."""
     first, last = module.span(loader.call)
-    lines = module.text.splitlines()
-    above = lines[first.row - 2] if first.row > 1 else ""
-    here = lines[first.row - 1 : last.row]
+    above = module.lines[first.row - 2] if first.row > 1 else ""
+    here = module.lines[first.row - 1 : last.row]
     if above.lstrip().startswith("#"):
         here = [above, *here]
     return any(_ON_PURPOSE.search(line) for line in here)

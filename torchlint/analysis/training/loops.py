@@ -46,6 +46,11 @@ _EVALUATION_NAME = re.compile(
 _DRAWING_NAME = re.compile(r"(?:^|_)(?:sample|sampling|generate|translate)(?:_|\d|$)")
 """Functions that make something of a model, or draw numbers for a training step."""
 _TRAINING_NAME = re.compile(r"train|fit|learn", re.IGNORECASE)
+_PARTS = frozenset(
+    f"{named}{parts}"
+    for named in ("", "named_")
+    for parts in ("parameters", "buffers", "modules", "children")
+)
 _GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
 
@@ -63,7 +68,7 @@ class Loops:
     def __init__(self, tree: Tree, values: Values) -> None:
         self._tree = tree
         self._values = values
-        self._rare: dict[cst.BaseExpression, bool] = {}
+        self._rare: dict[tuple[cst.BaseExpression, frozenset[str]], bool] = {}
 
     # anchors -----------------------------------------------------------------------------
 
@@ -88,6 +93,8 @@ class Loops:
             if not isinstance(func, cst.Attribute) or func.attr.value != "step":
                 continue
             owner = dotted_text(func.value).rpartition(".")[2]
+            if "sched" in owner.lower():
+                continue  # of learning rates: once per epoch, or per update of PPO
             if (
                 "scaler" in owner.lower()
                 or sounds_like_optimizer(owner)
@@ -396,14 +403,16 @@ class Loops:
             if kind in _UNDER_CONDITIONS and child in around_step:
                 pass  # the step itself is under the same condition
             elif (condition := _condition_before(above, child)) is not None:
-                if self._holds_rarely(condition):
+                if self._holds_rarely(condition, self._inner_names(above, loop)):
                     return above
             elif kind in _BLOCKS:
                 skip = self._skip_before(above, child)
                 if skip is not None:
                     return skip
-                if loop is not None and self._runs_once(above, loop):
+                if self._fails(above) or (loop is not None and self._runs_once(above, loop)):
                     return self._tree.parent(above)
+            elif type(above) is cst.Assert and child is above.msg:
+                return above
             if above is loop:
                 return None
             if kind in _CALLABLES:
@@ -411,6 +420,14 @@ class Loops:
                 return above if closure else None
             child = above
         return None
+
+    def _fails(self, block: cst.CSTNode) -> bool:
+        """Whether a branch ends in an error: `if not mask.any(): raise ValueError(…)`."""
+        return (
+            isinstance(block, cst.BaseSuite)
+            and isinstance(last_statement(block), cst.Raise)
+            and isinstance(self._tree.parent(block), cst.If | cst.Else)
+        )
 
     def _runs_once(self, block: cst.CSTNode, loop: cst.CSTNode) -> bool:
         """Whether a block in a loop ends that loop: `if step > last: save(model); break`."""
@@ -420,13 +437,26 @@ class Loops:
         loops = (each for each in self._tree.ancestors(block) if isinstance(each, LOOPS))
         return leaves_function(last) or (isinstance(last, cst.Break) and next(loops) is loop)
 
-    def _holds_rarely(self, test: cst.BaseExpression) -> bool:
+    def _inner_names(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> frozenset[str]:
+        """The names that take all of their values in one round of a step loop, by loops inside of
+        it; also those of loops over the parameters of a model."""
+        found: set[str] = set()
+        for each in self.loops_around(node):
+            inside = each is not loop and loop in self.step_loops
+            if isinstance(each, cst.For) and (inside or _goes_over_parts(each)):
+                found |= {name.value for name in _target_names(each.target)}
+            if each is loop:
+                break
+        return frozenset(found)
+
+    def _holds_rarely(self, test: cst.BaseExpression, inner: frozenset[str] = frozenset()) -> bool:
         """The same, also by what a name in the condition stands for, as in
         `due = step % 100 == 0`, and by what the functions of this file return that it asks:
         `if counter.due():` with `return self.steps % 100 == 0`."""
-        if test not in self._rare:
-            self._rare[test] = holds_rarely(test) or any(map(holds_rarely, self._meant(test)))
-        return self._rare[test]
+        if (test, inner) not in self._rare:
+            meant = (holds_rarely(each, inner) for each in self._meant(test))
+            self._rare[test, inner] = holds_rarely(test, inner) or any(meant)
+        return self._rare[test, inner]
 
     def _meant(self, test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         """The conditions that the names and calls of a condition stand for."""
@@ -504,6 +534,13 @@ def _condition_before(above: cst.CSTNode, child: cst.CSTNode) -> cst.BaseExpress
     if type(above) is cst.BooleanOperation and child is above.right:
         return above.left if isinstance(above.operator, cst.And) else None
     return None
+
+
+def _goes_over_parts(loop: cst.For) -> bool:
+    """Whether a loop goes over parameters, buffers or parts of a model."""
+    return any(
+        isinstance(node, cst.Attribute) and node.attr.value in _PARTS for node in within(loop.iter)
+    )
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:

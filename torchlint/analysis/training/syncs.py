@@ -12,7 +12,7 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CPU_TYPES
 from torchlint.analysis.uses import method_name
-from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value
+from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value, placing
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -116,12 +116,20 @@ def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Modul
     above = set(module.ancestors(place))
     values = _read_bindings(operand, module)
     return any(
-        module.enclosing(earlier.call, *_ALWAYS_TOGETHER) in above
+        _runs_first(earlier.call, above, module)
         and next(module.loops.loops_around(earlier.call), None) is loop
         and not module.loops.trains_between(earlier.call, place)
         and _read_bindings(earlier.operand, module) == values
         for earlier in before
     )
+
+
+def _runs_first(earlier: cst.Call, above: set[cst.CSTNode], module: Module) -> bool:
+    """Whether an earlier call always runs where something runs that has these ancestors."""
+    whole = module.enclosing(earlier, *_ALWAYS_TOGETHER)
+    if isinstance(whole, cst.IfExp) and whole.body in (earlier, *module.ancestors(earlier)):
+        return whole.body in above  # the other arm runs without it
+    return whole in above
 
 
 def waited_before(place: cst.CSTNode, module: Module) -> cst.Call | None:
@@ -135,7 +143,7 @@ def waited_before(place: cst.CSTNode, module: Module) -> cst.Call | None:
         for name in _SYNCHRONIZES
         for call in module.calls_by_name.get(name, ())[-_MOST_EARLIER * 8 :]
         if module.order(call) < at
-        and module.enclosing(call, *_ALWAYS_TOGETHER) in above
+        and _runs_first(call, above, module)
         and next(module.loops.loops_around(call), None) is loop
         and not module.loops.trains_between(call, place)
     ]
@@ -261,7 +269,7 @@ def operand_of_value(value: Value) -> Operand | None:
 
 
 def _undecided(value: Value, *, tensor: bool) -> Operand | None:
-    parameters = tuple(sorted(value.parameters))
+    parameters = tuple(sorted(value.parameters - placing(value.parameters)))
     if value.has(Kind.PARAMETER) and parameters:
         return Operand(False, tensor or value.has(Kind.TENSOR), parameters)
     if value.has(Kind.TENSOR) and not value.has(Kind.CPU | Kind.UNKNOWN):

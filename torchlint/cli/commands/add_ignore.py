@@ -58,5 +58,6 @@ def add_ignore(
     diagnostics = [*plan.diagnostics, *found.diagnostics, *failed]
     print_diagnostics(diagnostics)
     written = len(found.files) - len(failed)
-    print_lines([silenced(found.findings, written, len(plan.targets))])
+    if not options.quiet:
+        print_lines([silenced(found.findings, written, len(plan.targets))])
     raise click.exceptions.Exit(2 if diagnostics else 0)

@@ -28,48 +28,45 @@ if TYPE_CHECKING:
     from torchlint.cli.reports import Checked
     from torchlint.finding import Diagnostic
 
-_EPILOG = """\b
+_EPILOG = """\
 Adopt torchlint in an old repository:
   torchlint baseline write         record today's findings; commit the file
   torchlint baseline check         in CI: fail on new findings and on stale entries
   torchlint baseline prune         remove what was fixed; the file only shrinks
 
-\b
 The file is torchlint-baseline.json in this folder. --baseline names another one, and so does the
 key `baseline` of [tool.torchlint], relative to the configuration file. With that key,
 `torchlint check` hides known findings too.
 
-\b
 An entry identifies a finding by rule, file, class and function, and code, not by line. Edit
 `owner`, `reason` and `expires` ("2027-01-31", the last day it is covered) in the file;
 `torchlint suppressions` lists them with their age.
+
+Exit codes: see the `--help` of each of the three.
 """
-_CHECK_EPILOG = """\b
+_CHECK_EPILOG = """\
 Pass the same PATHS to write, check and prune: whether a helper is hot depends on the files that
 call it. Entries of files and rules that a run does not check are left alone.
 
-\b
 Exit codes:
   0  nothing new, and no stale entry; hints do not count
   1  findings that the baseline does not cover or no longer covers, or stale entries
   2  an error: wrong usage, no baseline, a file that cannot be read
 """
-_WRITE_EPILOG = """\b
+_WRITE_EPILOG = """\
 Examples:
   torchlint baseline write                         everything in this folder
   torchlint baseline write src --owner vision      with an owner for the new entries
   torchlint baseline write --allow-growth          also accept new findings
 
-\b
 Existing entries keep their owner, reason and date. Hints are only included with --hints.
 
-\b
 Exit codes:
   0  written, or nothing to change
   1  the baseline would grow, which needs --allow-growth; nothing was written
   2  an error; the file has the findings of the files that could be checked
 """
-_PRUNE_EPILOG = """\b
+_PRUNE_EPILOG = """\
 Exit codes:
   0  pruned, or nothing to prune
   2  an error; if a file cannot be checked, nothing is pruned

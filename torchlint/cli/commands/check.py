@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
     from torchlint.memory.store import Store
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint check                            everything in this folder
   torchlint check train.py --hints           also what is likely but not certainly slow
@@ -38,18 +38,15 @@ Examples:
   torchlint check --add-ignore --until 2027-01-31
                                              the same up to that day
 
-\b
 Configuration: [tool.torchlint] in the nearest pyproject.toml, or torchlint.toml, with the keys
 select, ignore, per-file-ignores, exclude, extend-exclude, target-torch, require-reason and
 baseline; `torchlint config` shows which settings apply and where they come from.
 
-\b
 A comment silences a finding: `# torchlint: ignore[TL201] -- reason` on the line or alone above
 it, `disable[TL201]` and `enable[TL201]` around statements, `ignore-file[TL201]` for the file.
 With `until=2027-01-31` in front of the `--` it ends after that day; `torchlint suppressions` lists
 all of them.
 
-\b
 Exit codes:
   0  nothing found; hints do not count
   1  findings
@@ -167,7 +164,7 @@ def command(
     notes = hide(checked)
     add_ceilings(checked)
     reports.report(checked, output_format, place, statistics=statistics, fixes=show_fixes)
-    if output_format == "text" and not statistics:
+    if output_format == "text" and not statistics and not options.quiet:
         print_lines(notes)
     print_diagnostics(checked.diagnostics)
     if checked.diagnostics:

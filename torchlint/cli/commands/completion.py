@@ -8,7 +8,7 @@ from torchlint.cli.command import Choice, Command
 from torchlint.cli.options import DEBUG
 from torchlint.cli.printing import print_lines
 
-_EPILOG = """\b
+_EPILOG = """\
 Where to put it:
   bash   torchlint completion bash > ~/.local/share/bash-completion/completions/torchlint
          or, without the package bash-completion, in ~/.bashrc:
@@ -17,11 +17,9 @@ Where to put it:
          with `fpath+=~/.zfunc` above `autoload -Uz compinit && compinit` in ~/.zshrc
   fish   torchlint completion fish > ~/.config/fish/completions/torchlint.fish
 
-\b
 The folder must exist. New shells then complete commands, options and their values, rule codes and
 names, and paths. bash must be 4.4 or newer; macOS comes with 3.2.
 
-\b
 Exit codes: 0, or 2 for an unknown shell.
 """
 

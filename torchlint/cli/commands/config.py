@@ -11,19 +11,17 @@ from torchlint.cli.options import Options, output_format, rule_options
 from torchlint.cli.printing import paint_for, print_lines
 from torchlint.cli.targets import wishes_from
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint config                           for this folder
   torchlint config src/train.py              for a file, including its per-file-ignores
   torchlint config --select TL2 train.py     together with options of `check`
   torchlint config --output-format json      for programs
 
-\b
 For each file, only the nearest pyproject.toml with [tool.torchlint], or torchlint.toml, in its
 folder or above applies. Options on the command line override it. If target-torch is not set, it
 comes from the project's requirements.
 
-\b
 Exit codes: 0, or 2 for a configuration that cannot be used.
 """
 

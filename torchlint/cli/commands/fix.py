@@ -34,7 +34,7 @@ _OF_VERIFIED: Final = {
     "pairs": "--pairs",
     "budget": "--budget",
 }
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint fix train.py                     print a diff, write nothing
   torchlint fix train.py | git apply         the same as --apply
@@ -43,18 +43,15 @@ Examples:
   torchlint fix --verified train.py          only fixes that are measurably faster and correct
   torchlint fix --verified train.py --from verify.json    those that `verify --json` measured
 
-\b
 By default only safe fixes are made: they keep the values of every program that matches.
 `torchlint rule CODE` says what an unsafe fix may change. Withheld fixes are listed on standard
 error, with the reason.
 
-\b
 --verified runs the script, as `torchlint verify` does, and makes the fixes that are CONFIRMED and
 whose numbers are bitwise equal or equal to rounding. The script's own arguments go after `--`. If
 there is no such fix, nothing is changed, and the exit code is the one of verify. With --from FILE
 nothing is run: FILE must be a verification of the same script, arguments, sources and machine.
 
-\b
 Exit codes:
   0  nothing to fix, or everything was written
   1  a diff was printed
@@ -124,7 +121,8 @@ def command(
     from torchlint.report.terminal.progress import Progress
 
     plan = plan_from(paths, options)
-    with Progress(sys.stderr) as progress:
+    quiet = options.quiet
+    with Progress(sys.stderr, hidden=quiet) as progress:
         report = fixer.fix_targets(
             plan.targets,
             unsafe=unsafe,
@@ -143,7 +141,8 @@ def command(
     if show_fixes:
         print_made(done, apply=apply)
     withheld = report.withheld if apply else fixer.before(report.withheld, report.files)
-    print_lines(fixes.withheld(withheld, paint_for(sys.stderr)), err=True)
+    if not quiet:
+        print_lines(fixes.withheld(withheld, paint_for(sys.stderr)), err=True)
     print_diagnostics(diagnostics)
     sentence = fixes.sentence(
         [finding for file in done for finding in file.applied],
@@ -152,8 +151,10 @@ def command(
         files=len(plan.targets),
         apply=apply,
         errors=len(diagnostics),
+        unsafe=unsafe,
     )
-    print_lines([sentence], err=True)
+    if not quiet:
+        print_lines([sentence], err=True)
     if diagnostics:
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(1 if report.files and not apply else 0)

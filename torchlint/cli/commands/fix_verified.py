@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -13,14 +15,23 @@ from torchlint.cli.printing import (
     print_made,
     written,
 )
-from torchlint.cli.verification import checked, fixes_of, print_result, program_from, run
+from torchlint.cli.verification import (
+    checked,
+    fixes_of,
+    print_result,
+    program_from,
+    require_packages,
+    run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torchlint.cli.options import Options
+    from torchlint.report.verify.progress import Progress
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.measured_fixes import Fixes
+    from torchlint.verify.request import Request
 
 
 def fix_verified(
@@ -49,15 +60,24 @@ def fix_verified(
     Raises:
         click.exceptions.Exit: always, with the exit code.
     """
-    program = program_from(arguments, module, runs=finished is None)
-    fixes = fixes_of(program, options, unsafe=True)
+    begun = time.monotonic()
+    if finished is None:
+        require_packages()
+    program = program_from(arguments, module)
+    from torchlint.report.verify.progress import Progress
+    from torchlint.verify.request import Design, Request
+
+    progress = Progress(sys.stderr)
+    fixes = fixes_of(program, options, progress, unsafe=True)
     if not fixes.ids:
         print_lines(["There is no fix to verify; nothing was run."], err=True)
         raise click.exceptions.Exit(0)
     if finished is not None:
         proven = _from_file(finished, program, fixes)
     else:
-        proven = _measured(program, fixes, given, yes=yes)
+        design = Design(looks=given["pairs"])
+        request = Request(program, budget_s=given["budget"], begun=begun, design=design)
+        proven = _measured(request, fixes, progress, yes=yes)
     if not proven.ids:
         print_lines(["No fix proved both faster and right; nothing is changed."], err=True)
         raise click.exceptions.Exit(proven.exit)
@@ -78,16 +98,14 @@ def _from_file(path: str, program: Program, fixes: Fixes) -> _Proven:
 
     finished = checked(lambda: read_finished(path))
     checked(lambda: require_current(finished, path, program, fixes))
-    return _Proven(finished.proven(), coverage(finished.steps, finished.unreached), 0)
+    return _Proven(finished.proven(), coverage(finished.steps, finished.unreached), finished.exit)
 
 
-def _measured(program: Program, fixes: Fixes, given: Mapping[str, Any], *, yes: bool) -> _Proven:
+def _measured(request: Request, fixes: Fixes, progress: Progress, *, yes: bool) -> _Proven:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.request import Design, Request
 
-    request = Request(program, budget_s=given["budget"], design=Design(looks=given["pairs"]))
-    result = run(request, Changes(program, fixes), yes=yes)
+    result = run(request, Changes(request.program, fixes), progress, yes=yes)
     print_result(result, err=True)
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None

@@ -12,13 +12,12 @@ from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import pool_from
 from torchlint.cli.targets import plan_from
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint hot                          everything in this folder
   torchlint hot train.py models          these files as one project
   torchlint hot --output-format json     for programs
 
-\b
 A block per file: its training loops and the functions that a framework calls on each step, and
 below them the calls into the project, with the line of each. A call is followed (→ function),
 or the reason why not stands behind it:
@@ -27,12 +26,10 @@ or the reason why not stands behind it:
   likely             `forward` of a model that no call was found for; findings there are hints
   unknown            nothing shows what a parameter is that is called
 
-\b
 If a loop of yours is missing here, findings in it are missing too: check the folder that the
 training script is in, so that torchlint sees who calls whom. `torchlint why FILE:LINE` explains
 one line.
 
-\b
 Exit codes: 0, or 2 for a file that cannot be read or parsed.
 """
 

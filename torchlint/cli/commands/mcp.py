@@ -17,22 +17,21 @@ if TYPE_CHECKING:
     from torchlint.engine.targets import Plan
     from torchlint.engine.tiers import Shown, Wanted
 
-_EPILOG = """\b
-Assistants start the server themselves. Most of them read a JSON file with
-  {"mcpServers": {"torchlint": {"command": "torchlint", "args": ["mcp", "/path/to/project"]}}}
-
+_EPILOG = """\
 \b
+Assistants start the server themselves. Most of them read a JSON file with
+  {"mcpServers": {"torchlint": {"command": "torchlint",
+                                "args": ["mcp", "/path/to/project"]}}}
+
 Tools:
   check        the findings of `torchlint check`, with each fix as an edit
   why          why rules did or did not report a line
   rule         the page of a rule
   fix_preview  the fixes as a diff
 
-\b
 Settings come from pyproject.toml or torchlint.toml, as for `torchlint check`. docs/assistants.md
 says more.
 
-\b
 Exit codes: 0 when the assistant has gone, 2 if the server cannot start.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,12 +16,18 @@ from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.profile_reports import profile_report_options, report, require_writable
 from torchlint.cli.script_options import ScriptCommand, run_options
-from torchlint.cli.verification import consent, program_from, request_for, static_findings
+from torchlint.cli.verification import (
+    consent,
+    program_from,
+    request_for,
+    require_packages,
+    static_findings,
+)
 
 if TYPE_CHECKING:
-    from torchlint.profile.sweep import Wish
+    from torchlint.profile.wish import Wish
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint profile train.py                       what a step waits for, line by line
   torchlint profile train.py -- --epochs 5         with the script's own arguments
@@ -34,13 +41,11 @@ Examples:
   torchlint profile train.py --budget torchlint-budget.toml
                                                    in CI: fail on what is new
 
-\b
 The script runs several times, each time for some steps, and is then stopped: once to time its
 step, and once for each kind of thing that is watched, since watching costs time. A finding says
 what it costs at most, as a factor of the step: no fix can give more, and most give less. Measure a
 fix with `torchlint verify`. The project's files stay as they are.
 
-\b
 Exit codes:
   0  the script was profiled, whatever was found
   1  it does not keep to the budget
@@ -63,7 +68,7 @@ def _only(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[str
 
 
 def _wish(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Wish | None:
-    from torchlint.profile.sweep import wish
+    from torchlint.profile.wish import wish
     from torchlint.workers.pool import processors
 
     try:
@@ -112,27 +117,26 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     This runs your script. Each finding names a line, what it costs, and the most that a step could
     gain; what `torchlint check` says of the same line is named beside it.
     """
+    begun = time.monotonic()
+    require_packages()
     require_writable(given)
     held = held_against(given)
     help_another_node(given)
     program = program_from(words, module)
 
-    def agree(where: str = "") -> None:
+    def agree(where: str = "") -> float:
         said = f"profile executes `{shlex.join(program.words)}` several times{where}"
-        consent(f"{said}, for a few seconds each.", yes=given["yes"])
+        return consent(f"{said}, for a few seconds each.", yes=given["yes"])
 
     run_in_a_job(given, agree)
-    request = request_for(program, given)
-    static = static_findings(program, options)
-    agree()
     from torchlint.profile.session import profile
     from torchlint.report.profile.progress import Progress
 
     progress = Progress(sys.stderr)
-    try:
+    static = static_findings(program, options, progress)
+    request = request_for(program, given, begun + agree())
+    with progress:
         result = profile(request, given["only"], static, progress, given["sweep"])
-    finally:
-        progress.done()
     result = held(result)
     report(result, given)
     raise click.exceptions.Exit(result.exit)

@@ -15,7 +15,7 @@ from torchlint.cli.targets import require_rules
 if TYPE_CHECKING:
     from torchlint.ruleapi.rule import Rule
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint rule                         list all rules
   torchlint rule TL201                   show a rule's page: what, why, example, fix safety
@@ -23,7 +23,6 @@ Examples:
   torchlint rule TR101                   the page of a finding of `torchlint profile`
   torchlint rule --output-format json    for programs
 
-\b
 Exit codes: 0, or 2 for a rule that does not exist.
 """
 

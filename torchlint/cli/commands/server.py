@@ -11,10 +11,12 @@ from torchlint.cli.options import Options, server_options
 from torchlint.cli.resources import cache_opener
 from torchlint.cli.targets import wishes_from
 
-_EPILOG = """\b
+_EPILOG = """\
+\b
 Editors start the server themselves. Neovim 0.11, in init.lua:
-  vim.lsp.config("torchlint", { cmd = { "torchlint", "server" }, filetypes = { "python" },
-                                root_markers = { "pyproject.toml", ".git" } })
+  vim.lsp.config("torchlint", {
+    cmd = { "torchlint", "server" }, filetypes = { "python" },
+    root_markers = { "pyproject.toml", ".git" } })
   vim.lsp.enable("torchlint")
 
 \b
@@ -26,14 +28,11 @@ Helix, in languages.toml:
   name = "python"
   language-servers = ["torchlint"]
 
-\b
 VS Code: the extension in editors/vscode. docs/editors.md also covers Zed and PyCharm.
 
-\b
 Settings in the editor: enable, select, ignore, hints, pedantic and targetTorch. Everything else
 comes from pyproject.toml or torchlint.toml, as for `torchlint check`.
 
-\b
 Exit codes: 0 after a regular shutdown, 1 if the editor went away without one, 2 if it cannot start.
 """
 

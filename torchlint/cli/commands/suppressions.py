@@ -13,31 +13,27 @@ from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
 from torchlint.cli.resources import store_from
 from torchlint.cli.targets import plan_from
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint suppressions                          everything in this folder
   torchlint suppressions src | grep ended         what has ended
   torchlint suppressions | grep unused            what can be removed
   torchlint suppressions --output-format json     for programs
 
-\b
 A line for each, with its rules, its end, its age and its reason:
   ignore, ignore-file, disable   comments: `# torchlint: ignore[TL201] until=2027-01-31 -- reason`
   noqa                           `# noqa: TL201`
   per-file-ignores               patterns of the configuration
   baseline                       entries of the baseline
 
-\b
   ended     its last day has passed, and its findings are reported again
   unused    it certainly silences nothing; `torchlint fix --apply` removes such comments, and
             `torchlint baseline prune` such entries
   invalid   it silences nothing, since it cannot be read; `torchlint check` says why
 
-\b
 The age is that of the line by `git blame`, which gets 30 seconds; it is unknown without git, in
 notebooks, and for lines older than a shallow clone. Pass the same PATHS as to `check`.
 
-\b
 Exit codes: 0, or 2 for a file that cannot be read or parsed.
 """
 

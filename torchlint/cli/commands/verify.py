@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import Any
 
 import click
@@ -18,10 +20,11 @@ from torchlint.cli.verification import (
     print_result,
     program_from,
     request_from,
+    require_packages,
     run,
 )
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint verify train.py                        every fix that `fix --unsafe` would make
   torchlint verify train.py -- --epochs 5          with the script's own arguments
@@ -31,18 +34,16 @@ Examples:
   torchlint verify train.py --against other.py     another script; the same one shows the noise
   torchlint fix --verified train.py --apply        make only the fixes that are faster and correct
 
-\b
 The script runs many times, for a few seconds each, and is then stopped. Changed sources are
 served from memory; the project's files stay as they are. Results are valid for this machine,
 these arguments and this session.
 
-\b
 Exit codes:
   0  no fix is SLOWER, and no numbers DIFFER
   1  a fix is SLOWER, or its numbers DIFFER
-  2  wrong usage, or a package is missing
+  2  wrong usage, a package is missing, or `--device cuda` and the script uses no GPU
   3  inconclusive: the machine is too noisy, nothing of the change was run, or it is not
-     CONFIRMED with --require-confirmed
+     CONFIRMED with `--require-confirmed`
   4  the original script failed
   5  the changed script failed, and the original did not
   6  no training or inference steps were found
@@ -97,15 +98,20 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     This runs your script. The original and the fixed program take turns on this machine until the
     difference is settled or the plan ends. Their computed numbers are compared too.
     """
+    begun = time.monotonic()
+    require_packages()
     for place in (given["json_file"], given["html_file"]):
         if place is not None:
             must_be_writable(place)
     help_another_node(given)
     program = program_from(words, module)
     run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
-    request = request_from(program, given)
-    changes = changes_from(program, options, given)
-    result = run(request, changes, yes=given["yes"])
+    from torchlint.report.verify.progress import Progress
+
+    request = request_from(program, given, begun)
+    progress = Progress(sys.stderr)
+    changes = changes_from(program, options, given, progress)
+    result = run(request, changes, progress, yes=given["yes"])
     from torchlint.report.verify.json import render as as_json
 
     if given["output_format"] == "json":

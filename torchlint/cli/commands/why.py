@@ -21,19 +21,17 @@ if TYPE_CHECKING:
     from torchlint.finding import Position
     from torchlint.project.target import Target
 
-_EPILOG = """\b
+_EPILOG = """\
 Examples:
   torchlint why train.py:42                  every rule that came close to reporting line 42
   torchlint why train.py:42 TL201            this rule, whatever it decided
   torchlint why lab.ipynb:3:12 TL201         line 12 of the third code cell
   torchlint why src/engine.py:42 --project . with the callers in this folder
 
-\b
 A rule about code that runs on each step depends on who calls a function. `why` reads the
 current folder as one project, or the folder of the file if that is elsewhere; --project names
 another one. `torchlint hot` shows the calls.
 
-\b
 Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
 """
 

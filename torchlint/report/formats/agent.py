@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from torchlint.report.terminal.excerpt import Excerpts
     from torchlint.report.terminal.hunks import Hunk
 
-_TAGS: Final = {
-    Applicability.SAFE: "fix",
-    Applicability.UNSAFE: "unsafe fix",
-    Applicability.SUGGEST: "suggestion",
-}
 _INEXACT: Final = "its lines cannot be shown exactly; `torchlint fix` has it"
 
 
@@ -108,7 +103,7 @@ def _see(group: Sequence[Finding]) -> str:
 def _tag(fix: Fix) -> str:
     """`unsafe fix (random numbers drawn in the dataset will differ)`"""
     changed = "" if fix.applicability is Applicability.SAFE else fix.message.partition("; ")[2]
-    return f"{_TAGS[fix.applicability]}{f' ({visible(changed)})' if changed else ''}"
+    return f"{fix.applicability.words}{f' ({visible(changed)})' if changed else ''}"
 
 
 def _edits(finding: Finding, fix: Fix, excerpts: Excerpts) -> list[str]:

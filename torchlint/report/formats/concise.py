@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def render(findings: Iterable[Finding], paint: Paint) -> Iterator[str]:
-    """`path:row:column: CODE message [fix]` for each finding."""
+    """`path:row:column: CODE message [safe fix]` for each finding."""
     for finding in findings:
         place = f"{visible_path(finding.path)}:{finding.start}:"
         tier = "" if finding.tier is Tier.DEFAULT else f" {finding.tier.value}:"

@@ -92,19 +92,27 @@ def _errors(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def _rules(findings: Sequence[Finding]) -> Iterator[str]:
-    urls = {finding.code: finding.url for finding in findings}
+    pages = {finding.code: _page(finding) for finding in findings}
     yield '<section>\n<h2>Rules</h2>\n<div class="scroll"><table>'
     yield "<thead><tr><th>Code</th><th>Rule</th><th>Findings</th><th>With a fix</th></tr></thead>"
     yield "<tbody>"
     for entry in statistics.counts(findings):
-        code, name = str(entry["code"]), markup(str(entry["name"]))
+        code = str(entry["code"])
         yield (
             f'<tr><td class="code">{markup(code)}</td>'
-            f'<td><a href="{markup(urls[code])}">{name}</a></td>'
+            f"<td>{pages[code]}</td>"
             f'<td class="number">{entry["count"]}</td>'
             f'<td class="number">{entry["fixable"]}</td></tr>'
         )
     yield "</tbody></table></div>\n</section>"
+
+
+def _page(finding: Finding) -> str:
+    """The name of its rule, with where its page is."""
+    name = markup(finding.name)
+    if finding.url is None:
+        return f'<span title="{markup(finding.help)}">{name}</span>'
+    return f'<a href="{markup(finding.url)}">{name}</a>'
 
 
 def _contents(files: Mapping[str, Sequence[Finding]]) -> Iterator[str]:
@@ -127,7 +135,7 @@ def _finding(first: Finding, others: Sequence[Finding], excerpts: Excerpts) -> I
     )
     yield (
         f'<article>\n<h3><span class="place">{first.start}</span> {markup(first.code)} '
-        f'<a href="{markup(first.url)}">{markup(first.name)}</a>{scope} {tier}{fix}</h3>'
+        f"{_page(first)}{scope} {tier}{fix}</h3>"
     )
     yield f"<p>{_prose(first.message)}</p>"
     yield from _excerpt(first, excerpts)

@@ -50,6 +50,7 @@ def _finding(finding: Finding) -> Json:
         "scope": finding.scope,
         "fingerprint": finding.fingerprint,
         "url": finding.url,
+        "help": finding.help,
     }
 
 

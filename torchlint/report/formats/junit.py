@@ -65,7 +65,9 @@ def _finding(finding: Finding) -> _Case:
     ]
     if finding.fix is None and finding.withheld:
         lines.append(f"no fix: {finding.withheld}")
-    lines.append(f"{finding.code} {finding.name}{' ' + tag if tag else ''}: {finding.url}")
+    lines.append(
+        f"{finding.code} {finding.name}{' ' + tag if tag else ''}: {finding.url or finding.help}"
+    )
     return _Case(
         file=finding.path,
         name=f"{finding.code} {finding.name}{' in ' + finding.scope if finding.scope else ''}",

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from torchlint.finding import Tier, rule_url
+from torchlint import version
+from torchlint.finding import Tier
 from torchlint.report.formats.json import rows
 from torchlint.report.formats.locations import line_of, well_formed, with_cell
 from torchlint.report.formats.text import fix_tag
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from torchlint.report.terminal.excerpt import Excerpts
 
 _SEVERITIES: Final = {Tier.DEFAULT: "WARNING", Tier.PEDANTIC: "INFO", Tier.HINT: "INFO"}
-_SOURCE: Final = {"name": "torchlint", "url": rule_url("").removesuffix("rules//")}
 
 
 def render(
@@ -33,14 +33,15 @@ def render(
     """The lines of one JSON object, in ASCII, with one finding or diagnostic each."""
     entries = [_finding(finding, excerpts) for finding in findings]
     entries += [{**_note(diagnostic), "severity": "ERROR"} for diagnostic in diagnostics]
-    yield f'{{"source": {json.dumps(_SOURCE)}, "diagnostics": ['
+    source = {"name": "torchlint", **({"url": version.SITE} if version.SITE else {})}
+    yield f'{{"source": {json.dumps(source)}, "diagnostics": ['
     yield from rows(entries)
     yield "]}"
 
 
 def _finding(finding: Finding, excerpts: Excerpts) -> Json:
     # Who applies a suggestion with a click in a review has to see what it promises.
-    tag = fix_tag(finding)
+    tag, url = fix_tag(finding), finding.url
     message = f"{visible(finding.message)}{' ' + tag if tag else ''}"
     entry: Json = {
         "message": with_cell(message, finding.start),
@@ -52,7 +53,7 @@ def _finding(finding: Finding, excerpts: Excerpts) -> Json:
             },
         },
         "severity": _SEVERITIES[finding.tier],
-        "code": {"value": finding.code, "url": finding.url},
+        "code": {"value": finding.code, **({} if url is None else {"url": url})},
     }
     suggestions = _suggestions(finding, excerpts)
     if suggestions:

@@ -11,7 +11,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from torchlint.finding import Applicability, Tier, rule_url
+from torchlint import version
+from torchlint.finding import Applicability, Tier
 from torchlint.report.formats.json import rows
 from torchlint.report.formats.locations import (
     from_root,
@@ -21,7 +22,6 @@ from torchlint.report.formats.locations import (
     with_cell,
 )
 from torchlint.report.terminal.safe_text import plural, visible
-from torchlint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,9 +37,9 @@ MOST_RELATED: Final = 100
 _LEVELS: Final = {Tier.DEFAULT: "warning", Tier.PEDANTIC: "note", Tier.HINT: "note"}
 _SEVERITIES: Final = {"warning": "warning", "note": "recommendation"}
 _PROMISES: Final = {
-    Applicability.SAFE: "safe fix",
-    Applicability.UNSAFE: "unsafe fix: it may change results, memory or checkpoints",
-    Applicability.SUGGEST: "suggestion: finish it by hand",
+    Applicability.SAFE: "",
+    Applicability.UNSAFE: ": it may change results, memory or checkpoints",
+    Applicability.SUGGEST: ": finish it by hand",
 }
 _ROOT: Final = "%SRCROOT%"
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -52,7 +52,7 @@ class Help(NamedTuple):
     page: str
     family: str
     tier: Tier
-    url: str
+    url: str | None
 
 
 def render(
@@ -97,8 +97,8 @@ def _most_severe(findings: Sequence[Finding]) -> Sequence[Finding]:
 
 
 def _driver() -> Json:
-    home = rule_url("").removesuffix("rules//")
-    return {"name": "torchlint", "version": __version__, "informationUri": home}
+    home = {"informationUri": version.SITE} if version.SITE else {}
+    return {"name": "torchlint", "version": version.__version__, **home}
 
 
 def _rule(rule: Rule | Help | None, code: str, name: str) -> Json:
@@ -106,14 +106,14 @@ def _rule(rule: Rule | Help | None, code: str, name: str) -> Json:
         # The rule's plugin is no longer installed; the finding comes from the cache.
         text = {"text": f"{code} {name}"}
         described = {"shortDescription": text, "fullDescription": text, "help": text}
-        return {"id": code, "name": name, "helpUri": rule_url(name), **described}
+        return {"id": code, "name": name, **described}
     told = rule if isinstance(rule, Help) else _help(rule)
     level = _LEVELS[told.tier]
     summary = {"text": visible(told.summary)[:1024] or name}
     return {
         "id": code,
         "name": name,
-        "helpUri": told.url,
+        **({} if told.url is None else {"helpUri": told.url}),
         "shortDescription": summary,
         "fullDescription": summary,
         "help": {"text": told.page, "markdown": told.page},
@@ -180,7 +180,7 @@ def _fix(fix: Fix, path: str, root: str) -> Json | None:
         for edit in fix.edits
     ]
     change = {"artifactLocation": _artifact(path, root), "replacements": replacements}
-    message = f"{_plain(fix.message)} ({_PROMISES[fix.applicability]})"
+    message = f"{_plain(fix.message)} ({fix.applicability.words}{_PROMISES[fix.applicability]})"
     return {"description": {"text": message}, "artifactChanges": [change]}
 
 

@@ -113,9 +113,5 @@ def _other_reasons(first: Finding, others: list[Finding], look: Look) -> Iterato
 
 
 def fix_tag(finding: Finding) -> str:
-    """`[fix]`, `[unsafe fix]`, `[suggestion]`, or nothing."""
-    if finding.fix is None:
-        return ""
-    return {"safe": "[fix]", "unsafe": "[unsafe fix]", "suggest": "[suggestion]"}[
-        finding.fix.applicability.value
-    ]
+    """`[safe fix]`, `[unsafe fix]`, `[suggested fix]`, or nothing."""
+    return "" if finding.fix is None else f"[{finding.fix.applicability.words}]"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchlint.finding import Tier, kind_url
+from torchlint.finding import Tier
 from torchlint.profile.catalogue import all_kinds
 from torchlint.report.formats import sarif
 from torchlint.report.profile.findings import as_findings, problems
+from torchlint.version import kind_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

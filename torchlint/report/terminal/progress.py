@@ -21,6 +21,7 @@ class Progress:
     Args:
         doing: what is done with the files.
         what: how they are called.
+        hidden: print nothing.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Progress:
         *,
         doing: str = "Checking",
         what: str = "files",
+        hidden: bool = False,
     ) -> None:
         self._doing = doing
         self._what = what
@@ -37,7 +39,7 @@ class Progress:
         self._clock = clock
         self._next = clock() + _PATIENCE
         self._drawn = 0
-        self._hidden = not moves(stream)
+        self._hidden = hidden or not moves(stream)
 
     def __enter__(self) -> Progress:
         return self
