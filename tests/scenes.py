@@ -142,8 +142,8 @@ class Scene:
         self.folder = folder
         self.monkeypatch = monkeypatch
         # In what seems to be a cache: a run may write there.
-        self._notes = Path(tempfile.mkdtemp(prefix="n"))
-        self.pids = self._notes / "pids"
+        self.notes = Path(tempfile.mkdtemp(prefix="n"))
+        self.pids = self.notes / "pids"
         self.pids.touch()
         self.probe = folder / "fake_probe.py"
         self.probe.write_text(FAKE_PROBE)
@@ -169,8 +169,8 @@ class Scene:
         }
         environment = {
             "FAKE_PIDS": str(self.pids),
-            "FAKE_LOG": str(self._notes / "log"),
-            "HF_HOME": str(self._notes),
+            "FAKE_LOG": str(self.notes / "log"),
+            "HF_HOME": str(self.notes),
             "PYTHONPATH": str(self.folder / "packages"),
         }
         return Job(
@@ -190,7 +190,7 @@ class Scene:
 
     def logged(self) -> list[tuple[str, object]]:
         """Name of the run, and what its script was told or saw."""
-        with open(self._notes / "log") as stream:
+        with open(self.notes / "log") as stream:
             return [(name, what) for name, what in map(json.loads, stream)]
 
     def left(self) -> list[str]:
@@ -204,7 +204,7 @@ class Scene:
         for pid in self.noted():
             if is_running(pid):
                 psutil.Process(pid).kill()
-        for folder in (self.temporary, self._notes):
+        for folder in (self.temporary, self.notes):
             shutil.rmtree(folder, ignore_errors=True)
 
 
