@@ -73,7 +73,8 @@ def _is_short(loop: cst.For | cst.While, module: Module) -> bool:
     if isinstance(loop, cst.While):
         return False
     counts = [each for each in module.within(loop.iter) if isinstance(each, cst.Integer)]
-    return any(1 < each.evaluated_value <= _SHORT for each in counts)
+    numbers = map(module.literal, counts)
+    return any(isinstance(number, int) and 1 < number <= _SHORT for number in numbers)
 
 
 def _loops_between(node: cst.CSTNode, around: cst.With | None, module: Module) -> bool:

@@ -187,7 +187,7 @@ def test_a_name_that_is_set_again_and_again_is_followed_once(
     assert len(looked) < 10 * 30
 
 
-@pytest.mark.parametrize("sets", [150, 250])
+@pytest.mark.parametrize("sets", [20, 50])
 def test_a_name_that_is_set_too_often_can_be_anything(
     sets: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,5 +204,5 @@ def test_a_name_that_is_set_too_often_can_be_anything(
     branches = "    out = x.cuda()\n" + "    if c: out = out + 1\n" * sets
     text = head + "    optimizer.step()\n" + branches + "    total = out.item()\n"
     report = check([Target("a.py", Selection(), (2, 13), text.encode())])
-    assert len(report.findings) == (sets < 200)
-    assert max(seen) <= 200
+    assert len(report.findings) == (sets < 32)
+    assert max(seen) <= 32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,13 @@ _LEAVES = (cst.Return, cst.Raise, cst.Break, cst.Continue)
 _ABOUT = frozenset({"shape", "size", "dim", "ndim", "dtype", "device", "numel"})
 _IMPORTED = (cst.ImportFrom, cst.ImportAlias)
 _DEFINED = (cst.Param, cst.FunctionDef, cst.ClassDef, cst.Del, cst.Global, cst.Nonlocal, *_IMPORTED)
-_WEAK = frozenset({How.UPDATE, How.OTHER})
+_WEAK = frozenset({How.UPDATE, How.OTHER, How.MANY})
+_BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
+_FEW = 8
+"""Bindings of a name up to which each use is asked by itself."""
+_MOST_REACHING = 32
+"""A use that sees more bindings may read anything: thousands of uses of hundreds of bindings would
+take the product of both."""
 
 
 class Flow:
@@ -37,6 +44,9 @@ class Flow:
         self._tree = tree
         self._names = names
         self._reaching: dict[int, list[Binding]] = {}
+        self._orders: dict[int, list[int]] = {}
+        """Where the bindings of a name are that has more than a few."""
+        self._by_place: dict[tuple[int, int, int], list[Binding]] = {}
         self._set_by: dict[int, frozenset[cst.If]] = {}
 
     def is_parameter(self, node: cst.BaseExpression) -> bool:
@@ -45,7 +55,8 @@ class Flow:
         return bool(bindings) and all(each.how is How.PARAMETER for each in bindings)
 
     def reaching(self, use: cst.Name) -> list[Binding]:
-        """The bindings, in source order, whose value `use` may read."""
+        """The bindings, in source order, whose value `use` may read; a single one of `How.MANY` if
+        there are too many to tell apart."""
         known = self._reaching.get(id(use))
         if known is None:
             known = self._reaching[id(use)] = self._found(use)
@@ -54,8 +65,42 @@ class Flow:
     def _found(self, use: cst.Name) -> list[Binding]:
         scope = self._names.scope(use)
         bindings = self._names.lookup(use)
-        if len(bindings) < 2 or scope.bindings.get(use.value) is not bindings:
+        if len(bindings) < 2:
             return bindings
+        if scope.bindings.get(use.value) is not bindings:
+            return _bounded(bindings)
+        if len(bindings) <= _FEW:
+            return self._seen_from(use, bindings)
+        place = self._place(use, bindings)
+        if place is None:
+            return self._seen_from(use, bindings)
+        block, statement, before = place
+        key = (id(bindings), id(block), before)
+        if key not in self._by_place:
+            self._by_place[key] = self._seen_from(statement, bindings)
+        return self._by_place[key]
+
+    def _place(
+        self, use: cst.Name, bindings: list[Binding]
+    ) -> tuple[cst.CSTNode, cst.CSTNode, int] | None:
+        """The outermost block, and the statement in it around a use, such that no binding is in the
+        statement; and how many are before it. All uses there see the same."""
+        order = self._tree.order
+        orders = self._orders.get(id(bindings))
+        if orders is None:
+            orders = self._orders[id(bindings)] = [order(binding.node) for binding in bindings]
+        found = None
+        child: cst.CSTNode = use
+        for above in self._tree.ancestors(use):
+            if isinstance(above, _BLOCKS):
+                before = bisect_left(orders, order(child))
+                if before != bisect_right(orders, self._tree.last(child)):
+                    break
+                found = (above, child, before)
+            child = above
+        return found
+
+    def _seen_from(self, use: cst.CSTNode, bindings: list[Binding]) -> list[Binding]:
         above = set(self._tree.ancestors(use))
         at = self._tree.order(use)
         last: Binding | None = None
@@ -85,14 +130,19 @@ class Flow:
                 if id(binding) not in seen
                 and not loops.isdisjoint(self._tree.ancestors(binding.node))
             ]
-        return kept or bindings
+        return _bounded(kept or bindings)
 
-    def reads(self, names: Iterable[cst.Name]) -> dict[cst.CSTNode, list[cst.Name]]:
-        """Of each assignment, those of the names, in their order, that may read what it set."""
-        found: dict[cst.CSTNode, list[cst.Name]] = defaultdict(list)
+    def reads(self, names: Iterable[cst.Name]) -> dict[cst.CSTNode | None, list[cst.Name]]:
+        """Of each assignment, those of the names, in their order, that may read what it set; under
+        None a few of those that may read what any of them set."""
+        found: dict[cst.CSTNode | None, list[cst.Name]] = defaultdict(list)
         for name in filter(self._is_read, names):
-            for node in {binding.node for binding in self.reaching(name)}:
-                found[node].append(name)
+            reaching = self.reaching(name)
+            if reaching and reaching[0].how is How.MANY:
+                found[None] += [name] * (len(found[None]) < _MOST_REACHING)
+            else:
+                for node in {binding.node for binding in reaching}:
+                    found[node].append(name)
         return found
 
     def _is_read(self, name: cst.Name) -> bool:
@@ -205,6 +255,13 @@ class Flow:
         if hides is not None:
             loops -= {hides, *self._tree.ancestors(hides)}
         return loops
+
+
+def _bounded(bindings: list[Binding]) -> list[Binding]:
+    if len(bindings) <= _MOST_REACHING:
+        return bindings
+    first = bindings[0]
+    return [Binding(first.name, How.MANY, first.node)]
 
 
 def _arms(whole: cst.If | None) -> list[cst.CSTNode]:

@@ -105,17 +105,17 @@ class Module:
         name. `x.shape` and the like are none: they ask about a tensor, not for its values."""
         function = self.function(assign)
         if (function, name) not in self._reads:
+            uses = self.spelled(name, near=assign)
             self._reads[function, name] = self.flow.reads(
-                use
-                for use in self.spelled(name, near=assign)
-                if function is None or function in self.ancestors(use)
+                uses if function is None else self._nodes.among(uses, function)
             )
-        return self._reads[function, name].get(assign, [])
+        reads = self._reads[function, name]
+        return [*reads.get(assign, ()), *reads.get(None, ())]
 
     @cached_property
     def _reads(
         self,
-    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode, list[cst.Name]]]:
+    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode | None, list[cst.Name]]]:
         return {}
 
     @cached_property

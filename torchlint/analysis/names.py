@@ -62,6 +62,8 @@ class How(Enum):
     CONTEXT = "context"
     PARAMETER = "parameter"
     OTHER = "other"
+    MANY = "many"
+    """In more ways than are told apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,7 +308,7 @@ def _collect(names: Names, tree: Tree) -> None:
             if len(bindings) > 1:
                 bindings.sort(key=lambda binding: tree.order(binding.node))
             if len(bindings) > _MOST_BINDINGS:
-                bindings[:] = [Binding(name, How.OTHER, bindings[0].node)]
+                bindings[:] = [Binding(name, How.MANY, bindings[0].node)]
 
 
 def _collect_definitions(names: Names, tree: Tree) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -210,7 +211,7 @@ class _Summarizer:
             parameters=tuple(names),
             steps=node in stepping,
             whole_step=stepping.get(node, False),
-            trains=any(module.function(loop) is node for loop in loops.step_loops),
+            trains=node in self._with_step_loops,
             hook=loops.is_step_hook(node),
             evaluation=loops.is_evaluation(node),
             calls=own,
@@ -221,6 +222,10 @@ class _Summarizer:
                 if param.default is not None
             ),
         )
+
+    @cached_property
+    def _with_step_loops(self) -> frozenset[cst.FunctionDef | None]:
+        return frozenset(map(self._module.function, self._module.loops.step_loops))
 
     def _returned(self, node: cst.FunctionDef) -> Iterator[Held]:
         for answer in self._module.definitions.returns(node)[:_MOST_RETURNS]:
@@ -246,7 +251,7 @@ class _Summarizer:
         """What `self.name = …` puts there, and what is added to it."""
         if binding.value is None:
             return []
-        found = self._holders.contents(binding.value, binding.path)
+        found = [*self._holders.contents(binding.value, binding.path)]
         for target in assign_targets(binding.node):
             found += self._holders.added(target)
         function = self._module.function(binding.node)
@@ -349,6 +354,6 @@ class _Summarizer:
             parameters=tuple(sorted(inner.parameters - placing(inner.parameters)))
             if may_be_tensor
             else (),
-            objects=() if inner.only(Kind.HOST) else tuple(self._holders.contents(node)),
+            objects=() if inner.only(Kind.HOST) else self._holders.contents(node),
             what=passed(node, self._module),
         )

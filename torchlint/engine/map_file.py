@@ -23,7 +23,8 @@ from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 from torchlint.source.syntax_errors import what_is_wrong
 from torchlint.suppressions.suppressions import Suppressions
-from torchlint.workers.endable import begin_item
+from torchlint.workers import bounded
+from torchlint.workers.endable import LONGEST_S, begin_item
 
 if TYPE_CHECKING:
     from torchlint.project.target import Target
@@ -45,6 +46,25 @@ def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResul
 
 def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     begin_item()
+    try:
+        with bounded.item():
+            return _read_and_mapped(target, depth)
+    except bounded.Excess:
+        return CHANGED, died(target.path)
+
+
+def died(path: str) -> MapResult:
+    """What is said of a file whose check was ended."""
+    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
+    do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
+    message = (
+        f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
+        f"memory; it was skipped. {do}."
+    )
+    return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
+
+
+def _read_and_mapped(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     try:
         data = target.read()
     except SourceError as error:

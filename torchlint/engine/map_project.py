@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from torchlint.engine.map_file import map_files
+from torchlint.engine.map_file import died, map_files
 from torchlint.files.reading import SourceError
-from torchlint.finding import Diagnostic
 from torchlint.project.imports import Imports
 from torchlint.project.map_result import Depth, MapResult
 from torchlint.project.star_imports import Stars
@@ -15,7 +14,6 @@ from torchlint.project.symbols import Locator
 from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.word_search import WordSearch
 from torchlint.ruleapi.registry import all_rules
-from torchlint.workers.endable import LONGEST_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -128,7 +126,7 @@ class Mapper:
         for target, answer in answers:
             known = todo[target.path]
             if answer is None:
-                result, stored = _died(target.path), False
+                result, stored = died(target.path), False
             else:
                 known.digest, result = answer[0], self.store.shared.of(answer[1], target.path)
                 stored = self.store.keep(known, depth, result)
@@ -152,16 +150,6 @@ class Mapper:
         left = [known for path, known in self.files.items() if path not in self._names]
         self.map(left, Depth.IMPORTS)
         return self._names
-
-
-def _died(path: str) -> MapResult:
-    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
-    do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
-    message = (
-        f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
-        f"memory; it was skipped. {do}."
-    )
-    return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 
 
 def _with_data(target: Target) -> Target:

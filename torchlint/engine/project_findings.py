@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
@@ -92,6 +92,7 @@ def _add(mapper: Mapper, found: _Found) -> None:
         found.portable = False  # an import that is hard to see: two parts settle the same finding
     results = mapper.results
 
+    @cache
     def place(path: str) -> tuple[Position, ...]:
         return places(results[path].summary) if path in results else ()
 

@@ -4,6 +4,7 @@ edit: a changed file needs no new join if it contributes the same as before at o
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -224,9 +225,10 @@ def _without_places(summary: Summary, outside: Callable[[str], bool]) -> object:
 
 
 def _as_place(related: Related, places: tuple[Position, ...]) -> RelatedPlace:
-    if related.position not in places:
+    rank = bisect_left(places, related.position)
+    if places[rank : rank + 1] != (related.position,):
         raise NotPortableError
-    return RelatedPlace(related.path, places.index(related.position), related.message)
+    return RelatedPlace(related.path, rank, related.message)
 
 
 def _resolved(related: RelatedPlace, places: tuple[Position, ...]) -> Related:

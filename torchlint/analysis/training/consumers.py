@@ -13,7 +13,7 @@ from torchlint.analysis.uses import method_name, reads_of_targets
 from torchlint.analysis.values.kinds import sounds_like_optimizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Sync
@@ -40,9 +40,7 @@ def is_action(sync: Sync, module: Module) -> bool:
     function = module.function(sync.call)
     if function is not None and _ACTING_FUNCTIONS.search(function.name.value):
         return True
-    if _goes_to_environment(sync.call, module):
-        return True
-    return any(_goes_to_environment(use, module) for use in _reads(sync, module))
+    return _is_true_of_a_use(_goes_to_environment, sync, module)
 
 
 def is_stored(sync: Sync, module: Module) -> bool:
@@ -56,8 +54,11 @@ def is_stored(sync: Sync, module: Module) -> bool:
 
 def is_priority(sync: Sync, module: Module) -> bool:
     """Whether the value becomes priorities of a replay buffer, which are kept on the host."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any("priorit" in method_name(call) for use in uses for call in _calls_with(use, module))
+    return _is_true_of_a_use(_is_given_as_priority, sync, module)
+
+
+def _is_given_as_priority(use: cst.CSTNode, module: Module) -> bool:
+    return any("priorit" in method_name(call) for call in _calls_with(use, module))
 
 
 def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
@@ -71,10 +72,11 @@ def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
 
 def needs_host_tensor(sync: Sync, module: Module) -> bool:
     """Whether a torch function takes the value that demands it on the host."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any(
-        module.calls(call, *_HOST_REQUIRED) for use in uses for call in _calls_with(use, module)
-    )
+    return _is_true_of_a_use(_goes_where_host_is_required, sync, module)
+
+
+def _goes_where_host_is_required(use: cst.CSTNode, module: Module) -> bool:
+    return any(module.calls(call, *_HOST_REQUIRED) for call in _calls_with(use, module))
 
 
 def consumer(sync: Sync, module: Module) -> cst.Call | None:
@@ -91,8 +93,7 @@ def consumer(sync: Sync, module: Module) -> cst.Call | None:
 def decides_on_the_host(sync: Sync, module: Module) -> bool:
     """Whether the number ends a loop: `if loss.item() < 1e-3: break`, also by what it counts, as
     the patience of an early stop."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any(_stops_on(use, module) for use in uses)
+    return _is_true_of_a_use(_stops_on, sync, module)
 
 
 def ends_a_loop(truth: cst.BaseExpression, module: Module) -> bool:
@@ -103,9 +104,19 @@ def ends_a_loop(truth: cst.BaseExpression, module: Module) -> bool:
     return _breaks(statement) or _counts_towards_break(statement, module)
 
 
-def _reads(sync: Sync, module: Module) -> Iterator[cst.Name]:
-    """The reads of the name that the value is assigned to."""
-    return reads_of_targets(module.small_statement(sync.call), module)
+def _is_true_of_a_use(
+    ask: Callable[[cst.CSTNode, Module], bool], sync: Sync, module: Module
+) -> bool:
+    """Whether something is true of the call itself, or of a read of the name that its value is
+    assigned to."""
+    statement = module.small_statement(sync.call)
+    return ask(sync.call, module) or module.once(_is_true_of_a_read, ask, statement)
+
+
+def _is_true_of_a_read(
+    module: Module, ask: Callable[[cst.CSTNode, Module], bool], statement: cst.CSTNode | None
+) -> bool:
+    return any(ask(use, module) for use in reads_of_targets(statement, module))
 
 
 def _stops_on(use: cst.CSTNode, module: Module) -> bool:

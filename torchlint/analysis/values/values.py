@@ -337,11 +337,11 @@ class Values:
 
     def _subscript(self, node: cst.Subscript) -> Value:
         index = node.slice[0].slice
+        key = _key(node)
         if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer):
-            part = observed(node.value, index.value.evaluated_value, self)
+            part = observed(node.value, key, self) if isinstance(key, int) else None
             if part is not None:
                 return part
-        key = _key(node)
         if isinstance(key, str) and isinstance(node.value, cst.Name):
             kept = self._kept_under(node.value, key)
             if kept.kind:
@@ -442,10 +442,9 @@ class Values:
         """`self.register_buffer("queue", …)` makes a tensor that moves with the module."""
         if dotted_text(call.func) not in ("self.register_buffer", "self.register_parameter"):
             return
-        name = call.args[0].value if call.args else None
+        text = literal(call.args[0].value) if call.args else None
         class_ = self.tree.enclosing(call, cst.ClassDef)
-        if isinstance(name, cst.SimpleString) and class_ is not None:
-            text = str(name.evaluated_value)
+        if isinstance(text, str) and class_ is not None:
             self._known[id(call)] = DEVICE_VALUE
             binding = Binding(text, How.ASSIGNMENT, call, call)
             found.setdefault(class_, {}).setdefault(text, []).append(binding)
