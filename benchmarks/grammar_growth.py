@@ -1,16 +1,17 @@
-"""How the time of a check grows with every construct of Python's grammar, nested and repeated.
+"""How the time and memory of a check grow with every construct of Python's grammar, nested and
+repeated.
 
     python benchmarks/grammar_growth.py [--pairs] [--only TEXT] [--json FILE]
 
 Each family of programs (`benchmarks/grammar.py`) is checked at sizes 4, 8, 16, … until the exponent
 of the last doubling can be measured, torchlint refuses the file, or it has 250,000 characters. If
 torchlint refuses it, the largest size that it reads is looked for. The exponent is against the
-length of the text: 1 for linear, 2 for quadratic; what is too short to measure counts as the
-shortest time that is not, so that noise makes no exponent.
+length of the text: 1 for linear, 2 for quadratic; what is too short, or too small, to measure
+counts as the least that is not, so that noise makes no exponent.
 
 Prints the families that grow fastest. Exits with 1 if one grows faster than n^1.5 and is read
-although it takes longer than a second, in each of three runs: other work on the machine only ever
-adds to the time.
+although it takes longer than a second, or more than 400 MB, in each of three runs: other work on
+the machine only ever adds to the time.
 """
 
 from __future__ import annotations
@@ -31,39 +32,51 @@ from torchlint import check_source
 from torchlint.source.nesting import too_much
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 LIMIT = 1.5
 LONG_S = 1.0
-"""What stays below this up to the size that torchlint refuses may grow as it likes."""
+LARGE_MB = 400.0
+"""What stays below these up to the size that torchlint refuses may grow as it likes."""
 _LONGEST_S = 10
 _ENOUGH_S = 0.25
 _MEASURABLE_S = 0.05
+_MEASURABLE_MB = 16.0
 _LARGEST = 250_000
 _RUNS = 3
 
 
 class Check(NamedTuple):
-    """A check of a program: its size, its length in characters, and the CPU seconds when done."""
+    """A check of a program: its size, its length in characters, and when it is done the CPU seconds
+    and the largest size of the process so far, in MB."""
 
     size: int
     length: int
     seconds: float = -1
+    megabytes: float = 0
     refused: bool = False
 
 
 class Growth(NamedTuple):
-    """How a family grew: the exponent of its last doubling, and its slowest check."""
+    """How a family grew: the exponents of its last doubling, in time and in memory, and its slowest
+    and its largest check."""
 
     name: str
     exponent: float
     size: int
     seconds: float
+    memory_exponent: float
+    megabytes: float
     ended: str
 
     @property
     def is_bad(self) -> bool:
-        return self.exponent > LIMIT and self.seconds > LONG_S
+        in_memory = self.memory_exponent > LIMIT and self.megabytes > LARGE_MB
+        return in_memory or (self.exponent > LIMIT and self.seconds > LONG_S)
+
+    @property
+    def fastest(self) -> float:
+        return max(self.exponent, self.memory_exponent)
 
 
 def main() -> int:
@@ -80,15 +93,17 @@ def main() -> int:
         found.append(each)
         if options.json is not None:  # a run of an hour that is ended still says what it found
             options.json.write_text(json.dumps([each._asdict() for each in found], indent=1))
-    found.sort(key=lambda each: (not each.is_bad, -each.exponent, -each.seconds))
+    found.sort(key=lambda each: (not each.is_bad, -each.fastest, -each.seconds))
     for each in found[: options.show]:
         took = f"n^{each.exponent:4.2f} {each.seconds:7.2f} s at {each.size:6}"
-        print(f"{took}  {each.ended:10} {each.name}")
-    fast = sum(each.exponent > LIMIT for each in found)
+        grew = f"n^{each.memory_exponent:4.2f} {each.megabytes:5.0f} MB"
+        print(f"{took}  {grew}  {each.ended:10} {each.name}")
+    fast = sum(each.fastest > LIMIT for each in found)
     bad = sum(each.is_bad for each in found)
     print(
         f"{len(found)} families in {time.monotonic() - begin:.0f} s; faster than n^{LIMIT}: {bad} "
-        f"that take longer than {LONG_S:g} s, {fast - bad} that are refused before that"
+        f"that take longer than {LONG_S:g} s or more than {LARGE_MB:g} MB, {fast - bad} that are "
+        "refused before that"
     )
     return 1 if bad else 0
 
@@ -102,7 +117,7 @@ def measured(families: Iterable[Shape]) -> Iterable[Growth]:
         for _ in range(_RUNS - 1):
             if not best.is_bad:
                 break
-            best = min(best, _in_process(family), key=lambda each: each.exponent)
+            best = min(best, _in_process(family), key=lambda each: each.fastest)
         yield best
 
 
@@ -143,7 +158,9 @@ def _child(family: Shape, writer: int) -> None:
         else:
             read.append(check)
         last = read[-1] if read else Check(0, 0, 0)
-        if last.seconds > LONG_S or (last.seconds > _ENOUGH_S and exponent(read) <= LIMIT):
+        if last.seconds > LONG_S or (
+            last.seconds > _ENOUGH_S and exponent(read, _seconds) <= LIMIT
+        ):
             break
         size = 2 * size if refused is None else (last.size + refused) // 2
         if refused and (last.seconds < _MEASURABLE_S or refused - last.size <= refused // 8):
@@ -155,34 +172,51 @@ def _check(size: int, text: str) -> Check:
     start = time.process_time()
     check_source(text, isolated=True, hints=True, pedantic=True)
     took = time.process_time() - start
-    return Check(size, len(text), took, too_much(text) is not None)
+    return Check(size, len(text), took, _largest_size(), too_much(text) is not None)
+
+
+def _seconds(check: Check) -> float:
+    return check.seconds
+
+
+def _largest_size() -> float:
+    """Of this process so far, in MB."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / (1e6 if sys.platform == "darwin" else 1e3)
 
 
 def _growth(family: Shape, checks: list[Check], status: int) -> Growth:
     done = [each for each in checks if each.seconds >= 0]
     if status:
         size = checks[-1].size if checks else 0
-        return Growth(family.name, math.inf, size, _LONGEST_S, "killed")
+        return Growth(family.name, math.inf, size, _LONGEST_S, 0.0, 0.0, "killed")
     if not done:
-        return Growth(family.name, 0.0, 0, 0.0, "no text")
+        return Growth(family.name, 0.0, 0, 0.0, 0.0, 0.0, "no text")
     read = sorted(each for each in done if not each.refused)
     slowest = max(done, key=lambda each: each.seconds)
     ended = "refused" if any(each.refused for each in done) else ""
-    return Growth(family.name, exponent(read), slowest.size, slowest.seconds, ended)
+    in_time = exponent(read, _seconds)
+    in_memory = exponent(read, lambda each: each.megabytes, _MEASURABLE_MB)
+    most = max(each.megabytes for each in done)
+    return Growth(family.name, in_time, slowest.size, slowest.seconds, in_memory, most, ended)
 
 
-def exponent(read: list[Check]) -> float:
+def exponent(
+    read: list[Check], cost: Callable[[Check], float], measurable: float = _MEASURABLE_S
+) -> float:
     """Of the last doubling, above what the smallest check takes.
 
     Args:
         read: the checks that were not refused, by their size.
+        cost: of a check.
+        measurable: the least difference in cost that is more than noise.
     """
     if len(read) < 2:
         return 0.0
     last = read[-1]
     before = next((each for each in reversed(read) if each.length <= last.length / 2), read[0])
-    base = read[0].seconds
-    grown = max(last.seconds - base, _MEASURABLE_S) / max(before.seconds - base, _MEASURABLE_S)
+    base = cost(read[0])
+    grown = max(cost(last) - base, measurable) / max(cost(before) - base, measurable)
     if last.length < 1.2 * before.length:
         return 0.0
     return math.log(grown) / math.log(last.length / before.length)

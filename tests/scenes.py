@@ -141,7 +141,9 @@ class Scene:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
         self.monkeypatch = monkeypatch
-        self.pids = folder / "pids"
+        # In what seems to be a cache: a run may write there.
+        self.notes = Path(tempfile.mkdtemp(prefix="n"))
+        self.pids = self.notes / "pids"
         self.pids.touch()
         self.probe = folder / "fake_probe.py"
         self.probe.write_text(FAKE_PROBE)
@@ -167,7 +169,8 @@ class Scene:
         }
         environment = {
             "FAKE_PIDS": str(self.pids),
-            "FAKE_LOG": str(self.folder / "log"),
+            "FAKE_LOG": str(self.notes / "log"),
+            "HF_HOME": str(self.notes),
             "PYTHONPATH": str(self.folder / "packages"),
         }
         return Job(
@@ -187,7 +190,7 @@ class Scene:
 
     def logged(self) -> list[tuple[str, object]]:
         """Name of the run, and what its script was told or saw."""
-        with open(self.folder / "log") as stream:
+        with open(self.notes / "log") as stream:
             return [(name, what) for name, what in map(json.loads, stream)]
 
     def left(self) -> list[str]:
@@ -201,7 +204,8 @@ class Scene:
         for pid in self.noted():
             if is_running(pid):
                 psutil.Process(pid).kill()
-        shutil.rmtree(self.temporary, ignore_errors=True)
+        for folder in (self.temporary, self.notes):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_running(pid: int) -> bool:

@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
@@ -22,10 +22,14 @@ import pytest
 
 import torchlint
 from torchlint.runtime.probe import settings as settings_file
+from torchlint.runtime.probe.files.territory import missing_caches
 from torchlint.runtime.probe.settings import VARIABLE, Settings
+from torchlint.runtime.run import fenced
+from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox import overlayfs as sandboxes
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
 from torchlint.runtime.sandbox.side_effects import collect
+from torchlint.runtime.temporary_folders import make_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,8 +142,13 @@ def run_shielded(
     env: Mapping[str, str] | None = None,
     argv: Sequence[str] = (),
     scratch: Path | None = None,
+    behind_fence: bool = True,
 ) -> Run:
-    """Run a script of a project under the shield; skips the test where there is no overlayfs."""
+    """Run a script of a project under the shield; skips the test where there is no overlayfs.
+
+    Args:
+        behind_fence: with Landlock, where there is some.
+    """
     scratch = scratch or Path(tempfile.mkdtemp(dir=_scratches().name))
     scratch.mkdir(exist_ok=True)
     temporary = scratch / "t"
@@ -147,16 +156,21 @@ def run_shielded(
     if sandbox == OVERLAYFS and sandboxes.available(str(project), str(scratch)) != OVERLAYFS:
         pytest.skip("overlayfs is not to be had here")
     settings = _settings(project, script, sandbox, scratch, argv)
+    settings = replace(settings, fenced=behind_fence and fence.version() > 0)
     path = scratch / "settings.json"
     settings_file.write(settings, str(path))
-    command = [sys.executable, "-c", _RUNNER, str(path)]
+    environ = {**os.environ, "TMPDIR": str(temporary), **(env or {}), VARIABLE: str(path)}
+    # A workspace does so for all.
+    inside = f"{project.parent}{os.sep}"
+    make_missing([path for path in missing_caches(environ) if path.startswith(inside)])
+    command = fenced([sys.executable, "-c", _RUNNER, str(path)], settings, environ)
     if sandbox == OVERLAYFS:
         command = sandboxes.wrap(command, str(project), str(scratch))
     before = tree(project)
     done = subprocess.run(
         command,
         cwd=project,
-        env={**os.environ, "TMPDIR": str(temporary), **(env or {}), VARIABLE: str(path)},
+        env=environ,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

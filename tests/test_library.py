@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 import torchlint
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRAINS = dedent(
     """\
@@ -45,6 +44,75 @@ def test_rules_are_selected_and_ignored() -> None:
 def test_a_rule_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(torchlint.ConfigError, match="TL999"):
         torchlint.check_source(TRAINS, isolated=True, select=["TL999"])
+
+
+WRONG: dict[str, tuple[dict[str, object], str]] = {
+    "filename=None": ({"filename": None}, "`filename` must be a str or a path"),
+    "filename=list": ({"filename": ["a.py"]}, "`filename` must be a str or a path"),
+    "filename with NUL": ({"filename": "a\0.py"}, "`filename` has a character that no name"),
+    "filename with a surrogate": ({"filename": "\ud800.py"}, "`filename` has a character that"),
+    "select=str": ({"select": "TL2"}, "`select` must be a list of rules, .* not of type str"),
+    "select=None": ({"select": None}, "`select` must be a list of rules"),
+    "select=[None]": ({"select": [None]}, "`select` must be a list .* not of type NoneType"),
+    "ignore=[int]": ({"ignore": [201]}, "`ignore` must be a list of rules"),
+    "target_torch=str": ({"target_torch": "2.1"}, "`target_torch` must be two whole numbers"),
+    "target_torch=bools": ({"target_torch": (True, False)}, "whole numbers, .* of type bool"),
+    "target_torch=one": ({"target_torch": (2,)}, r"such as \(2, 1\), not \(2\)"),
+    "target_torch<0": ({"target_torch": (-1, 0)}, r"such as \(2, 1\), not \(-1, 0\)"),
+    "config=int": ({"config": 3}, "`config` must be a str or a path"),
+    "config with NUL": ({"config": "\0"}, "`config` has a character"),
+    "config and isolated": ({"config": "a.toml", "isolated": True}, "exclude each other"),
+    "isolated=str": ({"isolated": "no"}, "`isolated` must be True or False, not of type str"),
+    "hints=int": ({"hints": 1}, "`hints` must be True or False"),
+    "pedantic=None": ({"pedantic": None}, "`pedantic` must be True or False"),
+}
+
+
+@pytest.mark.parametrize(("given", "sentence"), WRONG.values(), ids=WRONG)
+def test_an_argument_that_cannot_be_used_is_named(given: Any, sentence: str) -> None:
+    for function in (torchlint.check_source, torchlint.fix_source):
+        with pytest.raises((TypeError, ValueError), match=sentence):
+            function(TRAINS, **given)
+    if "filename" not in given:
+        with pytest.raises((TypeError, ValueError), match=sentence):
+            torchlint.check_paths([], **given)
+
+
+@pytest.mark.parametrize(
+    ("paths", "given", "sentence"),
+    [
+        ("src", {}, "`paths` must be a list of paths, .* not one path"),
+        (Path("src"), {}, "`paths` must be a list of paths, .* not one path"),
+        (None, {}, "`paths` must be a list of paths"),
+        ([None], {}, "`paths` must be a str or a path"),
+        ([], {"jobs": 0}, "`jobs` must be 1 or more, not 0"),
+        ([], {"jobs": -1}, "`jobs` must be 1 or more"),
+        ([], {"jobs": "2"}, "`jobs` must be a whole number, not of type str"),
+        ([], {"jobs": True}, "`jobs` must be a whole number, not of type bool"),
+        ([], {"progress": 3}, "`progress` must be a function"),
+    ],
+)
+def test_what_cannot_be_checked_as_paths_is_named(paths: Any, given: Any, sentence: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        torchlint.check_paths(paths, **given)
+
+
+@pytest.mark.parametrize("source", [None, 3, ["x"], bytearray(b"x"), Path("train.py")])
+def test_a_source_must_be_a_text(source: Any) -> None:
+    for function in (torchlint.check_source, torchlint.fix_source):
+        with pytest.raises(TypeError, match="`source` must be a str"):
+            function(source)
+
+
+def test_a_path_may_be_given_as_any_path(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(TRAINS)
+    for name in (file, os.fsencode(file), str(file)):
+        result = torchlint.check_source(TRAINS, name, isolated=True)
+        assert {each.path for each in result.findings} == {str(file)}
+        assert torchlint.fix_source(TRAINS, name, isolated=True).remaining
+        again = torchlint.check_paths(iter([name]), isolated=True)
+        assert [each.code for each in again.findings] == ["TL401", "TL201"]
 
 
 def test_text_that_is_not_python_is_a_diagnostic() -> None:
@@ -93,6 +161,36 @@ def test_a_text_keeps_its_encoding() -> None:
     text = "# -*- coding: latin-1 -*-\n# caf\u00e9\n" + TRAINS
     fixed = torchlint.fix_source(text, isolated=True, unsafe=True).source
     assert fixed == text.replace("set_to_none=False", "")
+
+
+UNFIT = {
+    "ascii": ("# coding: ascii\n", "# caf\u00e9\n", "'\u00e9' (U+00E9)", 2),
+    "latin-1": ("# coding: latin-1\n", "# \u4e2d\n", "'\u4e2d' (U+4E2D)", 2),
+    "a lone surrogate": ("", "# \udc80\n", "'\\udc80' (U+DC80)", 1),
+    "a byte order mark": ("\ufeff", "# \udc80\n", "'\\udc80' (U+DC80)", 1),
+}
+
+
+@pytest.mark.parametrize(("coding", "comment", "words", "row"), UNFIT.values(), ids=UNFIT)
+def test_a_text_that_no_file_can_hold_is_a_diagnostic_and_stays(
+    coding: str, comment: str, words: str, row: int
+) -> None:
+    text = coding + comment + TRAINS
+    fixed = torchlint.fix_source(text, "train.py", unsafe=True)
+    assert (fixed.source, fixed.remaining) == (text, ())
+    checked = torchlint.check_source(text, "train.py")
+    assert checked.findings == ()
+    for (diagnostic,) in (fixed.diagnostics, checked.diagnostics):
+        assert (diagnostic.path, diagnostic.kind) == ("train.py", "undecodable")
+        assert words in diagnostic.message
+        assert diagnostic.position == torchlint.Position(row, 3 if comment[2:4] != "ca" else 6)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_byte_order_mark_of_a_text_stays(mark: str) -> None:
+    fixed = torchlint.fix_source(mark + TRAINS, "train.py", unsafe=True)
+    assert fixed.source.startswith(mark + "import torch")
+    assert fixed.source != mark + TRAINS
 
 
 @pytest.mark.parametrize("coding", ["undefined", "idna", "hex", "rot13", "no-such"])

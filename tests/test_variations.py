@@ -40,6 +40,12 @@ EXPECTED: Final[Mapping[tuple[str, str], str]] = {
     ("helpers elsewhere", "profiler-left-on/bad.py"): (
         "that a profiler covers a whole training is asked of one file"
     ),
+    ("imports elsewhere", "fsdp-without-wrap-policy/bad.py"): (
+        "a file that has a class under another name than its own is not parsed for it"
+    ),
+    ("imports elsewhere", "tokenize-map-unbatched/bad.py"): (
+        "a file that names neither torch nor a framework is not parsed"
+    ),
     ("other import names", "cpu-only-training/bad.py"): _IN_A_PROGRAM,
     ("other import names", "ddp-accumulation-without-no-sync/bad.py"): _IN_A_PROGRAM,
     ("other import names", "ddp-missing-sampler/bad.py"): _IN_A_PROGRAM,
@@ -137,6 +143,14 @@ VARIED = {
         import numpy as np
         from torch import nn
         from helpers import double
+        def main():
+            loss = nn.Linear(2, 2)
+            double(loss)
+    """,
+    "imports elsewhere": """\
+        from common import *
+        def double(x):
+            return np.array(x) * 2
         def main():
             loss = nn.Linear(2, 2)
             double(loss)

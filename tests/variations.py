@@ -96,11 +96,23 @@ def helpers_elsewhere(source: str) -> Files | None:
     return {MAIN: tree.with_changes(body=body).code, "helpers.py": moved.code}
 
 
+def imports_elsewhere(source: str) -> Files | None:
+    """All imports move into another file, and come back by a star."""
+    tree = cst.parse_module(source)
+    moved = [line for line in tree.body if _is_import(line) and not _is_of_future(line)]
+    kept = [line for line in tree.body if not any(line is each for each in moved)]
+    first = sum(map(_is_of_future, kept)) + (tree.get_docstring() is not None)
+    kept.insert(first, cst.parse_module("from common import *\n").body[0])
+    if not moved:
+        return None
+    return {MAIN: tree.with_changes(body=kept).code, "common.py": cst.Module(body=moved).code}
+
+
 ALL: Final[dict[str, Variation]] = {
     each.__name__.replace("_", " "): each
     for each in (
         other_import_names, whole_module_imports, blank_lines_and_comments, annotations,
-        under_if_true, other_local_names, helpers_elsewhere,
+        under_if_true, other_local_names, helpers_elsewhere, imports_elsewhere,
     )
 }  # fmt: skip
 
@@ -120,6 +132,11 @@ def _lines(tree: cst.Module) -> Iterator[cst.SimpleStatementLine]:
 
 def _is_import(node: cst.CSTNode) -> bool:
     return m.matches(node, m.SimpleStatementLine(body=[m.Import() | m.ImportFrom()]))
+
+
+def _is_of_future(node: cst.CSTNode) -> bool:
+    future = m.ImportFrom(module=m.Name("__future__"))
+    return m.matches(node, m.SimpleStatementLine(body=[future]))
 
 
 def _is_spelled_out(node: cst.ImportFrom) -> bool:

@@ -6,17 +6,20 @@ to disk. Rows and columns count from 1.
 
 # No postponed annotations here: named tuples would compile each one at start-up.
 
-import io
-import tokenize
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 from torchlint.engine.check import check
 from torchlint.engine.targets import Plan, Wishes, plan, plan_text
 from torchlint.engine.tiers import Wanted, choose
+from torchlint.files.reading import SourceError, with_text
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
 from torchlint.workers.pool import Pool
+
+_T = TypeVar("_T")
+AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 class CheckResult(NamedTuple):
@@ -53,12 +56,12 @@ class FixResult(NamedTuple):
 
 def check_source(
     source: str | bytes,
-    filename: str = "<string>",
+    filename: AnyPath = "<string>",
     *,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
     target_torch: tuple[int, int] | None = None,
-    config: str | None = None,
+    config: AnyPath | None = None,
     isolated: bool = False,
     hints: bool = False,
     pedantic: bool = False,
@@ -82,19 +85,23 @@ def check_source(
 
     Raises:
         ConfigError: a rule that does not exist is named, or the configuration cannot be used.
+        TypeError, ValueError: an argument is of another type, or nothing that it can be.
     """
-    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
-    data = source if isinstance(source, bytes) else _encoded(source)[0]
-    return check_plan(plan_text(data, filename, wishes), Wanted(hints=hints, pedantic=pedantic))
+    if not isinstance(source, str | bytes):
+        raise _wrong_type("source", "a str or bytes", source)
+    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    wanted = _wanted(hints=hints, pedantic=pedantic)
+    planned, _ = _planned(source, _name("filename", filename), wishes)
+    return check_plan(planned, wanted)
 
 
 def check_paths(
-    paths: Sequence[str],
+    paths: Iterable[AnyPath],
     *,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
     target_torch: tuple[int, int] | None = None,
-    config: str | None = None,
+    config: AnyPath | None = None,
     isolated: bool = False,
     hints: bool = False,
     pedantic: bool = False,
@@ -112,22 +119,31 @@ def check_paths(
     cannot be read or parsed, becomes a diagnostic.
 
     Raises:
-        ConfigError: as for `check_source`.
+        ConfigError, TypeError, ValueError: as for `check_source`.
     """
-    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
-    wanted = Wanted(hints=hints, pedantic=pedantic)
-    return check_plan(plan(paths, wishes), wanted, pool=Pool(jobs), progress=progress)
+    if isinstance(paths, str | bytes | os.PathLike):
+        raise TypeError("`paths` must be a list of paths, such as ['src'], not one path.")
+    named = [_path("paths", each) for each in _all("paths", "paths, such as ['src']", paths)]
+    if not isinstance(jobs, int) or isinstance(jobs, bool):
+        raise _wrong_type("jobs", "a whole number", jobs)
+    if jobs < 1:
+        raise ValueError(f"`jobs` must be 1 or more, not {jobs}.")
+    if progress is not None and not callable(progress):
+        raise _wrong_type("progress", "a function of two numbers", progress)
+    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    wanted = _wanted(hints=hints, pedantic=pedantic)
+    return check_plan(plan(named, wishes), wanted, pool=Pool(jobs), progress=progress)
 
 
 def fix_source(
     source: str,
-    filename: str = "<string>",
+    filename: AnyPath = "<string>",
     *,
     unsafe: bool = False,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
     target_torch: tuple[int, int] | None = None,
-    config: str | None = None,
+    config: AnyPath | None = None,
     isolated: bool = False,
     hints: bool = False,
     pedantic: bool = False,
@@ -141,15 +157,16 @@ def fix_source(
     fixed and returned.
 
     Raises:
-        ConfigError: as for `check_source`.
+        ConfigError, TypeError, ValueError: as for `check_source`.
     """
     from torchlint.fixes.fixer import fix_targets
 
-    wishes = Wishes(tuple(select) or None, tuple(ignore), target_torch, config, isolated=isolated)
-    data, encoding = _encoded(source)
-    planned = plan_text(data, filename, wishes)
-    wanted = Wanted(hints=hints, pedantic=pedantic)
-    report = fix_targets(planned.targets, unsafe=unsafe, wanted=wanted)
+    if not isinstance(source, str):
+        raise _wrong_type("source", "a str", source)
+    wishes = _wishes(select, ignore, target_torch, config, isolated=isolated)
+    wanted = _wanted(hints=hints, pedantic=pedantic)
+    planned, encoding = _planned(source, _name("filename", filename), wishes)
+    report = fix_targets(planned.targets, unsafe=_flag("unsafe", unsafe), wanted=wanted)
     fixed = report.files[0].after.decode(encoding) if report.files else source
     return FixResult(fixed, report.remaining, (*planned.diagnostics, *report.diagnostics))
 
@@ -182,16 +199,101 @@ def check_plan(
     return CheckResult(findings, tuple(wrong), report.files, hidden, report.stepless)
 
 
-def _encoded(text: str) -> tuple[bytes, str]:
-    """The bytes of a file, and the encoding that it names, which the engine reads again."""
-    data = text.encode("utf-8", "replace")
+# arguments ------------------------------------------------------------------------------------
+
+
+def _wishes(
+    select: Iterable[str],
+    ignore: Iterable[str],
+    target_torch: tuple[int, int] | None,
+    config: AnyPath | None,
+    *,
+    isolated: bool,
+) -> Wishes:
+    if _flag("isolated", isolated) and config is not None:
+        raise ValueError("`config` and `isolated` exclude each other; give one of them.")
+    return Wishes(
+        _rules("select", select) or None,
+        _rules("ignore", ignore),
+        None if target_torch is None else _version(target_torch),
+        None if config is None else _name("config", config),
+        isolated=isolated,
+    )
+
+
+def _wanted(*, hints: bool, pedantic: bool) -> Wanted:
+    return Wanted(hints=_flag("hints", hints), pedantic=_flag("pedantic", pedantic))
+
+
+def _rules(argument: str, value: Iterable[str]) -> tuple[str, ...]:
+    what = "rules, such as ['TL201']"
+    if isinstance(value, str | bytes):
+        raise _wrong_type(argument, f"a list of {what}", value)
+    rules = _all(argument, what, value)
+    for rule in rules:
+        if not isinstance(rule, str):
+            raise _wrong_type(argument, f"a list of {what}", rule)
+    return rules
+
+
+def _all(argument: str, what: str, value: Iterable[_T]) -> tuple[_T, ...]:
+    if not isinstance(value, Iterable):
+        raise _wrong_type(argument, f"a list of {what}", value)
+    return tuple(value)
+
+
+def _version(value: tuple[int, int]) -> tuple[int, int]:
+    parts = value if isinstance(value, tuple | list) else (value,)
+    wrong = [each for each in parts if not isinstance(each, int) or isinstance(each, bool)]
+    if wrong or not isinstance(value, tuple | list):
+        what = "two whole numbers, such as (2, 1)"
+        raise _wrong_type("target_torch", what, wrong[0] if wrong else value)
+    if len(value) != 2 or min(value) < 0:
+        shown = ", ".join(map(str, value[:3]))
+        raise ValueError(f"`target_torch` must be (major, minor), such as (2, 1), not ({shown}).")
+    return value[0], value[1]
+
+
+def _flag(argument: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong_type(argument, "True or False", value)
+    return value
+
+
+def _path(argument: str, value: AnyPath) -> str:
+    if not isinstance(value, str | bytes | os.PathLike):
+        raise _wrong_type(argument, "a str or a path, such as pathlib.Path", value)
+    return os.fsdecode(value)
+
+
+def _name(argument: str, value: AnyPath) -> str:
+    """A path that may be asked for in the file system."""
+    path = _path(argument, value)
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:
-        return data, "utf-8"
-    if encoding == "utf-8-sig":
-        return data, "utf-8"  # the text brings its byte order mark
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise ValueError(f"`{argument}` has a character that no name of a file has; leave it out.")
+    return path
+
+
+def _wrong_type(argument: str, wanted: str, value: object) -> TypeError:
+    return TypeError(f"`{argument}` must be {wanted}, not of type {type(value).__name__}.")
+
+
+def _planned(source: str | bytes, filename: str, wishes: Wishes) -> tuple[Plan, str]:
+    """The check of a text, and the encoding of its bytes. A text that the encoding it names cannot
+    hold is a diagnostic.
+
+    Raises:
+        ConfigError: as for `check_source`.
+    """
+    if isinstance(source, bytes):
+        return plan_text(source, filename, wishes), ""
     try:
-        return text.encode(encoding, "replace"), encoding
-    except (ValueError, LookupError):  # the engine says what is wrong with the encoding
-        return data, "utf-8"
+        file = with_text(filename, source)
+    except SourceError as error:
+        planned = plan_text(b"", filename, wishes)
+        return Plan((), (*planned.diagnostics, error.diagnostic)), ""
+    return plan_text(file.data, filename, wishes), file.encoding

@@ -5,7 +5,7 @@ Apart from the findings: a check that finds nothing changed does not import this
 
 # No postponed annotations here: named tuples would compile each one at start-up.
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from torchlint.finding import Finding
@@ -23,6 +23,7 @@ class HotPlace(NamedTuple):
         parameters: the function's parameters that the value read there comes from.
         tensor: the value is a tensor whatever is passed for these parameters.
         rare: it is in a loop that its function runs only occasionally.
+        demands: what the function must be passed for the place to run, by parameter.
     """
 
     function: str
@@ -30,6 +31,7 @@ class HotPlace(NamedTuple):
     parameters: tuple[str, ...] = ()
     tensor: bool = True
     rare: bool = False
+    demands: tuple[tuple[str, str], ...] = ()
 
 
 class Waiting(NamedTuple):
@@ -55,6 +57,13 @@ class Fact(NamedTuple):
     name: str
     path: str
     value: Value = None
+
+
+class Clue(NamedTuple):
+    """What a rule searches for in the text of files, by the name that its `clues` give it."""
+
+    name: str
+    paths: Collection[str]
 
 
 Reported = Finding | Waiting | Fact

@@ -5,9 +5,10 @@ A rule imports from here, and what only a few rules need from `torchlint.analysi
 
 from torchlint.analysis import edits
 from torchlint.analysis.module import Module
+from torchlint.because import because
 from torchlint.finding import Applicability, Edit, Finding, Fix, Position, Related, Tier
 from torchlint.project.project import Project
-from torchlint.reported import Fact, Reported, Waiting
+from torchlint.reported import Clue, Fact, Reported, Waiting
 from torchlint.ruleapi.contexts import Context
 from torchlint.ruleapi.declared import (
     Argument,
@@ -33,6 +34,7 @@ __all__ = [
     "Applicability",
     "Argument",
     "Change",
+    "Clue",
     "Context",
     "Edit",
     "Fact",
@@ -49,6 +51,7 @@ __all__ = [
     "Tier",
     "Waiting",
     "assigns",
+    "because",
     "calls",
     "configures",
     "edits",

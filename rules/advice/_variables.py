@@ -25,17 +25,13 @@ def unwrap(match: Match) -> Fix | str:
     `Variable` cuts a tensor with one out of its graph."""
     module, call = match.module, match.call
     (argument,) = call.args
-    text = module.source(argument.value)
-    if "#" in module.source(call):
-        return "a comment stands in the call"
     statement = module.small_statement(call)
     if isinstance(statement, cst.Assign) and statement.value is call:
         (first, *more) = statement.targets
-        if not more and module.source(first.target) == text:
+        if not more and module.source(first.target) == module.source(argument.value):
             said, edit = "Remove the line", edits.delete_statement(module, statement)
             return Fix(Applicability.UNSAFE, said, (edit,))
-    alone = isinstance(argument.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
-    edit = edits.replace(module, call, text if alone and "\n" not in text else f"({text})")
+    edit = edits.replace(module, call, edits.value(module, argument.value))
     safe = _has_no_gradient(argument.value, module)
     return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, "Use the tensor", (edit,))
 

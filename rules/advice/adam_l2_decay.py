@@ -40,20 +40,26 @@ It measures no difference: both take the same time. The losses differ, as they s
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
+from torchlint.rule import Applicability, Change, Match, Rule, Tier, because, calls, edits
 
 
 def _decays(match: Match) -> bool:
-    decay = match.module.literal(match.module.argument(match.call, "weight_decay", 4))
-    return isinstance(decay, int | float) and decay != 0
+    given = match.module.argument(match.call, "weight_decay", 4)
+    if given is None:
+        return because(False, "`{}` is not passed", "weight_decay")
+    decay = match.module.literal(given)
+    decays = isinstance(decay, int | float) and decay != 0
+    return decays or because(False, "`weight_decay` is {:code} here", given)
 
 
 def _may_be_another(match: Match) -> bool:
-    return len(match.module.resolve(match.call.func)) > 1
+    another = len(match.module.resolve(match.call.func)) > 1
+    return another and because(True, "{:code} may be another class here", match.call.func)
 
 
 def _is_decoupled(match: Match) -> bool:
-    return match.module.argument(match.call, "decoupled_weight_decay") is not None
+    given = match.module.argument(match.call, "decoupled_weight_decay")
+    return given is not None and because(True, "`decoupled_weight_decay` is {:code} here", given)
 
 
 def _use_adamw(match: Match) -> Change | str:

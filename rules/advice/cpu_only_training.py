@@ -65,7 +65,7 @@ version, which needs a GPU.
 
 import re
 
-from torchlint.rule import Context, Rule, Tier, first_step
+from torchlint.rule import Context, Rule, Tier, because, first_step
 
 _DEVICE = (
     r"\.to\(|(?i:device|cuda|gpu|\bcpu|\bmps\b|\bxla|\bxpu\b|\bnpu\b|\bhpu\b|\brocm|\bipex\b|\btpu)"
@@ -89,15 +89,21 @@ rule = Rule(
     change="the model, each batch and what is created on the way have to move",
     contexts=(Context.ENTRY,),
     program_has={
-        "batches": r"\bDataLoader\(",
-        "layers": r"\bConv(?:Transpose)?[123]d\(|\b(?:LSTM|GRU|RNN|MultiheadAttention)\(|"
+        "a `DataLoader`": r"\bDataLoader\(",
+        "layers that a GPU speeds up": r"\bConv(?:Transpose)?[123]d\(|"
+        r"\b(?:LSTM|GRU|RNN|MultiheadAttention)\(|"
         r"\bTransformer(?:Encoder|Decoder)?(?:Layer)?\(|\btorchvision\.models\b|\btimm\b",
     },
-    program_lacks={"device": _DEVICE, "owner": _OWNER, "meant": _MEANT},
+    program_lacks={
+        "a word for a device": _DEVICE,
+        "a framework that chooses the device": _OWNER,
+        "a reason to train on the CPU": _MEANT,
+    },
     needs_gpu=True,
 )
 
 
 @rule.narrow
 def names_no_device(text: bytes) -> bool:
-    return not re.search(_DEVICE.encode(), text)
+    named = re.search(_DEVICE.encode(), text)
+    return named is None or because(False, "the file names a device: `{}`", named[0].decode())

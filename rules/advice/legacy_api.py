@@ -63,7 +63,18 @@ usually UNRESOLVED around 1. The numbers are bitwise equal if no gradient ended 
 import libcst as cst
 
 from torchlint.analysis.versions import depends_on_version
-from torchlint.rule import Applicability, Argument, Change, Match, Rule, Tier, calls, edits, remove
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Change,
+    Match,
+    Rule,
+    Tier,
+    because,
+    calls,
+    edits,
+    remove,
+)
 
 from ._variables import unwrap
 
@@ -97,19 +108,24 @@ def _outdated(match: Match) -> str:
 
 def _may_be_current(match: Match) -> bool:
     """Whether a version decides about the call, or its name may stand for something else."""
-    several = len(match.module.resolve(match.call.func)) > 1
-    return several or depends_on_version(match.node, match.module)
+    if len(match.module.resolve(match.call.func)) > 1:
+        return because(True, "{:code} may stand for something else here", match.call.func)
+    return depends_on_version(match.node, match.module)
 
 
 def _records_a_graph(match: Match) -> bool:
     module = match.module
-    trains = module.function(match.node) in module.loops.training_functions
-    return not (trains or module.loops.grad_is_off(match.node))
+    if module.function(match.node) in module.loops.training_functions:
+        return because(False, "the function trains, and what is volatile there records nothing")
+    off = module.loops.grad_off_around(match.node)
+    return off is None or because(False, "gradients are off here, under {}", off)
 
 
 def _only_wraps(match: Match) -> bool:
     """`Variable(x)`."""
-    return len(match.call.args) == 1 and not (match.call.args[0].keyword or match.call.args[0].star)
+    args = match.call.args
+    alone = len(args) == 1 and not (args[0].keyword or args[0].star)
+    return alone or because(False, "it is given more than a tensor")
 
 
 def _change(match: Match) -> Change | str:

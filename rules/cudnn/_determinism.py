@@ -7,7 +7,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
-from torchlint.rule import Module
+from torchlint.rule import Module, because
 
 from ._requests import only_on_request, unasked_options
 
@@ -17,11 +17,16 @@ _DETERMINISM: Final = re.compile(r"determin|reproduc", re.IGNORECASE)
 def determinism_is_asked_for(node: cst.CSTNode, module: Module) -> bool:
     """Whether the caller asks for determinism, by the name of the function or by a parameter."""
     function = module.function(node)
-    asked = [] if function is None else [function.name.value]
+    if function is not None and _DETERMINISM.search(function.name.value):
+        return because(True, "who calls `{}` asks for determinism", function.name.value)
     parts = (part for test in _tests(node, module) for part in module.within(test))
     names = (part for part in parts if isinstance(part, cst.Name))
-    asked += [each.value for each in names if not isinstance(module.parent(each), cst.Attribute)]
-    return any(map(_DETERMINISM.search, asked)) or only_on_request(node, module)
+    for name in names:
+        if _DETERMINISM.search(name.value) and not isinstance(module.parent(name), cst.Attribute):
+            return because(True, "this runs only where {} asks for determinism", name)
+    asked = only_on_request(node, module)
+    said = "this runs only if the caller asks for it: {} tests a parameter that is False by default"
+    return asked is not None and because(True, said, asked)
 
 
 def option_that_asks(node: cst.CSTNode, module: Module) -> str | None:

@@ -34,15 +34,15 @@ class Choice(str, Enum):
     """Off only in runs with an option that is off by default, such as `--seed`."""
 
 
-def choices(module: Module) -> Iterator[Choice]:
-    """The choice at every place in the file that makes one."""
+def choices(module: Module) -> Iterator[tuple[Choice, cst.CSTNode]]:
+    """Every place in the file that makes a choice, and the choice."""
     for assign in module.nodes(cst.Assign):
         for target in assign.targets:
             flag = _flag(target.target, module)
             if flag is not None:
-                yield from _decided(flag, assign.value, assign, module)
+                yield from ((each, assign) for each in _decided(flag, assign.value, assign, module))
     for call in module.nodes(cst.Call):
-        yield from _by_call(call, module)
+        yield from ((each, call) for each in _by_call(call, module))
 
 
 def _flag(target: cst.BaseExpression, module: Module) -> str | None:

@@ -1,22 +1,26 @@
 """Where a script starts, and where to insert a line that must run first."""
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 import libcst as cst
 
-from torchlint.analysis.command_lines import reads_command_line
+from torchlint.analysis.entry_points import entry_points
 from torchlint.analysis.names import How, dotted_text
 from torchlint.rule import Applicability, Fix, Module, edits
 
 _CUDNN = "torch.backends.cudnn"
+_IMPORTS = (cst.Import, cst.ImportFrom)
 _ITERATES_OVER_DATA = re.compile(r"epoch|loader|batch|\bsteps?\b|iteration")
 _EXITS = ("sys.exit", "os._exit", "builtins.exit", "builtins.quit")
 _NEW_PROCESSES = frozenset({"spawn", "Process", "start_processes", "notebook_launcher"})
 
 
 def start_of(module: Module) -> cst.CSTNode | None:
-    """The node where the script starts: the test of its main guard, or the head of the loop or
-    call at the top level that runs it. None for a file with definitions only."""
+    """The node where the script starts: the test of its main guard, the head of the loop or call at
+    the top level that runs it, or the function that its command line runs. None for a file with
+    definitions only."""
     if module.main_guard is not None:
         return module.main_guard.test
     if not module.is_entry and not any(_trains_here(each, module) for each in module.top_level):
@@ -28,10 +32,13 @@ def start_of(module: Module) -> cst.CSTNode | None:
         if isinstance(statement, cst.While):
             return statement.test
         call = _bare_call(statement)
-        if call is not None and (_of_project(call, module) or reads_command_line(call, module)):
+        if call is not None and _of_project(call, module):
             started = call
     if started is None and module.training_calls:
         return module.training_calls[0]
+    if started is None:
+        entries = (module.parent(entry.node) for entry in module.once(entry_points))
+        return next((each.name for each in entries if isinstance(each, cst.FunctionDef)), None)
     return started
 
 
@@ -61,7 +68,9 @@ def _bare_call(statement: cst.CSTNode) -> cst.Call | None:
 
 
 def _of_project(call: cst.Call, module: Module) -> bool:
-    """Whether a call runs the script's own code: `main()`, `fire.Fire(train)`."""
+    """Whether a call runs the script's own code: `main()`, `app.run(main)`, `fire.Fire()`."""
+    if any(entry.node is call and entry.names for entry in module.once(entry_points)):
+        return True
     expressions = [call.func, *(arg.value for arg in call.args)]
     return any(name.startswith(":") for each in expressions for name in module.resolve(each))
 
@@ -98,10 +107,17 @@ def _first_statement(module: Module) -> cst.BaseStatement | cst.BaseSmallStateme
     if module.main_guard is None:
         return None
     block = _main_function(module) or module.main_guard
-    statements: list[cst.BaseStatement | cst.BaseSmallStatement] = list(block.body.body)
-    if isinstance(block, cst.FunctionDef) and block.get_docstring() is not None:
-        statements = statements[1:]
-    return statements[0] if statements else None
+    documented = isinstance(block, cst.FunctionDef) and block.get_docstring() is not None
+    return next(islice(_statements(block.body), int(documented), None), None)
+
+
+def _statements(block: cst.BaseSuite) -> Iterator[cst.BaseStatement | cst.BaseSmallStatement]:
+    """The compound statements of a block, and the parts of its lines."""
+    for statement in block.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            yield from statement.body
+        elif isinstance(statement, cst.BaseStatement | cst.BaseSmallStatement):
+            yield statement
 
 
 def _main_function(module: Module) -> cst.FunctionDef | None:
@@ -125,14 +141,16 @@ def _bound(dotted: str, module: Module) -> str | None:
     return None
 
 
-def _statement_that_imports(node: cst.CSTNode, module: Module) -> cst.BaseStatement | None:
-    """The statement at the top level below which an import has been made for certain: its own
-    line, or a `try` around it, if each `except` ends the program."""
+def _statement_that_imports(
+    node: cst.CSTNode, module: Module
+) -> cst.BaseStatement | cst.BaseSmallStatement | None:
+    """The statement at the top level behind which an import has been made for certain: itself, or
+    a `try` around it, if each `except` ends the program."""
     line = module.parent(node)
-    if not isinstance(line, cst.SimpleStatementLine):
+    if not isinstance(node, _IMPORTS) or not isinstance(line, cst.SimpleStatementLine):
         return None
     if module.parent(line) is module.tree:
-        return line
+        return node
     block = module.parent(line)
     around = module.parent(block) if block is not None else None
     if not isinstance(around, cst.Try) or module.parent(around) is not module.tree:
@@ -151,18 +169,18 @@ def _ends(handler: cst.ExceptHandler, module: Module) -> bool:
     return isinstance(last, cst.Raise)
 
 
-def _last_import(module: Module, bound: str) -> cst.BaseStatement | None:
+def _last_import(module: Module, bound: str) -> cst.BaseStatement | cst.BaseSmallStatement | None:
     """The last import at the top level before any definition, or the one that binds a name if
     that stands below."""
-    last: cst.BaseStatement | None = None
+    last: cst.BaseSmallStatement | None = None
     for statement in module.tree.body:
         if isinstance(statement, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):
             break
-        if isinstance(statement, cst.SimpleStatementLine) and isinstance(
-            statement.body[0], cst.Import | cst.ImportFrom
-        ):
-            last = statement
+        if isinstance(statement, cst.SimpleStatementLine):
+            imports = [each for each in statement.body if isinstance(each, _IMPORTS)]
+            last = imports[-1] if imports else last
     first = module.names.module.bindings[bound][0]
     binds = _statement_that_imports(first.node, module)
+    found: list[cst.BaseStatement | cst.BaseSmallStatement]
     found = [each for each in (last, binds) if each is not None]
     return max(found, key=module.order, default=None)

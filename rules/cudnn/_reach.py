@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from torchlint.analysis.command_lines import commands
+from torchlint.analysis.entry_points import definitions_run, entry_points, is_public
 from torchlint.analysis.names import How, dotted_text
 from torchlint.project.calls import CALL_DEPTH
 from torchlint.project.symbols import Key
 from torchlint.rule import Module, Project
+
+from ._networks import convolutions_in, lies_in, made_frozen
 
 _Definition = cst.FunctionDef | cst.ClassDef
 
@@ -21,12 +23,19 @@ class Reach(NamedTuple):
         trains: a training step of the file itself can run.
         names: every name that the running code mentions.
         own: those among them that stand for nothing but what the file itself defines.
-        uses: the dotted names of the imports among them."""
+        uses: the dotted names of the imports among them.
+        trained: those imports without what only creates networks that are not trained.
+        convolves: the file itself creates convolutions that may be trained.
+        whole: the classes among them of which a command line may run any method.
+    """
 
     trains: bool
     names: tuple[str, ...]
     own: tuple[str, ...]
     uses: tuple[str, ...]
+    trained: tuple[str, ...]
+    convolves: bool
+    whole: tuple[str, ...] = ()
 
 
 def reach_of(module: Module) -> Reach:
@@ -34,24 +43,64 @@ def reach_of(module: Module) -> Reach:
 
     A name that is mentioned counts as used, so the result may contain too much.
     """
-    names = {each.name.value for each in commands(module)}
+    names, seen = _followed(module, frozenset())
+    trains = any(function is None or function in seen for function in training_functions(module))
+    uses = sorted(set(_imports(module, names)))
+    own = sorted(names & _defined(module))
+    trained, convolves = uses, bool(convolutions_in(module))
+    frozen = made_frozen(module)
+    if frozen:
+        left, kept = _followed(module, frozen)
+        trained = sorted(set(_imports(module, left)))
+        convolves = any(lies_in(each, kept, module) for each in convolutions_in(module))
+    whole = {
+        name.rpartition(".")[2]
+        for entry in module.once(entry_points)
+        if entry.methods
+        for name in entry.names
+    }
+    return Reach(
+        trains,
+        tuple(sorted(names)),
+        tuple(own),
+        tuple(uses),
+        tuple(trained),
+        convolves,
+        tuple(sorted(whole)),
+    )
+
+
+def _followed(
+    module: Module, left_out: frozenset[cst.CSTNode]
+) -> tuple[set[str], set[cst.CSTNode]]:
+    """The names that the running code mentions, and the definitions that it can run.
+
+    Args:
+        left_out: expressions that count for nothing; with any, neither does an import alone, nor
+            the choices of a command line.
+    """
+    names: set[str] = set()
     seen: set[cst.CSTNode] = set()
+    options = module.calls_by_method.get("add_argument", ())
+    nothing = [*left_out, *options, *module.nodes(cst.Import), *module.nodes(cst.ImportFrom)]
+    skipped = {part for each in nothing for part in module.within(each)} if left_out else set()
     left: list[_Definition] = [*module.nodes(cst.FunctionDef), *module.nodes(cst.ClassDef)]
+    run = list(definitions_run(module))
+    seen.update(run)
     todo: list[cst.CSTNode] = [
         each for each in module.tree.body if not isinstance(each, _Definition)
     ]
+    todo += [part for each in run for part in _parts(each)]
     found: list[_Definition] | None = None
     while found is None or found:
         for node in todo:
-            names.update(each.value for each in module.within(node) if type(each) is cst.Name)
+            parts = (each for each in module.within(node) if type(each) is cst.Name)
+            names.update(each.value for each in parts if each not in skipped)
         found = [each for each in left if _can_run(each, names, seen, module)]
         left = [each for each in left if each not in found]
         seen.update(found)
         todo = [part for each in found for part in _parts(each)]
-    trains = any(function is None or function in seen for function in training_functions(module))
-    uses = sorted(set(_imports(module, names)))
-    own = sorted(names & _defined(module))
-    return Reach(trains, tuple(sorted(names)), tuple(own), tuple(uses))
+    return names, seen
 
 
 def _defined(module: Module) -> set[str]:
@@ -96,7 +145,7 @@ def leads_to_training(
                     owners.update(base.rpartition(".")[2].lstrip(":") for base in class_.bases)
         for summary in summaries:
             for function in summary.functions:
-                if not _is_mentioned(function.name, owners, known):
+                if not _is_mentioned(function.name, owners, known, reach.whole):
                     continue
                 if Key(summary.path, function.name) in training:
                     return True
@@ -107,11 +156,13 @@ def leads_to_training(
     return False
 
 
-def _is_mentioned(name: str, owners: set[str], known: set[str]) -> bool:
+def _is_mentioned(name: str, owners: set[str], known: set[str], whole: tuple[str, ...]) -> bool:
     owner, _, last = name.rpartition(".")
     if not owner:
         return last in owners
-    return owner.rpartition(".")[2] in owners and (last in known or _runs_by_itself(last))
+    class_ = owner.rpartition(".")[2]
+    offered = class_ in whole and is_public(last)
+    return class_ in owners and (offered or last in known or _runs_by_itself(last))
 
 
 def _runs_by_itself(method: str) -> bool:

@@ -6,27 +6,27 @@ from torchlint.analysis.training.guards import words
 from torchlint.rule import Module
 
 
-def only_on_request(node: cst.CSTNode, module: Module) -> bool:
-    """Whether an `if` tests a parameter that is False by default, so that the caller decides."""
+def only_on_request(node: cst.CSTNode, module: Module) -> cst.If | None:
+    """The `if` that tests a parameter that is False by default, so that the caller decides."""
     function = module.function(node)
     if function is None:
-        return False
+        return None
     params = (*function.params.params, *function.params.kwonly_params)
     unasked = {each.name.value for each in params if module.literal(each.default) is False}
-    return _is_asked_for(unasked, node, module)
+    return _asking(unasked, node, module)
 
 
-def _is_asked_for(names: frozenset[str] | set[str], node: cst.CSTNode, module: Module) -> bool:
-    """Whether an `if` around a node tests one of these names."""
-    return any(
-        isinstance(above, cst.If) and not names.isdisjoint(words(above.test))
-        for above in module.ancestors(node)
-    )
+def _asking(names: frozenset[str] | set[str], node: cst.CSTNode, module: Module) -> cst.If | None:
+    """The `if` around a node that tests one of these names."""
+    for above in module.ancestors(node):
+        if isinstance(above, cst.If) and not names.isdisjoint(words(above.test)):
+            return above
+    return None
 
 
 def under_option(node: cst.CSTNode, module: Module) -> bool:
     """Whether an `if` tests an option of the command line that is off by default."""
-    return _is_asked_for(module.once(unasked_options), node, module)
+    return _asking(module.once(unasked_options), node, module) is not None
 
 
 def unasked_options(module: Module) -> frozenset[str]:

@@ -34,11 +34,13 @@ def main():
 - Programs whose shapes change from batch to batch (detection, padded sequences, multi-scale
   training). There the search would run again and again, and steps become many times slower.
 - Programs without a GPU or without convolutions, scripts that import `torch_xla` or JAX, and files
-  that are not started as scripts.
+  that are not started as scripts. A convolution that only embeds patches, with a stride as wide as
+  its kernel, is a product of matrices and does not count.
 - Lightning, fastai, mmcv and detectron2, which have their own setting.
 
 It is a hint if nothing shows that inputs have one size, if padded sequences stand beside cropped
-images, as in captioning, or if only some runs ask for determinism. If these are runs with an option
+images, as in captioning, if the only convolutions lie in a network that is not trained, such as a
+frozen autoencoder, or if only some runs ask for determinism. If these are runs with an option
 that is off by default, such as `--seed`, it is a finding for the others, without a fix.
 
 ## Fix safety
@@ -59,18 +61,14 @@ rounding or bitwise equal, as cuDNN's choice falls.
 - pytorch/pytorch#2759: what happens if sizes change
 """
 
-import re
 from collections.abc import Iterable
 
-import libcst as cst
-
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.names import dotted_text
-from torchlint.analysis.torch_api import CONVOLUTIONS
-from torchlint.analysis.training.guards import words
+from torchlint.analysis.module import COMMAND_LINES
 from torchlint.project.symbols import Key
 from torchlint.rule import (
     Applicability,
+    Clue,
     Context,
     Fact,
     Finding,
@@ -79,10 +77,12 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    because,
     without_fix,
 )
 
 from ._flags import Choice, choices
+from ._networks import PATCHES, convolutions_in
 from ._placement import start_of, switch_on
 from ._reach import Reach, leads_to_training, reach_of, training_functions
 
@@ -91,7 +91,16 @@ _ZOO = (
     r"(?:alexnet|convnext|densenet|efficientnet|googlenet|inception|mnasnet|mobilenet|regnet|resnet|"
     r"resnext|shufflenet|squeezenet|vgg|wide_resnet)"
 )
-_FUNCTIONAL = re.compile(r"^conv(?:_transpose)?[123]d$")
+_ONE_PATCH = (
+    r"[^()\n]{0,200}\bkernel_size\s*=\s*(?P<size>\w[\w.]{0,80}|\([^()\n]{0,80}\)),\s*"
+    r"stride\s*=\s*(?P=size)\s*[,)]"
+)
+"""A convolution that embeds patches: as wide as its stride."""
+_SLICED = (
+    r"\[\s*(?::|\.\.\.)\s*,(?:\s*:\s*,)?\s*(?:0\s*)?:\s*\d{2,4}\s*,\s*(?:0\s*)?:\s*\d{2,4}\s*\]|"
+    r"\binterpolate\([^()\n]{0,200}\bsize\s*=\s*[(\[]?\s*\d"
+)
+"""Images that are cut to one size, as in `images[:, :224, :224]`, or scaled to it."""
 _DECIDES = (
     r"cudnn|use_deterministic_algorithms|deterministic_debug_mode|"
     r"seed\w{0,80}\([^)\n]{0,200}determin"
@@ -103,17 +112,18 @@ rule = Rule(
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
     triggers_on_demand=(
-        r"(?m)^[ \t]*if\s+__name__|\b(?:argparse|hydra|click|fire|absl|tyro|typer)\b|"
+        rf"(?m)^[ \t]*if\s+__name__|\b(?:{'|'.join(sorted(COMMAND_LINES))})\b|"
         r"^(?:for|while)\b|^(?:async )?def \w*(?:main|run|train|fit|launch|work|tune)",
     ),
     clues={
-        "convolutions": _CODE + r"(?:\b(?:Lazy)?Conv(?:Transpose)?[123]d\(|"
-        r"(?<!def )\bconv(?:_transpose)?[123]d\([^()]{0,200}\bweight|timm\.create_model\(|"
+        "convolutions": _CODE + rf"(?:\b(?:Lazy)?Conv(?:Transpose)?[123]d\((?!{_ONE_PATCH})|"
+        r"(?<!def )\bconv(?:_transpose)?[123]d\([^()]{0,200}\bweight|"
+        rf"timm\.create_model\((?!\s*['\"]{PATCHES})|"
         rf"\bmodels\.{_ZOO}\w{{0,40}}\(|\bfrom torchvision\.models import[^#\n]{{0,200}}\b{_ZOO})",
         "one size": (
             r"(?m)^[^#\n]*(?:\b(?:CenterCrop|RandomCrop|RandomResizedCrop|RandomSizedCrop|FiveCrop|"
             r"TenCrop)\(|Resize\(\s*(?:size\s*=\s*)?[(\[]|\b(?:CIFAR10|CIFAR100|\w*MNIST|SVHN|STL10)\b"
-            r"|\b(?:image_?size|img_?size|crop_?size|input_?shape|num_points|npoints?)\b)"
+            rf"|\b(?:image_?size|img_?size|crop_?size|input_?shape|num_points|npoints?)\b|{_SLICED})"
         ),
         "many sizes": (
             r"(?m)^[^#\n]*(?:models(?:\.| import )detection|(?:faster|mask|keypoint)rcnn_|"
@@ -134,20 +144,31 @@ rule = Rule(
     may_change="cuDNN may choose other algorithms, which round differently",
 )
 
-_MODEL_ZOOS = ("torchvision.models.", "timm.create_model", "timm.models.", "diffusers.UNet")
+
+_NOT_TRAINED = (
+    "This program runs convolutions in a network that it does not train, and never sets "
+    "`torch.backends.cudnn.benchmark`; set it to True if they take part of each step."
+)
+_SILENCES = {
+    "own switch": "{} brings a framework with a setting of its own for `cudnn.benchmark`",
+    "many sizes": "inputs have many sizes, as {} shows, and each size starts a new search",
+}
+"""Clues with which the rule is silent, and what they mean."""
+_PADDED = "{} pads sequences, which have many lengths, and each length starts a new search"
 
 
 @rule.on_module
 def records_facts(module: Module) -> Iterable[Reported]:
     """Facts about this file, and a finding that waits for the facts of the files it imports."""
-    for choice in choices(module):
-        yield Fact("cudnn", module.path, choice.value)
-    yield Fact("convolutions", module.path, _builds_convolutions(module))
+    for choice, node in choices(module):
+        fact = Fact("cudnn", module.path, choice.value)
+        yield because(fact, "{} decides about `cudnn.benchmark`", node)
+    yield Fact("convolutions", module.path, bool(convolutions_in(module)))
     for function in training_functions(module) - {None}:
         yield Fact("trains", module.path, module.qualified_name(function))
     start = start_of(module)
     if start is None:
-        return
+        return because(None, "the file is not started as a script")
     fix = switch_on(module)
     withheld = (
         None if fix else "no suitable place for the line was found at the start of the script"
@@ -160,66 +181,53 @@ def records_facts(module: Module) -> Iterable[Reported]:
     yield from rule.report(module, start, message, fix=fix, withheld=withheld, needs=needs)
 
 
-def _builds_convolutions(module: Module) -> bool:
-    """Whether the file creates a convolution, or a network with convolutions from a model zoo."""
-    named = (call.func for call in module.nodes(cst.Call))
-    picked = module.nodes(cst.Attribute)  # `models.__dict__[arch]`, `getattr(models, arch)`
-    if any(
-        name in CONVOLUTIONS or name.startswith(_MODEL_ZOOS)
-        for node in (*named, *picked)
-        for name in module.resolve(node)
-    ):
-        return True
-    return any(
-        _convolves(call, module)
-        or (
-            module.calls(call, "builtins.getattr")
-            and call.args
-            and "torchvision.models" in module.resolve(call.args[0].value)
-        )
-        for call in module.nodes(cst.Call)
-    )
-
-
-def _convolves(call: cst.Call, module: Module) -> bool:
-    """`F.conv2d(x, self.weight)`, also through a wrapper of the same name. A filter that is not
-    called a weight, as of a blur or a metric, is no layer."""
-    if not _FUNCTIONAL.match(dotted_text(call.func).rpartition(".")[2]):
-        return False
-    weight = module.argument(call, "weight", 1)
-    return weight is not None and any("weight" in word for word in words(weight))
-
-
 @rule.settle(Reach)
 def settle(finding: Finding, reach: Reach, project: Project) -> Finding | None:
-    files = _files_of(finding.path, reach, project)
-    if not _trains(finding.path, reach, files, project) or not _has_convolutions(files, project):
-        return None
-    if project.has_clue("own switch", files) or project.has_clue("many sizes", files):
-        return None
+    files = _files_of(finding.path, reach.uses, project)
+    if not _trains(finding.path, reach, files, project):
+        return because(None, "nothing shows that the script runs a training step")
+    if not _has_convolutions(files, project):
+        return because(None, "nothing that the script runs has convolutions")
+    for clue, said in _SILENCES.items():
+        if project.has_clue(clue, files):
+            return because(None, said, Clue(clue, files))
     sequences = project.has_clue("padded sequences", files)
     if sequences and not project.has_clue("cropped images", files):
-        return None
+        return because(None, _PADDED, Clue("padded sequences", files))
     if project.has_clue("XLA", [finding.path]):
-        return None
-    decided = {fact.value for fact in project.facts("cudnn", project.programs(finding.path))}
-    if Choice.ON.value in decided or Choice.OFF.value in decided:
-        return None
+        return because(
+            None, "{} imports a library that does without cuDNN", Clue("XLA", [finding.path])
+        )
+    decided = {fact.value: fact for fact in project.facts("cudnn", project.programs(finding.path))}
+    for choice in (Choice.ON.value, Choice.OFF.value):
+        if choice in decided:
+            said = "{} decides about `cudnn.benchmark` already"
+            return because(None, said, decided[choice])
+    trained = _files_of(finding.path, reach.trained, project) - {finding.path}
+    if not reach.convolves and not _has_convolutions(trained, project):
+        reason = "only a network that is not trained has convolutions"
+        return because(_hint(finding, reason)._replace(message=_NOT_TRAINED), reason)
     if Choice.OFF_SOMETIMES.value in decided:
-        return _hint(finding, "some runs request determinism; set it only for the others")
+        found = _hint(finding, "some runs request determinism; set it only for the others")
+        asks = decided[Choice.OFF_SOMETIMES.value]
+        return because(
+            found, "some runs ask for determinism, or switch the search off, in {}", asks
+        )
     if sequences:
-        return _hint(finding, "sequences of many lengths are padded; only images have one size")
+        found = _hint(finding, "sequences of many lengths are padded; only images have one size")
+        return because(found, _PADDED, Clue("padded sequences", files))
     if not project.has_clue("one size", files):
-        return _hint(finding, "nothing shows that all inputs have the same size")
+        reason = "nothing shows that all inputs have the same size"
+        return because(_hint(finding, reason), reason)
     if Choice.OFF_ON_REQUEST.value in decided:
         return without_fix(finding, "some runs request determinism; set it only for the others")
     return finding
 
 
-def _files_of(path: str, reach: Reach, project: Project) -> set[str]:
-    """The script and the files that it runs."""
+def _files_of(path: str, uses: Iterable[str], project: Project) -> set[str]:
+    """The script and the files that it runs, by the dotted names of what it uses."""
     files = {path}
-    for name in reach.uses:
+    for name in uses:
         located = project.index.locate(path, name)
         if located is not None:
             files |= project.imported(located[0])

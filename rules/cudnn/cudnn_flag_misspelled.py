@@ -57,6 +57,7 @@ from torchlint.rule import (
     Module,
     Reported,
     Rule,
+    because,
     edits,
     remove,
     sets,
@@ -87,7 +88,8 @@ def _misspelled(match: Match) -> _Misspelled:
 def _keeps_default(match: Match) -> bool:
     """Whether the flag has this value anyway."""
     found = _misspelled(match)
-    return found.value is DEFAULTS[found.flag]
+    keeps = found.value is DEFAULTS[found.flag]
+    return keeps and because(True, "`{}` is {} by default", found.flag, found.value)
 
 
 def _is_set_too(match: Match) -> bool:
@@ -130,14 +132,15 @@ rule = Rule(
 @rule.on(cst.Expr)
 def compares_instead(statement: cst.Expr, module: Module) -> Iterable[Reported]:
     compared = statement.value
-    if not isinstance(compared, cst.Comparison) or len(compared.comparisons) != 1:
-        return ()
-    [other] = compared.comparisons
     flags = {f"{CUDNN}.{flag}" for flag in DEFAULTS}
-    if not isinstance(other.operator, cst.Equal) or flags.isdisjoint(module.resolve(compared.left)):
+    if not isinstance(compared, cst.Comparison) or flags.isdisjoint(module.resolve(compared.left)):
         return ()
+    other = compared.comparisons[0]
+    if not isinstance(other.operator, cst.Equal) or len(compared.comparisons) > 1:
+        return because((), "only a comparison by `==` is a likely slip for an assignment")
     flag = module.source(compared.left)
-    edit = edits.replace(module, compared, f"{flag} = {module.source(other.comparator)}")
+    text = f"{edits.operand(module, compared.left)} = {edits.value(module, other.comparator)}"
+    edit = edits.replace_statement(module, statement, text)
     message = f"This compares `{flag}` and sets nothing; assign with `=`."
     fix = Fix(Applicability.UNSAFE, f"Set `{flag}`", (edit,))
     return rule.report(module, statement, message, fix=fix)

@@ -52,7 +52,18 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rule import Argument, Context, Match, Module, Rule, Tier, calls, configures, sets
+from torchlint.rule import (
+    Argument,
+    Context,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    calls,
+    configures,
+    sets,
+)
 
 from ._determinism import determinism_is_asked_for, option_that_asks
 
@@ -61,12 +72,16 @@ _ON: Final = (1, 2, "warn", "error")
 
 
 def _always(match: Match) -> bool:
-    return next(match.module.conditions(match.node), None) is None
+    above = next(match.module.conditions(match.node), None)
+    return above is None or because(False, "cuDNN is off only under a condition, {}", above)
 
 
 def _stays(match: Match) -> bool:
     """Whether the file does not switch it elsewhere, as around a part that does without cuDNN."""
-    return len(match.module.once(_switches)) == 1
+    for other in match.module.once(_switches):
+        if other.node is not match.node:
+            return because(False, "the file sets `cudnn.enabled` again, in {:line}", other.node)
+    return True
 
 
 def _switches(module: Module) -> list[Match]:
@@ -74,7 +89,9 @@ def _switches(module: Module) -> list[Match]:
 
 
 def _works_with_cudnn(match: Match) -> bool:
-    return not match.module.spelled("create_graph")
+    names = match.module.spelled("create_graph")
+    said = "{:line} takes gradients of gradients, which recurrent layers of cuDNN do not have"
+    return not names or because(False, said, names[0])
 
 
 def _has_comment(match: Match) -> bool:
@@ -82,7 +99,8 @@ def _has_comment(match: Match) -> bool:
     if not isinstance(line, cst.SimpleStatementLine):
         return False
     above = (each.comment for each in line.leading_lines)
-    return any((line.trailing_whitespace.comment, *above))
+    commented = any((line.trailing_whitespace.comment, *above))
+    return commented and because(True, "the comment may say why cuDNN has to be off")
 
 
 def _is_asked_for(match: Match) -> bool:

@@ -61,7 +61,17 @@ from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loader_loops import read_again
 from torchlint.analysis.loading.loaders import has_workers
 from torchlint.analysis.uses import occurrences
-from torchlint.rule import Applicability, Argument, Context, Match, Rule, Tier, calls, pass_argument
+from torchlint.rule import (
+    Applicability,
+    Argument,
+    Context,
+    Match,
+    Rule,
+    Tier,
+    because,
+    calls,
+    pass_argument,
+)
 
 _LOADER = "torch.utils.data.DataLoader"
 _MOST_LOADERS = 3
@@ -73,7 +83,9 @@ def _has_workers(match: Match) -> bool:
 
 
 def _has_few_loaders(match: Match) -> bool:
-    return len(match.module.calls_by_name[_LOADER]) <= _MOST_LOADERS
+    number = len(match.module.calls_by_name[_LOADER])
+    several = "the file builds {} loaders, and the idle workers of each would keep their memory"
+    return number <= _MOST_LOADERS or because(False, several, number)
 
 
 def _is_read_again(match: Match) -> bool:
@@ -83,7 +95,13 @@ def _is_read_again(match: Match) -> bool:
 def _gains_nothing(match: Match) -> bool:
     """Whether workers do not pay anyway, or read a stream, which may go on where it was."""
     dataset = match.module.argument(match.call, "dataset", 0)
-    return dataset_of(dataset, match.module).cost in (Cost.MEMORY, Cost.STREAM)
+    cost = dataset_of(dataset, match.module).cost
+    if cost is Cost.MEMORY:
+        return because(
+            True, "the samples of {:code} lie in memory, where workers do not pay", dataset
+        )
+    anew = "{:code} is an iterable dataset, which workers that live on may not begin anew"
+    return cost is Cost.STREAM and because(True, anew, dataset)
 
 
 def _changes(match: Match) -> bool:
@@ -91,7 +109,13 @@ def _changes(match: Match) -> bool:
     module, dataset = match.module, match.module.argument(match.call, "dataset", 0)
     named = () if dataset is None else occurrences(dataset, module)
     kept = map(module.parent, module.spelled("dataset"))
-    return any(_is_changed(each, match) for each in filter(None, (*named, *kept)))
+    for each in filter(None, (*named, *kept)):
+        if _is_changed(each, match):
+            first = (
+                "workers that live on keep their first copy of the dataset, and {} may change it"
+            )
+            return because(True, first, module.parent(each))
+    return False
 
 
 def _is_changed(dataset: cst.CSTNode, match: Match) -> bool:

@@ -51,16 +51,16 @@ import libcst as cst
 from torchlint.analysis.loading.dataset_classes import Cost
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.index_datasets import holds_indices
-from torchlint.analysis.loading.loader_reads import Reads, reads_of
+from torchlint.analysis.loading.loader_reads import Reads, feeds_nothing, reads_of
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import (
     Applicability,
     Argument,
     Context,
     Match,
-    Module,
     Rule,
     Tier,
+    because,
     calls,
     pass_argument,
 )
@@ -68,11 +68,16 @@ from torchlint.rule import (
 
 def _feeds_little(match: Match) -> bool:
     """Whether the file only counts the loader, looks at a few batches, or evaluates once."""
-    return reads_of(match.call, match.module) in (Reads.NOTHING, Reads.EVALUATION_ONCE)
+    if feeds_nothing(match.call, match.module):
+        return True
+    once = reads_of(match.call, match.module) is Reads.EVALUATION_ONCE
+    return once and because(True, "a single evaluation reads this loader, once in a run")
 
 
 def _yields_indices(match: Match) -> bool:
-    return holds_indices(match.module.argument(match.call, "dataset", 0), match.module)
+    dataset = match.module.argument(match.call, "dataset", 0)
+    indices = holds_indices(dataset, match.module)
+    return indices and because(True, "its dataset, {:code}, is nothing but indices", dataset)
 
 
 def _is_on_device(match: Match) -> bool:
@@ -82,9 +87,13 @@ def _is_on_device(match: Match) -> bool:
     if isinstance(dataset, cst.Name):
         made = [each.value for each in match.module.flow.reaching(dataset)]
     kept = [arg.value for each in made if isinstance(each, cst.Call) for arg in each.args]
-    return dataset_of(dataset, match.module).cost is Cost.DEVICE or any(
-        match.module.value(each).has(Kind.DEVICE) for each in kept
-    )
+    if dataset_of(dataset, match.module).cost is Cost.DEVICE:
+        unpinned = "{:code} has its samples on the GPU, whose memory cannot be pinned"
+        return because(True, unpinned, dataset)
+    for each in kept:
+        if match.module.value(each).has(Kind.DEVICE):
+            return because(True, "{} lies on the GPU, whose memory cannot be pinned", each)
+    return False
 
 
 def _is_chosen(match: Match) -> bool:
@@ -92,11 +101,8 @@ def _is_chosen(match: Match) -> bool:
     if match.argument is None:
         return False
     row = match.module.span(match.argument)[1].row
-    return "#" in match.module.once(_lines)[row - 1]
-
-
-def _lines(module: Module) -> list[str]:
-    return module.text.splitlines()
+    commented = "#" in match.module.lines[row - 1]
+    return commented and because(True, "the comment beside {:code} may say why", match.argument)
 
 
 def _message(match: Match) -> str:

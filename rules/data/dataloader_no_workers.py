@@ -2,8 +2,9 @@
 
 ## What it does
 Reports a `DataLoader` whose `num_workers` is missing or 0, if the code shows that each sample
-takes work: it reads a file, decodes an image, or applies a transform or a tokenizer. If nothing is
-known about the dataset, it is a hint, and so is a loader for one evaluation in a run.
+takes work: it reads a file or items of an open HDF5 file, decodes an image, or applies a transform
+or a tokenizer. If nothing shows what a sample costs, it is a hint, and so is a loader for one
+evaluation in a run.
 
 The same for the arguments of a trainer of Transformers or TRL, such as `TrainingArguments` and
 `SFTConfig`, whose `dataloader_num_workers` is 0 unless it is given: if the file has a dataset or a
@@ -56,7 +57,7 @@ compares the losses after realigning them, or that they cannot be compared.
 - PyTorch performance tuning guide, "Enable asynchronous data loading and augmentation"
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import libcst as cst
@@ -83,13 +84,21 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    because,
     edits,
     without_fix,
 )
 
 from ._trainer_data import tokenizes_texts, work_per_sample
 
-_NOT_REPORTED = (Cost.MEMORY, Cost.STREAM, Cost.DEVICE)
+_NOT_REPORTED = {
+    Cost.MEMORY: "the samples of {} lie in memory, and workers would only pass them on",
+    Cost.STREAM: "{} is an iterable dataset, of which each worker would yield all samples",
+    Cost.DEVICE: "{} puts samples on the GPU, which workers cannot share",
+}
+_NO_TABLE = "a sample of {:code} is a row of a table, and no `collate_fn` makes more of it"
+_ASK_THERE = "{:code} creates no loader: ask about the line that does"
+_NOBODY_KNOWS = "nothing shows that a sample of {} takes work"
 _FIXED = "Load with four workers; random numbers drawn in the dataset will differ"
 _UNGUARDED = 'the loader is read without an `if __name__ == "__main__"` guard around it'
 _IN_NOTEBOOK = f"the notebook itself defines a dataset, {ONLY_FORKED}"
@@ -111,21 +120,30 @@ rule = Rule(
 def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Reported]:
     loader = loader_without_workers(call, module)
     if loader is None or is_left_alone(loader, module):
-        return
+        return ()
     dataset = dataset_of(loader.dataset, module)
-    if dataset.cost in _NOT_REPORTED or (dataset.cost is Cost.TABLE and loader.collate is None):
-        return
+    if dataset.cost in _NOT_REPORTED:
+        return because((), _NOT_REPORTED[dataset.cost], loader.dataset)
+    if dataset.cost is Cost.TABLE and loader.collate is None:
+        return because((), _NO_TABLE, loader.dataset)
     unsure = dataset.cost is Cost.UNKNOWN and not dataset.imported
-    held = _held_at_the_call(loader, module) or dataset.held or (_UNSURE if unsure else "")
+    repeats = _UNSURE if unsure and not dataset.indexed else ""
+    held = _held_at_the_call(loader, module) or dataset.held or repeats
     works = dataset.cost is Cost.WORK
     reads = reads_of(call, module)
-    doubtful = unsure or dataset.cost is Cost.TABLE or reads is Reads.EVALUATION_ONCE
+    tier = Tier.DEFAULT
+    if unsure:
+        tier = because(Tier.HINT, _NOBODY_KNOWS, loader.dataset)
+    elif dataset.cost is Cost.TABLE:
+        tier = because(Tier.HINT, "what a batch costs is up to {:code}", loader.collate)
+    elif reads is Reads.EVALUATION_ONCE:
+        tier = because(Tier.HINT, "a single evaluation reads this loader, once in a run")
     elsewhere = _Elsewhere(loader.imported, dataset.imported, works, reads.value)
-    yield from rule.report(
+    return rule.report(
         module,
         call,
         _message(dataset.reason, reads),
-        tier=Tier.HINT if doubtful else Tier.DEFAULT,
+        tier=tier,
         fix=None if held else _four_workers(loader, module),
         withheld=held or None,
         needs=elsewhere if loader.imported or dataset.imported else None,
@@ -133,25 +151,38 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
 
 
 @rule.on(cst.Call)
-def trains_without_workers(call: cst.Call, module: Module) -> Iterator[Finding]:
+def trains_without_workers(call: cst.Call, module: Module) -> Iterable[Finding]:
     """`TrainingArguments(dataloader_num_workers=0)` of Hugging Face, or without that argument."""
     if not frameworks.keywords("loader workers", module.resolve(call.func)):
-        return
+        return ()
     passed = module.setting(call, "loader workers")
-    if module.has_star_kwargs(call) or any(module.literal(arg.value) != 0 for arg in passed):
-        return
+    if module.has_star_kwargs(call):
+        return because((), "`**` of this call may pass the number of workers")
+    for arg in passed:
+        if module.literal(arg.value) != 0:
+            return because((), "{:code} is passed here", arg)
     work = work_per_sample(module)
-    if work is None and (not passed or tokenizes_texts(module)):
-        return
+    if work is None and tokenizes_texts(module):
+        return because((), "the file tokenizes its texts beforehand")
+    if work is None and not passed:
+        return because((), "nothing in the file shows that a sample takes work when it is read")
+    tier = Tier.DEFAULT
+    if work is None:
+        tier = because(Tier.HINT, "nothing in the file shows what a sample costs")
+    elif not work.certain:
+        tier = because(
+            Tier.HINT, "a sample may be a text, which takes little work: {}", work.reason
+        )
     held = _held_of_trainer(call, module) or (work.held if work else "")
-    yield rule.finding(
+    found = rule.finding(
         module,
         call,
         _message_of_trainer(work.reason if work else ""),
-        tier=Tier.DEFAULT if work and work.certain else Tier.HINT,
+        tier=tier,
         fix=None if held else _four_workers_of_trainer(call, passed, module),
         withheld=held or None,
     )
+    return (found,)
 
 
 def _message(reason: str, reads: Reads) -> str:
@@ -165,10 +196,6 @@ def _message(reason: str, reads: Reads) -> str:
         f"`DataLoader` builds every batch in the process that evaluates{because}; set "
         "`num_workers` so that loading overlaps with the evaluation."
     )
-
-
-def _as_hint(finding: Finding) -> Finding:
-    return without_fix(finding, finding.withheld or _UNSURE)._replace(tier=Tier.HINT)
 
 
 def _held_at_the_call(loader: Loader, module: Module) -> str:
@@ -223,15 +250,20 @@ def _four_workers_of_trainer(call: cst.Call, passed: list[cst.Arg], module: Modu
 
 
 @rule.on(cst.ClassDef)
-def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterator[Fact]:
+def records_sample_cost(class_: cst.ClassDef, module: Module) -> Iterable[Fact]:
+    fact = _fact_of(class_, module)
+    return () if fact is None else [because(fact, _ASK_THERE, class_)]
+
+
+def _fact_of(class_: cst.ClassDef, module: Module) -> Fact | None:
     name = module.qualified_name(class_)
     if forwarding_loader(class_, module):
-        yield Fact("loader", module.path, (name,))
-        return
+        return Fact("loader", module.path, (name,))
     dataset = dataset_class(class_, module)
-    if dataset is not None:
-        value = (name, dataset.cost.value, dataset.reason, dataset.held)
-        yield Fact("dataset", module.path, value)
+    if dataset is None:
+        return None
+    value = (name, dataset.cost.value, dataset.reason, dataset.held)
+    return Fact("dataset", module.path, value)
 
 
 class _Elsewhere(NamedTuple):
@@ -247,23 +279,29 @@ class _Elsewhere(NamedTuple):
 @rule.settle(_Elsewhere)
 def settle(finding: Finding, needs: _Elsewhere, project: Project) -> Finding | None:
     if needs.loader and _fact_about("loader", needs.loader, finding.path, project) is None:
-        return None
+        unknown = "`{}` is not known to be a `DataLoader` without workers"
+        return because(None, unknown, needs.loader)
     if not needs.dataset:
         return finding
     fact = _fact_about("dataset", needs.dataset, finding.path, project)
     if fact is None:
-        return finding if needs.works else _as_hint(finding)
-    _, cost, reason, held = fact
+        if needs.works:
+            return finding
+        hint = without_fix(finding, finding.withheld or _UNSURE)._replace(tier=Tier.HINT)
+        return because(hint, _NOBODY_KNOWS, f"`{needs.dataset}`")
+    assert isinstance(fact.value, tuple)
+    _, cost, reason, held = fact.value
     if Cost(cost) in _NOT_REPORTED:
-        return None
+        return because(None, _NOT_REPORTED[Cost(cost)] + "; see {}", f"`{needs.dataset}`", fact)
     if Cost(cost) is not Cost.WORK and not needs.works:
-        return _as_hint(finding)
-    if reason:
+        hint = finding._replace(tier=Tier.HINT)
+        finding = because(hint, _NOBODY_KNOWS + "; see {}", f"`{needs.dataset}`", fact)
+    elif reason:
         finding = finding._replace(message=_message(reason, Reads(needs.reads)))
     return without_fix(finding, held) if held and not finding.withheld else finding
 
 
-def _fact_about(kind: str, dotted: str, path: str, project: Project) -> tuple[str, ...] | None:
+def _fact_about(kind: str, dotted: str, path: str, project: Project) -> Fact | None:
     """The fact about the class with a dotted name, from the file that defines it or one that it
     imports."""
     located = project.index.locate(path, dotted)
@@ -272,10 +310,10 @@ def _fact_about(kind: str, dotted: str, path: str, project: Project) -> tuple[st
     file, rest = located
     for files in ([file], project.imported(file)):
         found = {
-            each.value
+            each.value: each
             for each in project.facts(kind, files)
             if isinstance(each.value, tuple) and each.value[0] == rest[-1]
         }
         if len(found) == 1:
-            return found.pop()
+            return found.popitem()[1]
     return None

@@ -65,7 +65,7 @@ import libcst as cst
 from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.training.batches import runs_per_batch
 from torchlint.analysis.training.loops import Loop
-from torchlint.rule import Match, Module, Rule, calls
+from torchlint.rule import Match, Module, Rule, because, calls
 
 from ._rebuilt import is_built_again, is_inside
 
@@ -79,7 +79,8 @@ def _loop(match: Match) -> Loop | None:
 
 
 def _is_cold(match: Match) -> bool:
-    return not runs_per_batch(match.node, match.module)
+    cold = not runs_per_batch(match.node, match.module)
+    return cold and because(True, "nothing shows that this runs on each training step")
 
 
 # next(iter(loader)) ------------------------------------------------------------------------
@@ -106,7 +107,9 @@ def _made(match: Match) -> list[cst.Call]:
 
 
 def _is_unsure(match: Match) -> bool:
-    return not any(match.module.calls(each, _LOADER) for each in _made(match))
+    unsure = not any(match.module.calls(each, _LOADER) for each in _made(match))
+    named = "only its name says that {:code} is a loader"
+    return unsure and because(True, named, _restarted(match))
 
 
 def _is_cheap(match: Match) -> bool:
@@ -117,23 +120,33 @@ def _is_cheap(match: Match) -> bool:
         for each in _made(match)
         for position, name in enumerate(costly, 2)
     ]
-    return all(each is None or module.literal(each) in (None, False, 0) for each in passed)
+    cheap = all(each is None or module.literal(each) in (None, False, 0) for each in passed)
+    return cheap and because(True, "nothing shows that a pass shuffles, or starts workers")
 
 
 def _is_loader(match: Match) -> bool:
-    word = dotted_text(_restarted(match)).rpartition(".")[2]
-    return bool(_LOADER_WORDS.search(word)) or not _is_unsure(match)
+    loader = _restarted(match)
+    if loader is None:
+        return because(False, "this goes on with an iterator, and begins no pass over the data")
+    word = dotted_text(loader).rpartition(".")[2]
+    if _LOADER_WORDS.search(word) or not _is_unsure(match):
+        return True
+    return because(False, "nothing shows that {:code} is a loader", loader)
 
 
 def _takes_one_batch(match: Match) -> bool:
     """Whether a loop begins a pass for a single batch: on each step, or in a loop without another
     one in it, as that of epochs has."""
     loop = _loop(match)
-    if loop is None or not _is_cold(match):
-        return not _is_cold(match)
+    if not _is_cold(match):
+        return True
+    if loop is None:
+        return because(False, "this takes one batch outside of loops")
     if match.module.once(_holds_loop, loop):
-        return False
-    return match.module.loops.guard(match.node, loop) is None
+        outer = "this takes one batch in each round of an outer loop, as once per epoch"
+        return because(False, outer)
+    guard = match.module.loops.guard(match.node, loop)
+    return guard is None or because(False, "this does not run in each round of its loop: {}", guard)
 
 
 def _holds_loop(module: Module, loop: Loop) -> bool:
@@ -142,15 +155,20 @@ def _holds_loop(module: Module, loop: Loop) -> bool:
 
 def _is_made_here(match: Match) -> bool:
     """Whether the loop makes what it iterates over."""
-    return any(is_inside(each.node, _loop(match), match.module) for each in _origins(match))
+    for each in _origins(match):
+        if is_inside(each.node, _loop(match), match.module):
+            return because(
+                True, "the loop makes what it takes the batch from, in {:line}", each.node
+            )
+    return False
 
 
 def _goes_on(match: Match) -> bool:
     """Whether a generator stands behind the name, which `iter` leaves where it is."""
-    return any(
-        _ENDLESS_WORDS.search(dotted_text(each.func)) or _is_generator(each, match)
-        for each in _made(match)
-    )
+    for each in _made(match):
+        if _ENDLESS_WORDS.search(dotted_text(each.func)) or _is_generator(each, match):
+            return because(True, "{} gives an iterator, which `iter` does not begin anew", each)
+    return False
 
 
 def _is_generator(call: cst.Call, match: Match) -> bool:
@@ -164,13 +182,17 @@ def _is_generator(call: cst.Call, match: Match) -> bool:
 
 def _is_built_again(match: Match) -> bool:
     loop = _loop(match)
-    return loop is not None and is_built_again(match.call, loop, match.module)
+    if loop is None:
+        return because(False, "no loop builds this loader again")
+    return is_built_again(match.call, loop, match.module)
 
 
 def _ends_its_workers(match: Match) -> bool:
     """Whether the workers would end with each epoch anyway."""
     persistent = match.module.argument(match.call, "persistent_workers")
-    return _is_cold(match) and match.module.literal(persistent) is not True
+    ends = _is_cold(match) and match.module.literal(persistent) is not True
+    alone = "without `persistent_workers=True` its workers end with each epoch anyway"
+    return ends and because(True, alone)
 
 
 def _message(match: Match) -> str:

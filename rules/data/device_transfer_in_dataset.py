@@ -54,42 +54,52 @@ from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.loading.worker_processes import moves_to_device, puts_on_device
 from torchlint.analysis.training.batches import collates
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Match, Module, Rule, Tier, method, passes
+from torchlint.rule import Match, Module, Rule, because, method, passes
 
 
 def _moves(match: Match) -> bool:
-    return moves_to_device(match.call, match.module)
+    if moves_to_device(match.call, match.module):
+        return True
+    position = 0 if method_name(match.call) == "to" else None
+    device = match.module.argument(match.call, "device", position)
+    alone = "nothing shows that {:code} puts a tensor on a GPU"
+    return because(False, alone, device or match.call)
 
 
 def _makes(match: Match) -> bool:
-    return method_name(match.call) != "to" and _moves(match)
+    if not _moves(match):
+        return False
+    return method_name(match.call) != "to" or because(False, "`.to` moves what exists already")
 
 
 def _in_sample(match: Match) -> bool:
     return makes_sample(match.node, match.module)
 
 
+def _loads(match: Match) -> bool:
+    collated = match.module.once(_collates, match.module.function(match.node))
+    alone = "no `__getitem__` of a dataset and no collate function of the file runs this"
+    return collated or _in_sample(match) or because(False, alone)
+
+
+def _moves_a_batch(match: Match) -> bool:
+    whole = "a collate function copies the batch as a whole"
+    return not _in_sample(match) and because(True, whole)
+
+
 def _keeps_on_device(match: Match) -> bool:
-    """Whether the dataset keeps tensors on the GPU."""
-    return match.module.once(_class_keeps_on_device, match.module.class_(match.node))
+    """Whether the dataset keeps tensors on the GPU, with those that it loads."""
+    class_ = match.module.class_(match.node)
+    keeps = _in_sample(match) and match.module.once(_class_keeps_on_device, class_)
+    return keeps and because(True, "the dataset keeps tensors on the GPU, perhaps all of its data")
 
 
 def _class_keeps_on_device(module: Module, class_: cst.ClassDef | None) -> bool:
     return any(puts_on_device(each, [], module) for each in filter(None, [class_]))
 
 
-def _in_sample_of_host(match: Match) -> bool:
-    return _in_sample(match) and not _keeps_on_device(match)
-
-
 def _collates(module: Module, function: cst.FunctionDef | None) -> bool:
     return any(collates(each, module) for each in filter(None, [function]))
-
-
-def _doubtful(match: Match) -> bool:
-    """Whether a batch is moved as a whole, or lies on the GPU with all others."""
-    function = match.module.function(match.node)
-    return match.module.once(_collates, function) or (_in_sample(match) and _keeps_on_device(match))
 
 
 def _message(match: Match) -> str:
@@ -109,10 +119,8 @@ rule = Rule(
     summary="a dataset moves single samples to the GPU",
     triggers=(r"__getitems?__|collate_fn[ \t]{0,9}=|\b(?:def|class) \w{0,80}[cC]ollat",),
     finds=(
-        method("cuda", "to", where=(_moves, _in_sample_of_host)),
-        passes("device", where=(_makes, _in_sample_of_host)),
-        method("cuda", "to", where=(_moves, _doubtful), tier=Tier.HINT),
-        passes("device", where=(_makes, _doubtful), tier=Tier.HINT),
+        method("cuda", "to", where=(_moves, _loads), hint_if=(_moves_a_batch, _keeps_on_device)),
+        passes("device", where=(_makes, _loads), hint_if=(_moves_a_batch, _keeps_on_device)),
     ),
     message=_message,
 )

@@ -54,8 +54,8 @@ import libcst as cst
 
 from torchlint.analysis.loading.index_datasets import counting, sounds_like_indices
 from torchlint.analysis.loading.loader_loops import readings
-from torchlint.analysis.loading.loader_reads import Reads, loop_over, reads_of
-from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, calls, edits
+from torchlint.analysis.loading.loader_reads import feeds_nothing, loop_over
+from torchlint.rule import Applicability, Change, Context, Match, Rule, because, calls, edits
 
 _LOADER = "torch.utils.data.DataLoader"
 _SPLIT_TOO = {"dataset", "batch_size", "shuffle"}
@@ -66,27 +66,32 @@ def _dataset(match: Match) -> cst.BaseExpression | None:
     return match.module.argument(match.call, "dataset", 0)
 
 
-def _counts(match: Match) -> bool:
+def _is_of_indices(match: Match) -> bool:
     """Whether the dataset is `range(n)`; with a number in the place of `n` it is a toy."""
     made = counting(_dataset(match), match.module)
-    return made is not None and not all(
-        isinstance(match.module.literal(arg.value), int) for arg in made.args
-    )
+    if made is None:
+        alone = "nothing shows that its dataset is nothing but indices"
+        return sounds_like_indices(_dataset(match)) or because(False, alone)
+    toy = all(isinstance(match.module.literal(arg.value), int) for arg in made.args)
+    return not toy or because(False, "how many indices there are is written out, as in a toy")
 
 
-def _sounds_like_indices(match: Match) -> bool:
-    return sounds_like_indices(_dataset(match)) and not counting(_dataset(match), match.module)
+def _only_sounds_so(match: Match) -> bool:
+    dataset = _dataset(match)
+    sounds = counting(dataset, match.module) is None
+    return sounds and because(True, "only the name {:code} says that these are indices", dataset)
 
 
 def _does_more(match: Match) -> bool:
     """Whether the loader may do more than to split indices, or makes batches of one."""
+    for arg in match.call.args:
+        if arg.star:
+            return because(True, "`*` or `**` of this call may pass any option of the loader")
+        if arg.keyword is not None and arg.keyword.value in _DO_MORE:
+            return because(True, "with `{}` the loader may do more than split", arg.keyword.value)
     size = match.module.argument(match.call, "batch_size", 1)
-    return (
-        any(arg.star for arg in match.call.args)
-        or not _keywords(match).isdisjoint(_DO_MORE)
-        or match.module.literal(size) == 1
-        or size is None
-    )
+    single = size is None or match.module.literal(size) == 1
+    return single and because(True, "it gives single indices, by its `batch_size`")
 
 
 def _keywords(match: Match) -> set[str]:
@@ -96,11 +101,16 @@ def _keywords(match: Match) -> set[str]:
 def _leaves_the_file(match: Match) -> bool:
     """Whether anything but a loop of this file gets the loader."""
     found = readings(match.call, match.module)
-    return not found or any(reading.loop is None for reading in found)
+    if not found:
+        return because(True, "the file shows no loop over this loader")
+    for reading in found:
+        if reading.loop is None:
+            return because(True, "code elsewhere gets this loader, by {}", reading.through[0])
+    return False
 
 
 def _feeds_nothing(match: Match) -> bool:
-    return reads_of(match.call, match.module) is Reads.NOTHING
+    return feeds_nothing(match.call, match.module)
 
 
 def _split(match: Match) -> Change | str:
@@ -116,7 +126,8 @@ def _split(match: Match) -> Change | str:
         return "`split` has no such options, or the file does not import torch"
     assert size is not None
     make = f"{torch}.{'randperm' if shuffles else 'arange'}"
-    text = f"{make}({module.source(made.args[0])}).split({module.source(size)})"
+    count, number = edits.value(module, made.args[0].value), edits.value(module, size)
+    text = f"{make}({count}).split({number})"
     return f"Split `{make}`", edits.replace(module, call, text)
 
 
@@ -124,10 +135,7 @@ rule = Rule(
     code="TL113",
     summary="a DataLoader builds batches of indices one index at a time",
     fix=Applicability.UNSAFE,
-    finds=(
-        calls(_LOADER, where=(_counts,)),
-        calls(_LOADER, where=(_sounds_like_indices,), tier=Tier.HINT),
-    ),
+    finds=(calls(_LOADER, where=(_is_of_indices,), hint_if=(_only_sounds_so,)),),
     unless=(_does_more, _leaves_the_file, _feeds_nothing),
     message="This loader collects its batches of indices one index at a time; "
     "`torch.randperm(n).split(batch_size)` makes them all at once.",

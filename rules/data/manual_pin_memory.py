@@ -54,7 +54,7 @@ import libcst as cst
 
 from torchlint.analysis.training.batches import loads
 from torchlint.analysis.uses import method_name, reads_of_targets
-from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, edits, method
+from torchlint.rule import Applicability, Change, Context, Match, Rule, Tier, because, edits, method
 
 _BACKGROUND = re.compile(r"thread|prefetch|preload|background|producer|worker", re.IGNORECASE)
 
@@ -62,8 +62,13 @@ _BACKGROUND = re.compile(r"thread|prefetch|preload|background|producer|worker", 
 def _moves(match: Match) -> list[cst.Call | None]:
     """The `pinned.to(device)` or `pinned.cuda()` of each use of the pinned tensor; None where it
     is used for something else."""
+    return [_move(each, match) for each in _uses(match)]
+
+
+def _uses(match: Match) -> list[cst.Name] | list[cst.Call]:
+    """Where the pinned tensor is used: by its name, or where it is pinned."""
     named = reads_of_targets(match.module.parent(match.node), match.module)
-    return [_move(each, match) for each in named] or [_move(match.call, match)]
+    return list(named) or [match.call]
 
 
 def _move(pinned: cst.BaseExpression, match: Match) -> cst.Call | None:
@@ -72,30 +77,35 @@ def _move(pinned: cst.BaseExpression, match: Match) -> cst.Call | None:
     return call if isinstance(call, cst.Call) and method_name(call) in ("to", "cuda") else None
 
 
+def _is_only_moved(match: Match) -> bool:
+    for use in _uses(match):
+        if _move(use, match) is None:
+            other = "the pinned tensor is used for more than `.to(…)` and `.cuda()`, in {:line}"
+            return because(False, other, use)
+    return True
+
+
 def _waits(match: Match) -> bool:
-    """Whether the batch is only moved, and Python waits for that."""
-    return None not in _moves(match) and not _copies_meanwhile(match)
+    """Whether Python waits while the batch is moved."""
+    for move in filter(None, _moves(match)):
+        if match.module.argument(move, "non_blocking") is not None:
+            return because(False, "Python goes on during the copy, by `non_blocking` of {}", move)
+    return True
 
 
-def _is_handed_over(match: Match) -> bool:
-    """Whether it is only moved, and Python goes on meanwhile."""
-    return None not in _moves(match) and _copies_meanwhile(match)
-
-
-def _copies_meanwhile(match: Match) -> bool:
-    moves = filter(None, _moves(match))
-    return any(match.module.argument(each, "non_blocking") is not None for each in moves)
+def _goes_on(match: Match) -> bool:
+    return not _waits(match) or because(False, "Python waits for the copy")
 
 
 def _has_own_stream(match: Match) -> bool:
     """Whether the copy runs in a stream of its own, beside the work of the step."""
-    return any(
-        "torch.cuda.stream" in match.module.resolve(item.item.func)
-        for above in match.module.ancestors(match.node)
-        if isinstance(above, cst.With)
-        for item in above.items
-        if isinstance(item.item, cst.Call)
-    )
+    for above in match.module.ancestors(match.node):
+        for item in above.items if isinstance(above, cst.With) else ():
+            made = item.item
+            names = match.module.resolve(made.func) if isinstance(made, cst.Call) else ()
+            if "torch.cuda.stream" in names:
+                return because(True, "the copy overlaps with the step, under {}", above)
+    return False
 
 
 def _runs_in_background(match: Match) -> bool:
@@ -104,7 +114,11 @@ def _runs_in_background(match: Match) -> bool:
     class_ = module.class_(match.node)
     names = [each.name.value for each in (class_, function) if each is not None]
     bases = module.definitions.bases(class_) if class_ is not None else []
-    return loads(match.node, module) or any(map(_BACKGROUND.search, names + bases))
+    if loads(match.node, module):
+        return because(True, "this runs where batches are loaded, perhaps in a worker process")
+    named = next(filter(_BACKGROUND.search, names + bases), None)
+    background = "by the name `{}`, this runs in the background, beside the step"
+    return named is not None and because(True, background, named)
 
 
 def _without(match: Match) -> Change:
@@ -112,7 +126,7 @@ def _without(match: Match) -> Change:
     left = module.source(match.receiver)
     if isinstance(assign, cst.Assign) and module.source(assign.targets[0].target) == left:
         return "Remove the line", edits.delete_statement(module, assign)
-    return "Remove `pin_memory()`", edits.replace(module, match.node, left)
+    return "Remove `pin_memory()`", edits.keep_receiver(module, match.call)
 
 
 rule = Rule(
@@ -121,8 +135,8 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.UNSAFE,
     finds=(
-        method("pin_memory", where=(_waits,)),
-        method("pin_memory", where=(_is_handed_over,), tier=Tier.PEDANTIC),
+        method("pin_memory", where=(_is_only_moved, _waits)),
+        method("pin_memory", where=(_is_only_moved, _goes_on), tier=Tier.PEDANTIC),
     ),
     unless=(_has_own_stream, _runs_in_background),
     message="`pin_memory()` copies the batch once more while Python waits; move it to the GPU "

@@ -59,7 +59,7 @@ import libcst as cst
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import How
 from torchlint.analysis.training.batches import collates
-from torchlint.rule import Context, Match, Module, Rule, Tier, passes
+from torchlint.rule import Context, Match, Module, Rule, Tier, because, passes
 
 from ._tokenizers import mapped_function, tokenizes
 
@@ -67,7 +67,8 @@ _SHORT = 32
 
 
 def _tokenizes(match: Match) -> bool:
-    return tokenizes(match.call)
+    alone = "{:code} is not known to be a tokenizer"
+    return tokenizes(match.call) or because(False, alone, match.call.func)
 
 
 def _prepares(match: Match) -> bool:
@@ -75,7 +76,9 @@ def _prepares(match: Match) -> bool:
     module, function = match.module, match.module.function(match.node)
     if makes_sample(match.node, module) or (function is not None and collates(function, module)):
         return True
-    return not module.once(_mapped).isdisjoint(module.ancestors(match.node))
+    mapped = not module.once(_mapped).isdisjoint(module.ancestors(match.node))
+    alone = "no dataset, collate function or function for `map` in the file runs this"
+    return mapped or because(False, alone)
 
 
 def _mapped(module: Module) -> set[cst.CSTNode | None]:
@@ -84,23 +87,26 @@ def _mapped(module: Module) -> set[cst.CSTNode | None]:
 
 def _is_optional(match: Match) -> bool:
     """Whether a condition may choose another padding."""
-    return next(match.module.conditions(match.node), None) is not None
+    above = next(match.module.conditions(match.node), None)
+    return above is not None and because(True, "a condition may choose another padding: {}", above)
 
 
 def _is_full_anyway(match: Match) -> bool:
     """Whether texts are cut into pieces of the length, or the length is short or computed."""
     module, length = match.module, match.module.argument(match.call, "max_length")
+    if module.argument(match.call, "return_overflowing_tokens") is not None:
+        pieces = "long texts are cut into full pieces here, by `return_overflowing_tokens`"
+        return because(True, pieces)
     known = module.literal(length)
+    if isinstance(known, int) and known <= _SHORT:
+        return because(True, "`max_length` is only {} here", known)
+    if isinstance(length, cst.BinaryOperation | cst.Call):
+        return because(True, "`max_length` is computed, by {:code}", length)
     bindings = module.flow.reaching(length) if isinstance(length, cst.Name) else []
-    return (
-        module.argument(match.call, "return_overflowing_tokens") is not None
-        or (isinstance(known, int) and known <= _SHORT)
-        or isinstance(length, cst.BinaryOperation | cst.Call)
-        or any(
-            each.how is How.ASSIGNMENT and isinstance(each.value, cst.Call | cst.IfExp)
-            for each in bindings
-        )
-    )
+    for each in bindings:
+        if each.how is How.ASSIGNMENT and isinstance(each.value, cst.Call | cst.IfExp):
+            return because(True, "`max_length` is computed, by {}", each.value)
+    return False
 
 
 rule = Rule(
@@ -113,8 +119,12 @@ rule = Rule(
     "with the padding; pad to the longest of its batch in the collate function.",
     contexts=(Context.TRAINS,),
     program_lacks={
-        "shapes": r"torch\.compile\(|torch_compile\s*=\s*True|(?i:torch_xla|\bxla\b|neuron)",
-        "prompts": r"diffusers|CLIP(?:Text|Tok|Model|Proc)|T5EncoderModel|pixel_values|UNet2D",
+        "a compiler that wants the same shapes on each step": (
+            r"torch\.compile\(|torch_compile\s*=\s*True|(?i:torch_xla|\bxla\b|neuron)"
+        ),
+        "a model of images": (
+            r"diffusers|CLIP(?:Text|Tok|Model|Proc)|T5EncoderModel|pixel_values|UNet2D"
+        ),
     },
     triggers=(r"class [^\n]{0,200}[dD]ataset|[cC]ollat|\.map\(|\bset_transform\(",),
 )

@@ -62,7 +62,7 @@ import libcst as cst
 from torchlint.analysis.loading.sample_code import makes_sample
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import calls_of
-from torchlint.rule import Module, Reported, Rule, Tier
+from torchlint.rule import Module, Reported, Rule, Tier, because
 
 from ._fixed_path import is_fixed
 from ._tables import is_table, searched_table
@@ -72,6 +72,8 @@ _READERS = (
     "joblib.load", "h5py.File", "zipfile.ZipFile", "tarfile.open", "sqlite3.connect", "lmdb.open",
     "scipy.io.loadmat", "PIL.Image.open", "cv2.imread", "pandas.read_",
 )  # fmt: skip
+
+_RUNS_ELSEWHERE = "no `__getitem__` of a dataset in the file runs this"
 
 rule = Rule(
     code="TL108",
@@ -88,46 +90,66 @@ rule = Rule(
 def reads_the_same_file(call: cst.Call, module: Module) -> Iterable[Reported]:
     path = call.args[0].value if call.args else None
     names = module.resolve(call.func)
-    if not any(name.startswith(_READERS) for name in names) or not makes_sample(call, module):
+    if not any(name.startswith(_READERS) for name in names):
         return ()
-    if not is_fixed(path, module) or _is_kept(call, module) or _is_rare(call, module):
+    if not makes_sample(call, module):
+        return because((), _RUNS_ELSEWHERE)
+    if not is_fixed(path, module):
+        return because((), "{:code} may be another file for each sample", path or call)
+    if _is_kept(call, module) or _is_rare(call, module):
         return ()
     mapped = module.argument(call, "mmap_mode") is not None
     message = (
         f"`{dotted_text(call.func)}` reads the same file for every sample; read it once in "
         "`__init__`, or open it once in each worker."
     )
-    return rule.report(module, call, message, tier=Tier.HINT if mapped else None)
+    little = "with `mmap_mode` it reads little of the file"
+    tier = because(Tier.HINT, little) if mapped else None
+    return rule.report(module, call, message, tier=tier)
 
 
 def _is_kept(call: cst.Call, module: Module) -> bool:
     """Whether a cache or an attribute keeps what was read."""
     parent, function = module.parent(call), module.function(call)
     if isinstance(parent, cst.Assign):
-        return not isinstance(parent.targets[0].target, cst.Name)
-    decorators = [] if function is None else [each.decorator for each in function.decorators]
-    named = (each.func if isinstance(each, cst.Call) else each for each in decorators)
-    return any("cache" in dotted_text(each) for each in named)
+        target = parent.targets[0].target
+        kept = not isinstance(target, cst.Name)
+        return kept and because(True, "what is read is kept in {:code}", target)
+    for each in () if function is None else function.decorators:
+        named = each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator
+        if "cache" in dotted_text(named):
+            return because(True, "{} keeps what was read for later calls", each)
+    return False
 
 
 def _is_rare(call: cst.Call, module: Module) -> bool:
     """Whether a condition may keep the call, or one of the method that it is in, from running."""
-    return _is_conditional(call, module) or module.once(_runs_rarely, module.function(call))
+    for above in module.conditions(call):
+        return because(True, "this runs only under a condition, {}", above)
+    decides = module.once(_condition_of, module.function(call))
+    return decides is not None and because(True, "this is called only under {}", decides)
 
 
-def _is_conditional(call: cst.Call, module: Module) -> bool:
-    return next(module.conditions(call), None) is not None
-
-
-def _runs_rarely(module: Module, function: cst.FunctionDef) -> bool:
-    return any(_is_conditional(each, module) for each in calls_of(function, module))
+def _condition_of(module: Module, function: cst.FunctionDef) -> cst.CSTNode | None:
+    """What decides about a call of a function."""
+    found = (above for each in calls_of(function, module) for above in module.conditions(each))
+    return next(found, None)
 
 
 @rule.on(cst.Subscript)
 def searches_a_table(item: cst.Subscript, module: Module) -> Iterable[Reported]:
-    if is_table(searched_table(item, module), module) and makes_sample(item, module):
+    table, sampled = searched_table(item, module), makes_sample(item, module)
+    rows = dotted_text(item.value).endswith(".iloc")
+    searched = is_table(table, module)
+    if not rows and not searched and not (sampled and table):
+        return ()
+    if not sampled:
+        return because((), _RUNS_ELSEWHERE)
+    if searched:
         message = "This searches the whole table for every sample; group it once in `__init__`."
-        yield from rule.report(module, item, message, tier=Tier.HINT)
-    elif dotted_text(item.value).endswith(".iloc") and makes_sample(item, module):
-        message = "pandas makes an object for each row that is taken; keep the columns as arrays."
-        yield from rule.report(module, item, message, tier=Tier.PEDANTIC)
+        tier = because(Tier.HINT, "in a small table a search takes no time")
+        return rule.report(module, item, message, tier=tier)
+    if not rows:
+        return because((), "{:code} is not known to be a table of pandas", table)
+    message = "pandas makes an object for each row that is taken; keep the columns as arrays."
+    return rule.report(module, item, message, tier=Tier.PEDANTIC)

@@ -57,7 +57,7 @@ writes to the array that the tensor now shares.
 - `torch.as_tensor`, `torch.from_numpy` in the PyTorch documentation
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -82,7 +82,17 @@ from torchlint.analysis.arrays.tensor_constructors import (
     tensor_constructor,
 )
 from torchlint.analysis.values.kinds import ARRAYS, Kind, Value
-from torchlint.rule import Applicability, Context, Edit, Fix, Module, Reported, Rule, Tier, edits
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fix,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    because,
+    edits,
+)
 
 _NARROW = ("uint8", "int8", "bool", "int16", "float16")
 """Types that are smaller than what they are converted to."""
@@ -94,26 +104,34 @@ rule = Rule(
     fix=(Applicability.SAFE, Applicability.UNSAFE),
     triggers=(
         r"\btensor\(\s*(?![\d\[)'\"])|(?<!To)(?<!is_)Tensor\(\s*(?![\d\[)'\"])",
-        r"numpy|cv2|gym|scipy|librosa|imageio|soundfile",
+        r"numpy|\bnp\.|cv2|gym|scipy|librosa|imageio|soundfile",
     ),
     else_hint=(Context.PER_BATCH,),
 )
 
 
 @rule.on(cst.Call)
-def copies_an_array(call: cst.Call, module: Module) -> Iterator[Reported]:
+def copies_an_array(call: cst.Call, module: Module) -> Iterable[Reported]:
     made = tensor_constructor(call, module)
-    if made is None or made.shares:
-        return
+    if made is None:
+        return ()
+    if made.shares:
+        return because((), "`torch.as_tensor` copies only if the type or the device differs")
     node = made.data.value
     array = module.value(node)
     if array.dtype in _NOT_NUMBERS:
-        return
+        return because((), "{:code} holds no numbers", node)
+    if not (_may_be_array if made.typed else _is_array)(node, array, module):
+        return because((), "{:code} is not known to be an array", node)
     if made.typed:
-        if array.is_array or looks_like_array(node, module):
-            yield from _typed(made, array, module)
-    elif _is_array(node, array, module) and not array.has(Kind.SCALAR):
-        yield from _copied(made, array, module)
+        return _typed(made, array, module)
+    if array.has(Kind.SCALAR):
+        return because((), "{:code} may be a single number", node)
+    return _copied(made, array, module)
+
+
+def _may_be_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
+    return value.is_array or looks_like_array(node, module)
 
 
 def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
@@ -127,17 +145,26 @@ def _is_array(node: cst.BaseExpression, value: Value, module: Module) -> bool:
 # torch.tensor ------------------------------------------------------------------------------
 
 
-def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Reported]:
+def _copied(made: Constructor, array: Value, module: Module) -> Iterable[Reported]:
     node = made.data.value
     copy = copy_made(made, array, module)
-    if copy is Copy.FORCED or needs_its_copy(made.call, module) or is_read_only(node, module):
-        return
+    if copy is Copy.FORCED:
+        return because((), "its `dtype` or `device` is not that of the array, and needs a copy")
+    if needs_its_copy(made.call, module):
+        return ()
+    if is_read_only(node, module):
+        return because((), "{:code} lies in memory that must not be written to", node)
     moved = moved_at_once(made.call, module)
     danger = _danger(made, module) if moved is not Copy.FORCED else ""
     if danger and copy is Copy.WASTED and moved is Copy.WASTED:
-        return
-    sure = copy is Copy.WASTED and not danger and not array.has(Kind.PARAMETER)
-    tier = Tier.DEFAULT if sure else Tier.HINT
+        return because((), danger)
+    tier = Tier.DEFAULT
+    if copy is Copy.PERHAPS:
+        tier = because(Tier.HINT, "the type or the device may need a copy")
+    elif danger:
+        tier = because(Tier.HINT, danger)
+    elif array.has(Kind.PARAMETER):
+        tier = because(Tier.HINT, "a caller may pass something else than an array")
     if copy is Copy.PERHAPS:
         message = (
             "`torch.tensor` copies the array even if its type and device match; use "
@@ -149,7 +176,7 @@ def _copied(made: Constructor, array: Value, module: Module) -> Iterator[Reporte
         )
     withheld = _why_not(made, danger, module)
     fix = None if withheld else _shared(made, module)
-    yield from rule.report(module, made.call, message, tier=tier, fix=fix, withheld=withheld)
+    return rule.report(module, made.call, message, tier=tier, fix=fix, withheld=withheld)
 
 
 def _danger(made: Constructor, module: Module) -> str:
@@ -195,7 +222,7 @@ def _shared(made: Constructor, module: Module) -> Fix:
 # torch.FloatTensor and others --------------------------------------------------------------
 
 
-def _typed(made: Constructor, array: Value, module: Module) -> Iterator[Reported]:
+def _typed(made: Constructor, array: Value, module: Module) -> Iterable[Reported]:
     instead = f"create the array as {made.dtype} and share it with `torch.from_numpy`"
     if made.place is Place.DEVICE or moved_at_once(made.call, module) is not Copy.WASTED:
         instead += ", or, if it holds bytes, move them and convert on the device"
@@ -211,7 +238,8 @@ def _typed(made: Constructor, array: Value, module: Module) -> Iterator[Reported
         withheld = "`torch` itself is not imported here"
     else:
         fix = _spelled_out(made, array, torch, module)
-    yield from rule.report(module, made.call, message, tier=Tier.HINT, fix=fix, withheld=withheld)
+    hint = because(Tier.HINT, "it copies only if the array is not {} already", made.dtype)
+    return rule.report(module, made.call, message, tier=hint, fix=fix, withheld=withheld)
 
 
 def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) -> Fix:
@@ -220,11 +248,9 @@ def _spelled_out(made: Constructor, array: Value, torch: str, module: Module) ->
         converted: cst.Call = call
         if array.dtype in _NARROW and moved_at_once(call, module) is not Copy.WASTED:
             converted = method_behind(call, module) or call  # fewer bytes cross the bus
-        _, end = module.offsets(converted)
-        here = module.position(end)
         changes = (
             edits.replace(module, call.func, f"{torch}.from_numpy"),
-            Edit(here, here, f".{made.method}()"),
+            edits.call_method(module, converted, f"{made.method}()"),
         )
         safety = Applicability.SAFE if _same_values(made, array, module) else Applicability.UNSAFE
         return Fix(safety, "Make the conversion explicit", changes)

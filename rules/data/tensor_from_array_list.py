@@ -43,7 +43,7 @@ arrays of several types meet in one list.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -55,14 +55,14 @@ from torchlint.analysis.arrays.tensor_constructors import (
 )
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind
-from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, edits
+from torchlint.rule import Applicability, Edit, Finding, Fix, Module, Rule, because, edits
 
 # Patterns that start with a literal are found much faster than alternatives.
 _CALL = re.compile(
     rb"ensor\((?:(?<=\btensor\()|(?<=\bas_tensor\()|(?<=Tensor\()(?<!ToTensor\()(?<!is_Tensor\())\s*"
 )
 _NUMBERS = re.compile(rb"[^\n]{0,400}?\.tolist\(\)|[^\]]{0,400}?\.item\(\)")
-_ARRAYS_AROUND = re.compile(rb"numpy|cv2|gym")
+_ARRAYS_AROUND = re.compile(rb"numpy|\bnp\.|cv2|gym")
 _LIST = re.compile(
     rb"[\[(]\s*(?![-.\d'\"\])])|\w[^,()]{0,400}?(?:\([^()]{0,400}\)\s{0,40})?\sfor\b"
 )
@@ -76,7 +76,7 @@ rule = Rule(
     fix=(Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGEST),
     triggers=(
         r"\btensor\(|\bas_tensor\(|(?<!To)(?<!is_)Tensor\(",
-        r"numpy|cv2|gym|\.tolist\(\)|\.item\(\)",
+        r"numpy|\bnp\.|cv2|gym|\.tolist\(\)|\.item\(\)",
     ),
 )
 
@@ -88,11 +88,12 @@ def may_build_number_by_number(text: bytes) -> bool:
     if any(_NUMBERS.match(text, at) for at in given):
         return True
     if not _ARRAYS_AROUND.search(text):
-        return False
+        return because(False, "the file has no arrays, and no tensor of what `.item()` returns")
     if any(_LIST.match(text, at) for at in given):
         return True
     names = {name[1] for at in given if (name := _NAME.match(text, at))}
-    return bool(names) and not names.isdisjoint(_lists_made(text))
+    listed = bool(names) and not names.isdisjoint(_lists_made(text))
+    return listed or because(False, "no tensor of the file is made from a list that it shows")
 
 
 def _lists_made(text: bytes) -> Iterator[bytes]:
@@ -104,19 +105,24 @@ def _lists_made(text: bytes) -> Iterator[bytes]:
 
 
 @rule.on(cst.Call)
-def is_built_number_by_number(call: cst.Call, module: Module) -> Iterator[Finding]:
+def is_built_number_by_number(call: cst.Call, module: Module) -> Iterable[Finding]:
     made = tensor_constructor(call, module)
     if made is None:
-        return
+        return ()
     node = made.data.value
-    items = _comprehension_of_items(node, module)
+    items, tolist = _comprehension_of_items(node), _tolist_of(node)
     if items is not None:
-        yield _items(made, items, module)
-    elif (tolist := _tolist_of(node)) is not None:
+        value = module.value(items.value)
+        if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER):
+            return (_items(made, items, module),)
+        return because((), "{:code} is not known to be a tensor", items.value)
+    if tolist is not None:
         if module.value(tolist.value).only(ARRAYS):
-            yield _tolist(made, tolist, module)
-    elif elements_of(node, module).only(ARRAYS):
-        yield _arrays(made, module)
+            return (_tolist(made, module),)
+        return because((), "{:code} is not known to be an array", tolist.value)
+    if elements_of(node, module).only(ARRAYS):
+        return (_arrays(made, module),)
+    return because((), "{:code} is not known to be a list of arrays", node)
 
 
 # a list of arrays --------------------------------------------------------------------------
@@ -131,11 +137,7 @@ def _arrays(made: Constructor, module: Module) -> Finding:
     if numpy is None:
         withheld = "NumPy is not imported in this file"
         return rule.finding(module, made.call, message, withheld=withheld)
-    start, end = module.offsets(made.data.value)
-    changes = [
-        Edit(module.position(start), module.position(start), f"{numpy}.stack("),
-        Edit(module.position(end), module.position(end), ")"),
-    ]
+    changes = list(edits.wrap(module, made.data.value, f"{numpy}.stack"))
     renamed = _renamed(made, module)
     if renamed is not None:
         changes.insert(0, renamed)
@@ -176,7 +178,7 @@ def _tolist_of(node: cst.BaseExpression) -> cst.Attribute | None:
     return node.func if node.func.attr.value == "tolist" else None
 
 
-def _tolist(made: Constructor, tolist: cst.Attribute, module: Module) -> Finding:
+def _tolist(made: Constructor, module: Module) -> Finding:
     message = (
         "`.tolist()` turns the array into Python numbers that the tensor reads one by one; pass "
         "the array."
@@ -184,14 +186,13 @@ def _tolist(made: Constructor, tolist: cst.Attribute, module: Module) -> Finding
     if made.typed and made.place is not Place.HOST:
         withheld = "the name may stand for a constructor on the GPU, which needs `device=`"
         return rule.finding(module, made.call, message, withheld=withheld)
-    return rule.finding(module, made.call, message, fix=_without_list(made, tolist, module))
+    return rule.finding(module, made.call, message, fix=_without_list(made, module))
 
 
-def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> Fix:
+def _without_list(made: Constructor, module: Module) -> Fix:
     """The call without `.tolist()`; only a suggestion if the list decided the dtype."""
-    _, start = module.offsets(tolist.value)
-    _, end = module.offsets(made.data.value)
-    changes = [Edit(module.position(start), module.position(end), "")]
+    assert isinstance(made.data.value, cst.Call)
+    changes = [edits.keep_receiver(module, made.data.value)]
     typed = argument(made.call, "dtype")
     kept = bool(made.typed) or (typed is not None and literal(typed) is not None)
     renamed = _renamed(made, module)
@@ -204,17 +205,14 @@ def _without_list(made: Constructor, tolist: cst.Attribute, module: Module) -> F
 # a list of numbers read from tensors -------------------------------------------------------
 
 
-def _comprehension_of_items(node: cst.BaseExpression, module: Module) -> cst.Attribute | None:
+def _comprehension_of_items(node: cst.BaseExpression) -> cst.Attribute | None:
     """`t.item` of `[t.item() for t in tensors]`."""
     if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
         return None
     read = node.elt
     if not isinstance(read, cst.Call) or not isinstance(read.func, cst.Attribute) or read.args:
         return None
-    if read.func.attr.value != "item":
-        return None
-    value = module.value(read.func.value)
-    return read.func if value.has(TENSORS) and value.only(TENSORS | Kind.PARAMETER) else None
+    return read.func if read.func.attr.value == "item" else None
 
 
 def _items(made: Constructor, item: cst.Attribute, module: Module) -> Finding:

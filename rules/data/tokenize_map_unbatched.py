@@ -45,14 +45,17 @@ It cannot: there is no fix, and the work is not part of a step.
 
 import libcst as cst
 
-from torchlint.rule import Argument, Match, Module, Rule, Tier, method
+from torchlint.rule import Argument, Match, Module, Rule, Tier, because, method
 
 from ._tokenizers import mapped_function, tokenizes
 
 
 def _tokenizes(match: Match) -> bool:
     function = mapped_function(match.call, match.module)
-    return function is not None and match.module.once(_calls_tokenizer, function)
+    if function is None:
+        return because(False, "the file does not show the function that `map` gets")
+    alone = "the function in {:line} calls nothing that is known to be a tokenizer"
+    return match.module.once(_calls_tokenizer, function) or because(False, alone, function)
 
 
 def _calls_tokenizer(module: Module, function: cst.FunctionDef | cst.Lambda) -> bool:
@@ -61,10 +64,15 @@ def _calls_tokenizer(module: Module, function: cst.FunctionDef | cst.Lambda) -> 
 
 def _is_of_datasets(match: Match) -> bool:
     """Whether the file imports Datasets, and nothing says that another library maps."""
-    others = {"num_parallel_calls", "chunksize"}
-    keywords = {each.keyword.value for each in match.call.args if each.keyword is not None}
+    if not match.module.once(_imports_datasets):
+        return because(False, "the file does not import Datasets of Hugging Face")
+    for each in match.call.args:
+        if each.keyword is not None and each.keyword.value in ("num_parallel_calls", "chunksize"):
+            another = "`{}` is an argument of another library's `map`"
+            return because(False, another, each.keyword.value)
     plain = [each for each in match.call.args if each.keyword is None]
-    return match.module.once(_imports_datasets) and keywords.isdisjoint(others) and len(plain) < 2
+    several = "`map` of Datasets gets no second argument without a name"
+    return len(plain) < 2 or because(False, several)
 
 
 def _imports_datasets(module: Module) -> bool:
@@ -72,13 +80,11 @@ def _imports_datasets(module: Module) -> bool:
 
 
 def _is_slow_anyway(match: Match) -> bool:
-    return match.module.once(_has_slow_tokenizer)
-
-
-def _has_slow_tokenizer(module: Module) -> bool:
     """Whether a tokenizer is one in Python, which takes texts one by one."""
-    named = map(module.parent, module.spelled("use_fast"))
-    return any(isinstance(each, cst.Arg) and module.literal(each.value) is False for each in named)
+    for each in map(match.module.parent, match.module.spelled("use_fast")):
+        if isinstance(each, cst.Arg) and match.module.literal(each.value) is False:
+            return because(True, "a tokenizer in Python takes texts one by one: {}", each)
+    return False
 
 
 rule = Rule(

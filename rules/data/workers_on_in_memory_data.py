@@ -45,7 +45,7 @@ version, on the CPU too.
 from torchlint.analysis.loading.dataset_classes import Cost
 from torchlint.analysis.loading.datasets import dataset_of
 from torchlint.analysis.loading.loaders import has_workers
-from torchlint.rule import Context, Match, Rule, Tier, calls
+from torchlint.rule import Context, Match, Rule, Tier, because, calls
 
 
 def _has_workers(match: Match) -> bool:
@@ -59,13 +59,17 @@ def _reason(match: Match) -> str:
 
 
 def _lies_in_memory(match: Match) -> bool:
-    return bool(_reason(match))
+    alone = "nothing shows that its samples are rows of tensors or items of a list"
+    return bool(_reason(match)) or because(False, alone)
 
 
 def _collates(match: Match) -> bool:
     """Whether a collate function, or a dict that may bring one, can make work for the workers."""
     collate = match.module.argument(match.call, "collate_fn", 6)
-    return collate is not None or match.module.has_star_kwargs(match.call)
+    if collate is not None:
+        return because(True, "{:code} may take time, which workers save", collate)
+    starred = match.module.has_star_kwargs(match.call)
+    return starred and because(True, "`**` of this call may pass a `collate_fn`, which takes time")
 
 
 def _message(match: Match) -> str:

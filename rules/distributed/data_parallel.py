@@ -61,12 +61,12 @@ compares with your own version; its steps are smaller by the number of processes
   nn.DataParallel"
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import libcst as cst
 
 from torchlint.analysis.literals import literal
-from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, calls, configures
+from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, because, calls, configures
 
 from ._evaluated import only_evaluated
 
@@ -90,7 +90,8 @@ def _devices(match: Match) -> cst.BaseExpression | None:
 
 def _has_one_device(match: Match) -> bool:
     """`device_ids=[0]`: the wrapper then calls the model as it is."""
-    return _is_one(_devices(match))
+    devices = _devices(match)
+    return _is_one(devices) and because(True, "{:code} is a single device", devices)
 
 
 def _shows_one_device(match: Match) -> bool:
@@ -99,7 +100,8 @@ def _shows_one_device(match: Match) -> bool:
     if not isinstance(devices, cst.Name):
         return False
     bindings = match.module.flow.reaching(devices)
-    return bool(bindings) and all(_is_one(each.value) for each in bindings)
+    one = bool(bindings) and all(_is_one(each.value) for each in bindings)
+    return one and because(True, "the file shows a single device for {:code}", devices)
 
 
 def _is_one(devices: cst.BaseExpression | None) -> bool:
@@ -108,7 +110,8 @@ def _is_one(devices: cst.BaseExpression | None) -> bool:
 
 
 def _is_only_evaluated(match: Match) -> bool:
-    return only_evaluated(match.call, match.module)
+    evaluated = only_evaluated(match.call, match.module)
+    return evaluated and because(True, "the file only evaluates the model")
 
 
 def _message(match: Match) -> str:
@@ -139,15 +142,22 @@ rule = Rule(
 )
 
 
-@rule.on(cst.ClassDef)
-def makes_objects_of_a_class_that_inherits(
-    class_: cst.ClassDef, module: Module
-) -> Iterator[Reported]:
-    """Such a class may scatter or gather in a better way, so it is a hint."""
-    if _WRAPPER not in module.definitions.bases(class_):
-        return
-    for call in module.calls_by_name.get(f":{module.qualified_name(class_)}", ()):
-        match = Match(call, module)
-        if not _has_one_device(match):
-            message = _message(match)
-            yield from rule.report(module, call, message, tier=Tier.HINT, withheld=_NO_FIX)
+@rule.on(cst.Call)
+def makes_an_object_of_a_class_that_inherits(call: cst.Call, module: Module) -> Iterable[Reported]:
+    own = module.once(_own_wrappers)
+    if own.isdisjoint(module.resolve(call.func)):
+        return ()
+    match = Match(call, module)
+    if _has_one_device(match):
+        return ()
+    tier = because(Tier.HINT, "a class that inherits may scatter or gather in a better way")
+    return rule.report(module, call, _message(match), tier=tier, withheld=_NO_FIX)
+
+
+def _own_wrappers(module: Module) -> frozenset[str]:
+    """The dotted names of the classes of the file that inherit from the wrapper."""
+    return frozenset(
+        f":{module.qualified_name(class_)}"
+        for class_ in module.nodes(cst.ClassDef)
+        if _WRAPPER in module.definitions.bases(class_)
+    )

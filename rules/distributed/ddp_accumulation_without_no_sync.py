@@ -58,7 +58,7 @@ import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.training.loops import Loop
-from torchlint.rule import Match, Module, Rule, Tier, method
+from torchlint.rule import Match, Module, Rule, Tier, because, method
 
 _HELD_BACK = r"no_sync|no_backward_sync|require_backward_grad_sync|with\s+\w+\.accumulate\("
 
@@ -68,12 +68,14 @@ def _accumulates(match: Match) -> bool:
     condition such as `index % 8 == 0`, which the backward pass is not under."""
     module, around = match.module, match.module.step_loop(match.node)
     if around is None:
-        return False
+        return because(False, "no loop around this trains on each round")
     loop, steps = around.node, module.once(_conditions_of_steps, around.node)
     if not steps:
-        return isinstance(loop, cst.For) and "accum" in module.source(loop.iter)
+        accumulates = isinstance(loop, cst.For) and "accum" in module.source(loop.iter)
+        return accumulates or because(False, "{} is not known to accumulate gradients", loop)
     above = set(module.ancestors(match.node))
-    return all(not conditions <= above for conditions in steps)
+    rarer = all(not conditions <= above for conditions in steps)
+    return rarer or because(False, "an optimizer steps as often as this runs, in {}", loop)
 
 
 def _conditions_of_steps(module: Module, loop: Loop) -> set[frozenset[cst.CSTNode]]:
@@ -99,10 +101,10 @@ rule = Rule(
     message="DDP averages the gradients in each backward pass, but the optimizer steps after only "
     "some; use `no_sync()` for the others.",
     change="the forward pass has to move into the `with` as well",
-    program_has={"ddp": r"\b(?:DistributedDataParallel|DDP)\("},
+    program_has={"`DistributedDataParallel`": r"\b(?:DistributedDataParallel|DDP)\("},
     program_lacks={
-        "no sync": _HELD_BACK,
-        "another exchange": frameworks.owned("optimizer step"),
+        "`no_sync()`, or another way to hold gradients back": _HELD_BACK,
+        "a framework that exchanges gradients itself": frameworks.owned("optimizer step"),
     },
     needs_gpu=True,
 )

@@ -53,6 +53,7 @@ from torchlint.rule import (
     Module,
     Rule,
     Tier,
+    because,
     configures,
     edits,
     remove,
@@ -67,7 +68,8 @@ _SOME_UNUSED = (
 
 
 def _is_static(match: Match) -> bool:
-    return match.module.literal(match.module.argument(match.call, "static_graph")) is True
+    static = match.module.literal(match.module.argument(match.call, "static_graph")) is True
+    return static and because(True, "with `static_graph=True` DDP looks for them once")
 
 
 def _chooses_layers(match: Match) -> bool:
@@ -75,7 +77,10 @@ def _chooses_layers(match: Match) -> bool:
     module, wrapped = match.module, match.module.argument(match.call, "module", 0)
     classes = filter(None, map(module.definitions.class_named, module.value(wrapped).classes))
     forwards = (module.definitions.methods(each).get("forward") for each in classes)
-    return any(module.once(_has_condition, each) for each in forwards if each)
+    for each in forwards:
+        if each and module.once(_has_condition, each):
+            return because(True, "the `forward` of the model chooses its layers, in {:line}", each)
+    return False
 
 
 def _has_condition(module: Module, function: cst.FunctionDef) -> bool:

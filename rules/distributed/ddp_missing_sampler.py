@@ -46,7 +46,7 @@ import re
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Argument, Context, Match, Rule, Tier, calls
+from torchlint.rule import Argument, Context, Match, Rule, Tier, because, calls
 
 _PART = re.compile(r"rank|replica", re.IGNORECASE)
 _SPLITS = (
@@ -61,7 +61,10 @@ def _is_a_part(match: Match) -> bool:
     dataset = module.argument(match.call, "dataset", 0)
     bindings = module.flow.reaching(dataset) if isinstance(dataset, cst.Name) else []
     made = [dataset, *(each.value for each in bindings)]
-    return any(each is not None and _PART.search(module.source(each)) for each in made)
+    for each in made:
+        if each is not None and _PART.search(module.source(each)):
+            return because(True, "{} may differ from process to process", each)
+    return False
 
 
 rule = Rule(
@@ -74,6 +77,9 @@ rule = Rule(
     "`DistributedSampler`.",
     change="the sampler needs the epoch, and batches may have to be smaller",
     contexts=(Context.TRAINS, Context.OUTSIDE_EVALUATION),
-    program_has={"ddp": r"\b(?:DistributedDataParallel|DDP)\("},
-    program_lacks={"splits": _SPLITS, "another sampler": frameworks.owned("sampler")},
+    program_has={"`DistributedDataParallel`": r"\b(?:DistributedDataParallel|DDP)\("},
+    program_lacks={
+        "a split of the data over the processes": _SPLITS,
+        "a framework that splits the data itself": frameworks.owned("sampler"),
+    },
 )

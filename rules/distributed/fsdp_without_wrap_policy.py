@@ -48,7 +48,7 @@ compares with your own version.
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.rule import Argument, Context, Match, Rule, Tier, calls
+from torchlint.rule import Argument, Context, Match, Rule, Tier, because, calls
 
 _WRAPPER = "torch.distributed.fsdp.FullyShardedDataParallel"
 _FUNCTION = "torch.distributed.fsdp.fully_shard"
@@ -57,15 +57,21 @@ _REPEATS = (cst.For, cst.While, cst.ListComp, cst.GeneratorExp, cst.DictComp, cs
 
 def _wraps_others(match: Match) -> bool:
     """Whether the file shards more than this module, which then may be a block or the rest."""
-    found = [match.module.calls_by_name.get(name, []) for name in (_WRAPPER, _FUNCTION)]
     again = match.module.enclosing(match.node, *_REPEATS)
-    return again is not None or sum(map(len, found)) > 1
+    if again is not None:
+        return because(True, "it runs for one module after the other, in {}", again)
+    for name in (_WRAPPER, _FUNCTION):
+        for call in match.module.calls_by_name.get(name, ()):
+            if call is not match.node:
+                return because(True, "the file shards other modules too, by {}", call)
+    return False
 
 
 def _is_part(match: Match) -> bool:
     """`model.embed`, not `self.model`."""
     wrapped = match.module.argument(match.call, "module", 0)
-    return "." in dotted_text(wrapped).removeprefix("self.")
+    part = "." in dotted_text(wrapped).removeprefix("self.")
+    return part and because(True, "{:code} is a part of a model", wrapped)
 
 
 rule = Rule(
@@ -81,7 +87,10 @@ rule = Rule(
     "of its blocks.",
     change="only you know which blocks the model repeats",
     contexts=(Context.TRAINS,),
-    program_lacks={"wraps inside": r"\benable_wrap\b|\bfor\b[^\n]{0,200}:\s{1,40}fully_shard\("},
+    program_lacks={
+        "modules that shard their own blocks": r"\benable_wrap\b|"
+        r"\bfor\b[^\n]{0,200}:\s{1,40}fully_shard\("
+    },
     triggers=(r"\b(?:FullyShardedDataParallel|FSDP\w*|fully_shard\w*)\((?!\))",),
     needs_gpu=True,
 )

@@ -57,6 +57,7 @@ from torchlint.rule import (
     Match,
     Module,
     Rule,
+    because,
     calls,
     edits,
 )
@@ -69,14 +70,15 @@ _AVERAGES = r"\b(?:(?:Distributed|FullySharded)DataParallel|DDP|FSDP|fully_shard
 
 def _machine_decides(match: Match) -> bool:
     """Whether the call depends on what there is: on a platform, a device, another backend."""
-    return any(
-        isinstance(each, cst.ExceptHandler) or any(map(_MACHINE.search, words(each.test)))
-        for each in match.module.conditions(match.node)
-    )
+    for each in match.module.conditions(match.node):
+        if isinstance(each, cst.ExceptHandler) or any(map(_MACHINE.search, words(each.test))):
+            return because(True, "{} chooses it by what the machine has", each)
+    return False
 
 
 def _may_run_on_cpu(match: Match) -> bool:
-    return not match.module.once(_needs_gpu)
+    cpu = not match.module.once(_needs_gpu)
+    return cpu and because(True, "no line of the file needs a GPU whatever the machine has")
 
 
 def _needs_gpu(module: Module) -> bool:
@@ -108,8 +110,8 @@ rule = Rule(
     "them from GPU to GPU.",
     change=_use_nccl,
     contexts=(Context.ACCELERATOR, Context.TRAINS),
-    program_has={"averages": _AVERAGES},
-    program_lacks={"another choice": r"(?i)nccl|init_rpc"},
+    program_has={"an average of gradients over processes": _AVERAGES},
+    program_lacks={"NCCL or remote calls": r"(?i)nccl|init_rpc"},
     needs_gpu=True,
     may_change="gradients are summed in another order",
 )

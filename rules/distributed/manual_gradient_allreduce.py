@@ -56,7 +56,7 @@ compares with your own version.
 """
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Context, Match, Rule, calls
+from torchlint.rule import Context, Match, Rule, because, calls
 
 from ._gradient_loops import GradientLoop, gradient_loop
 
@@ -67,21 +67,28 @@ def _loop(match: Match) -> GradientLoop | None:
 
 def _is_each_gradient(match: Match) -> bool:
     loop = _loop(match)
-    return loop is not None and not loop.picks_some(match.module)
+    if loop is None:
+        return because(False, "this is not known to be the gradient of a loop over parameters")
+    if loop.picks_some(match.module):
+        return because(False, "a condition picks some of the gradients, in {}", loop.loop)
+    return True
 
 
 def _may_be_few(match: Match) -> bool:
     loop = _loop(match)
     assert loop is not None
-    return not loop.is_over_all(match.module)
+    few = not loop.is_over_all(match.module)
+    return few and because(True, "{} may be over few parameters", loop.loop)
 
 
 def _is_in_group(match: Match) -> bool:
-    return match.module.argument(match.call, "group", 2) is not None
+    group = match.module.argument(match.call, "group", 2)
+    return group is not None and because(True, "it is within a group of processes, {:code}", group)
 
 
 def _does_not_wait(match: Match) -> bool:
-    return match.module.literal(match.module.argument(match.call, "async_op", 3)) is True
+    at_once = match.module.literal(match.module.argument(match.call, "async_op", 3)) is True
+    return at_once and because(True, "with `async_op=True` the messages do not wait for each other")
 
 
 rule = Rule(
@@ -99,6 +106,8 @@ rule = Rule(
     "`DistributedDataParallel` sends them in buckets while it runs.",
     change="the model has to be wrapped where it is made",
     contexts=(Context.HOT,),
-    program_lacks={"another exchange": frameworks.owned("optimizer step")},
+    program_lacks={
+        "a framework that exchanges gradients itself": frameworks.owned("optimizer step")
+    },
     needs_gpu=True,
 )

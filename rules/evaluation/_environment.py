@@ -6,17 +6,19 @@ from torchlint.analysis.literals import literal
 from torchlint.rule import Module
 
 
-def changes_again(module: Module, variable: str, values: tuple[str, ...]) -> bool:
-    """Whether a file takes an environment variable away, or gives it another value than these."""
+def change_of(
+    module: Module, variable: str, values: tuple[str, ...]
+) -> cst.BaseSmallStatement | None:
+    """Where a file takes an environment variable away, or gives it another value than these."""
     for text in module.nodes(cst.SimpleString):
         if literal(text) != variable:
             continue
         line, call = module.small_statement(text), module.call_with(text)
         if isinstance(line, cst.Del) or (call and module.calls(call, "os.environ.pop")):
-            return True
+            return line
         if isinstance(line, cst.Assign) and literal(line.value) not in values:
-            return True
-    return False
+            return line
+    return None
 
 
 def is_imported_before(package: str, node: cst.CSTNode, module: Module) -> bool:

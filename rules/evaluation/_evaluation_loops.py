@@ -14,12 +14,13 @@ from torchlint.analysis.training.model_calls import runs_model
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Module
+from torchlint.rule import Module, Tier, because
 
 _NEEDS_GRADIENTS = re.compile(
     r"(?i:backward|\bgrad\b|requires_grad|enable_grad|jacobian|hessian|\b[jv][jv]p\b|attack|"
     r"adversar|perturb|saliency|grad_?cam|attribution|captum)"
 )
+_EVALUATOR = re.compile(r"(?:Evaluator|Validator)$")
 _TESTING = frozenset({"pytest", "unittest"})
 _KEEPS = frozenset({"append", "extend", "insert", "add", "put"})
 _WITH_GRAPH = Kind.DEVICE | Kind.TENSOR | Kind.LIKELY
@@ -30,7 +31,7 @@ class Evaluation(NamedTuple):
 
     Args:
         call: the first call of the model.
-        named: the function is named for an evaluation.
+        named: the function, or the class around it, is named for an evaluation.
         switched: `.eval()` of the same model comes before.
         over_loader: the loop goes over batches of a loader.
         leaves: a tensor of the loop may be used after it, or by the caller.
@@ -43,27 +44,49 @@ class Evaluation(NamedTuple):
     leaves: bool
 
     @property
-    def certain(self) -> bool:
-        """Whether it is an evaluation and nothing else, beyond doubt."""
+    def tier(self) -> Tier:
+        """A hint, unless it is an evaluation and nothing else, beyond doubt."""
         if self.named and self.switched:
-            return True
-        return not self.leaves and (self.switched or self.over_loader)
+            return Tier.DEFAULT
+        if self.leaves:
+            return because(Tier.HINT, "a tensor of the loop may be used after it, with its graph")
+        if self.switched or self.over_loader:
+            return Tier.DEFAULT
+        return because(Tier.HINT, "only a name says that the loop evaluates")
 
 
 def evaluation_in(loop: Loop, module: Module) -> Evaluation | None:
     """The evaluation that a loop is, if it is one with gradients on."""
     call = module.once(_evaluated).get(loop)
-    if call is None or _repeats(loop, module) or _is_test(module):
+    refusal = module.once(_refusals).get(loop) if call is None else None
+    if refusal is not None:
+        return because(None, refusal.sentence, refusal.call)
+    if call is None:
         return None
+    if _repeats(loop, module):
+        return because(None, "the loop runs a fixed number of rounds, as a warm-up does")
+    if _is_test(module):
+        return because(None, "the file looks like a test")
     if may_be_off(call, module) or _needs_gradients(loop, module):
         return None
     function = module.function(loop)
-    named = function is not None and sounds_like_evaluation(function.name.value)
+    named = function is not None and (
+        sounds_like_evaluation(function.name.value) or is_of_evaluator(function, module)
+    )
     switched = _is_switched(call, loop, module)
-    if not switched and (not named or _is_run_by_base(call, module)):
-        return None
+    if not switched and not named:
+        return because(None, "no `.eval()` of the model comes before {}", call)
+    if not switched and _is_run_by_base(call, module):
+        said = "a base class of another file may call this with gradients off"
+        return because(None, said)
     over_loader = _is_over_loader(loop, module)
     return Evaluation(call, named, switched, over_loader, _leaves(loop, module))
+
+
+def is_of_evaluator(function: cst.FunctionDef, module: Module) -> bool:
+    """Whether a function is a method of a class such as `Evaluator`."""
+    class_ = module.class_(function)
+    return class_ is not None and _EVALUATOR.search(class_.name.value) is not None
 
 
 def _is_test(module: Module) -> bool:
@@ -78,11 +101,41 @@ def _evaluated(module: Module) -> dict[Loop, cst.Call]:
     found: dict[Loop, cst.Call] = {}
     for call in module.nodes(cst.Call):
         loops = _loops_of(call, module) if _learns(call, module) else []
-        if loops and module.in_evaluation(call):
+        function = module.function(call)
+        evaluates = function is not None and is_of_evaluator(function, module)
+        if loops and (evaluates or module.in_evaluation(call)):
             over = (loop for loop in loops if _is_over_loader(loop, module))
             loop = next(over, loops[-1])
             if _is_first(loop, found, module):
                 found[loop] = call
+    return found
+
+
+class _Refusal(NamedTuple):
+    """Why a call of a model in a loop is no evaluation with gradients that nobody uses."""
+
+    sentence: str
+    call: cst.Call
+
+
+def _refusals(module: Module) -> dict[Loop, _Refusal]:
+    """Why innermost loops that call a model do not evaluate one that learns."""
+    found: dict[Loop, _Refusal] = {}
+    for call in module.nodes(cst.Call):
+        loop = next(module.loops.loops_around(call), None)
+        if loop is None or loop in found or not runs_model(call, module):
+            continue
+        if is_frozen(call.func, module):
+            said = "the parameters of the model are frozen: {}"
+        elif _goes_over(call, module):
+            said = "the loop is one pass through the layers of a model: {}"
+        elif _is_part_of_model(call, module):
+            said = "this is code of a module, and its callers decide about gradients: {}"
+        elif not module.in_evaluation(call):
+            said = "nothing shows that {} evaluates"
+        else:
+            said = "{} belongs to another loop, or to one that trains"
+        found[loop] = _Refusal(said, call)
     return found
 
 
@@ -176,7 +229,11 @@ def _needs_gradients(loop: Loop, module: Module) -> bool:
     trains = function in module.loops.training_functions
     read: list[cst.CSTNode] = [loop] if function is None or trains else [function]
     read += [own for call in module.calls_within(loop) if (own := module.definitions.callee(call))]
-    return any(_NEEDS_GRADIENTS.search(module.source(each)) for each in read)
+    for each in read:
+        named = _NEEDS_GRADIENTS.search(module.source(each))
+        if named is not None:
+            return because(True, "{} names what needs gradients: `{}`", each, named[0])
+    return False
 
 
 # what is kept ------------------------------------------------------------------------------

@@ -4,16 +4,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from torchlint.rule import because
+
 _NAME = r"(?i:eval|valid|val_|test|infer|predict|visuali)"
 _OFF = r"(?:no_grad|inference_mode|set_grad_enabled)"
 _SWITCHED = r"\.(?:eval\(\)|train\(False\))"
 _NAMED = rf"def \w{{0,50}}(?:{_NAME}|_val\()"
-EVALUATES: Final = rf"{_SWITCHED}|{_NAMED}"
+_OF_EVALUATOR = r"class \w{0,50}(?:Evaluator|Validator)\b"
+EVALUATES: Final = rf"{_SWITCHED}|{_NAMED}|{_OF_EVALUATOR}"
 CALLED_WITHOUT: Final = rf"{_OFF}\(\):[^\n]{{0,40}}\n[^\n]{{0,90}}{_NAME}"
 """What may evaluate, in the first line under a `with`."""
 _SWITCHED_IN = re.compile(_SWITCHED.encode())
 _LAST_WORD = re.compile(rb"\w{1,80}$")
 _NAMED_IN = re.compile(_NAMED.encode())
+_OF_EVALUATOR_IN = re.compile(_OF_EVALUATOR.encode())
 _MODEL = re.compile(
     rb"(?i)(?:model|net|module|coder|backbone|classifier|generator|discriminator|actor|critic|"
     rb"policy|student|teacher|vae|gan|head)(?:\d|_\w{1,2})?\("
@@ -27,15 +31,20 @@ _STARTS = re.compile(rb"\n(?=[ \t]{0,40}(?:@|def |async def )|[a-zA-Z])")
 def may_evaluate(text: bytes) -> bool:
     """Whether a function, or what is outside of all, evaluates in a loop and says nothing of
     gradients; or a call of such a function may be under a switch."""
-    return any(map(_keeps_gradients, _parts(text))) or _CALLED_WITHOUT.search(text) is not None
+    named = _OF_EVALUATOR_IN.search(text) is not None
+    parts = (_keeps_gradients(part, named=named) for part in _parts(text))
+    if any(parts) or _CALLED_WITHOUT.search(text) is not None:
+        return True
+    said = "no function of the file evaluates a model in a loop without a word about gradients"
+    return because(False, said)
 
 
-def _keeps_gradients(part: bytes) -> bool:
+def _keeps_gradients(part: bytes, *, named: bool) -> bool:
     before = (
         part[max(0, each.start() - 80) : each.start()] for each in _SWITCHED_IN.finditer(part)
     )
     switched = [name[0] for each in before if (name := _LAST_WORD.search(each))]
-    if not switched and _NAMED_IN.search(part) is None:
+    if not switched and not named and _NAMED_IN.search(part) is None:
         return False
     if any(each in part for each in _SWITCHES) or _LOOPS.search(part) is None:
         return False

@@ -6,7 +6,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module, because
 
 _MEASURES: Final = re.compile(r"prof|bench|measure|nvtx|trace", re.IGNORECASE)
 _SHORT: Final = 1000
@@ -14,12 +14,14 @@ _SHORT: Final = 1000
 
 def trains_under(match: Match) -> bool:
     """Whether all steps of a training run under a profiler."""
-    return any(_trainings(match))
+    said = "no whole training runs in the `with` block of this profiler, as far as the file shows"
+    return any(_trainings(match)) or because(False, said)
 
 
 def takes_one_pass(match: Match) -> bool:
     """Whether the steps under it are those of one loop, not of one epoch after the other."""
-    return not any(repeats for _, repeats in _trainings(match))
+    one = not any(repeats for _, repeats in _trainings(match))
+    return one and because(True, "it records one pass over the data, and not all epochs")
 
 
 def is_to_measure(match: Match) -> bool:
@@ -27,18 +29,23 @@ def is_to_measure(match: Match) -> bool:
     function = match.module.function(match.node)
     names = [match.module.path.replace("\\", "/").rpartition("/")[2]]
     names += [function.name.value] if function else []
-    return any(_MEASURES.search(name) for name in names)
+    for name in names:
+        if _MEASURES.search(name):
+            return because(True, "the name `{}` says that this is there to measure", name)
+    return False
 
 
 def records_all(match: Match) -> bool:
     """Whether a profiler is not told which steps to record, or whether to record at all."""
     module, call = match.module, match.call
     enabled = module.argument(call, "enabled", 0)
-    return (
-        module.argument(call, "schedule") is None
-        and not module.has_star_kwargs(call)
-        and (enabled is None or module.literal(enabled) is True)
-    )
+    if module.argument(call, "schedule") is not None:
+        return because(False, "a `schedule` chooses the steps that it records")
+    if module.has_star_kwargs(call):
+        return because(False, "`**` of this call may choose the steps that it records")
+    if enabled is None or module.literal(enabled) is True:
+        return True
+    return because(False, "`enabled` is {:code} here", enabled)
 
 
 def _trainings(match: Match) -> Iterator[tuple[cst.CSTNode, bool]]:
@@ -73,7 +80,8 @@ def _is_short(loop: cst.For | cst.While, module: Module) -> bool:
     if isinstance(loop, cst.While):
         return False
     counts = [each for each in module.within(loop.iter) if isinstance(each, cst.Integer)]
-    return any(1 < each.evaluated_value <= _SHORT for each in counts)
+    numbers = map(module.literal, counts)
+    return any(isinstance(number, int) and 1 < number <= _SHORT for number in numbers)
 
 
 def _loops_between(node: cst.CSTNode, around: cst.With | None, module: Module) -> bool:

@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module, because
 
 
 def is_optional(match: Match) -> bool:
@@ -10,15 +10,24 @@ def is_optional(match: Match) -> bool:
     `enable_debugging()` that nobody calls, or only `if args.debug`, is optional."""
     module = match.module
     function = module.function(match.node)
-    if next(module.conditions(match.node), None) is not None:
-        return True
-    return function is not None and not module.once(_is_used_always, function)
+    above = next(module.conditions(match.node), None)
+    if above is not None:
+        return because(True, "it is only there under {}", above)
+    if function is None or module.once(_is_used_always, function):
+        return False
+    used = _used_as(function, module).value
+    return because(True, "nothing in the file uses `{}` in every run", used)
 
 
 def _is_used_always(module: Module, function: cst.FunctionDef) -> bool:
-    made = module.class_(function) if function.name.value == "__init__" else None
-    name = made.name if made else function.name
+    name = _used_as(function, module)
     return any(
         use is not name and next(module.conditions(use), None) is None
         for use in module.spelled(name.value)
     )
+
+
+def _used_as(function: cst.FunctionDef, module: Module) -> cst.Name:
+    """The name by which code uses a function; that of its class for `__init__`."""
+    made = module.class_(function) if function.name.value == "__init__" else None
+    return made.name if made else function.name

@@ -60,12 +60,13 @@ from torchlint.rule import (
     Match,
     Rule,
     Tier,
+    because,
     calls,
     exports,
     remove,
 )
 
-from ._environment import changes_again, is_imported_before
+from ._environment import change_of, is_imported_before
 from ._switches import is_optional
 
 _BLOCKING = ("CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING")
@@ -89,16 +90,21 @@ def _named(match: Match) -> str:
 
 
 def _has_reason(match: Match) -> bool:
-    return _named(match) not in (*_BLOCKING, _UNCACHED) and has_comment(match.node, match.module)
+    if _named(match) in (*_BLOCKING, _UNCACHED) or not has_comment(match.node, match.module):
+        return False
+    return because(True, "a comment gives a reason for it")
 
 
 def _is_too_late(match: Match) -> bool:
     """Torch reads this variable when it is imported."""
-    return _named(match) == _DETAIL and is_imported_before("torch", match.node, match.module)
+    late = _named(match) == _DETAIL and is_imported_before("torch", match.node, match.module)
+    return late and because(True, "torch is imported before, and has read the variable already")
 
 
 def _is_undone(match: Match) -> bool:
-    return match.module.once(changes_again, _named(match), ("1", "DETAIL"))
+    undone = match.module.once(change_of, _named(match), ("1", "DETAIL"))
+    said = "the file also reads or changes it elsewhere: {}"
+    return undone is not None and because(True, said, undone)
 
 
 rule = Rule(

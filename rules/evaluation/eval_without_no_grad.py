@@ -40,7 +40,7 @@ of the function in any file of the program; under a decorator or a `with` that m
 where the loop does a backward pass or names one, an attack, a saliency map or other work that
 needs gradients; for modules whose parameters are frozen; in methods of modules; in tests.
 It is a hint if a tensor of the loop leaves it and may be needed with its graph, and where only a
-name says that the loop evaluates.
+name says that the loop evaluates, that of its function or of a class such as `Evaluator`.
 
 ## Fix safety
 **Unsafe**: no value changes, but a model that computes gradients in its `forward`, such as forces
@@ -61,6 +61,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.analysis.training.grad_modes import switched_off_calls
+from torchlint.analysis.training.guards import snake
 from torchlint.rule import (
     Applicability,
     Fact,
@@ -70,7 +71,7 @@ from torchlint.rule import (
     Project,
     Reported,
     Rule,
-    Tier,
+    because,
     edits,
 )
 
@@ -81,7 +82,9 @@ rule = Rule(
     code="TL701",
     summary="an evaluation records graphs that no backward pass uses",
     fix=Applicability.UNSAFE,
-    program_lacks={"a switch for all": r"(?m)^[ \t]*torch\.(?:autograd\.)?set_grad_enabled\("},
+    program_lacks={
+        "a switch for all gradients": r"(?m)^[ \t]*torch\.(?:autograd\.)?set_grad_enabled\("
+    },
     triggers=(r"\btorch\b", (EVALUATES, CALLED_WITHOUT)),
     in_tests=True,
 )
@@ -93,9 +96,11 @@ _DECORATE = "add `@torch.no_grad()` to the function"
 
 
 class Function(NamedTuple):
-    """The name of the function around the loop, which some file may call without gradients."""
+    """The name of the function around the loop, and that of its class if that is called: what some
+    file may call without gradients."""
 
     name: str
+    of: str
 
 
 @rule.on(cst.For, cst.While)
@@ -109,11 +114,19 @@ def evaluates_with_gradients(loop: cst.For | cst.While, module: Module) -> Itera
         module,
         loop.iter if isinstance(loop, cst.For) else loop.test,
         _MESSAGE.format(_DECORATE if fix else _WRAP),
-        tier=Tier.DEFAULT if evaluation.certain else Tier.HINT,
+        tier=evaluation.tier,
         fix=fix,
         withheld=withheld,
-        needs=Function(module.qualified_name(function).rpartition(".")[2]),
+        needs=_called(function, module),
     )
+
+
+def _called(function: cst.FunctionDef | None, module: Module) -> Function:
+    name = module.qualified_name(function).rpartition(".")[2]
+    class_ = None if function is None else module.class_(function)
+    if name != "__call__" or class_ is None:
+        return Function(name, "")
+    return Function(name, snake(class_.name.value).rpartition("_")[2])
 
 
 def _decorated(function: cst.FunctionDef | None, module: Module) -> tuple[Fix | None, str | None]:
@@ -124,15 +137,16 @@ def _decorated(function: cst.FunctionDef | None, module: Module) -> tuple[Fix | 
     if function in module.loops.training_functions:
         return None, "the function also trains"
     edit = edits.insert_before(module, function, "@torch.no_grad()")
-    assert edit is not None, "a function has its first line for itself"
+    assert edit is not None, "a function starts on a line of its own"
     changes = (*edits.add_import(module, "torch"), edit)
     return Fix(Applicability.UNSAFE, "Switch gradients off in the function", changes), None
 
 
 @rule.on_module
 def records_calls_without_gradients(module: Module) -> Iterator[Fact]:
-    for name in switched_off_calls(module):
-        yield Fact("called without gradients", module.path, name)
+    for name, call in switched_off_calls(module).items():
+        fact = Fact("called without gradients", module.path, name)
+        yield because(fact, "{} runs without gradients", call)
 
 
 @rule.settle(Function)
@@ -140,5 +154,8 @@ def is_called_with_gradients(
     finding: Finding, function: Function, project: Project
 ) -> Finding | None:
     files = project.programs(finding.path)
-    off = {fact.value for fact in project.facts("called without gradients", files)}
-    return None if function.name in off else finding
+    for fact in project.facts("called without gradients", files):
+        name = str(fact.value)
+        if name == function.name or (function.of and function.of in name):
+            return because(None, "`{}` is called without gradients, in {}", name, fact)
+    return finding

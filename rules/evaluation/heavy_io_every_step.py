@@ -54,7 +54,7 @@ version, on the CPU as well as on a GPU.
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Context, Match, Rule, Tier, calls, method
+from torchlint.rule import Context, Match, Rule, Tier, because, calls, method
 
 _LOGGED = ("add_embedding", "add_figure", "add_histogram", "add_image", "add_images", "add_video")
 _SHOWN = ("wandb.Histogram", "wandb.Image", "wandb.Video")
@@ -63,16 +63,18 @@ _SHOWN = ("wandb.Histogram", "wandb.Image", "wandb.Video")
 def _copies_weights(match: Match) -> bool:
     """`deepcopy(model.state_dict())`."""
     copied = match.module.argument(match.call, "x", 0)
-    return isinstance(copied, cst.Call) and method_name(copied) == "state_dict"
+    weights = isinstance(copied, cst.Call) and method_name(copied) == "state_dict"
+    return weights or because(False, "it is not known to copy the weights of a model")
 
 
 def _writes_to_memory(match: Match) -> bool:
     """`torch.save(x, buffer)` with `buffer = io.BytesIO()`."""
     module, file = match.module, match.module.argument(match.call, "f", 1)
     made = [each.value for each in module.flow.reaching(file)] if isinstance(file, cst.Name) else []
-    return any(
-        isinstance(each, cst.Call) and module.calls(each, "io.BytesIO") for each in (file, *made)
-    )
+    for each in (file, *made):
+        if isinstance(each, cst.Call) and module.calls(each, "io.BytesIO"):
+            return because(True, "it writes into memory, {}", each)
+    return False
 
 
 def _has_few_rounds(match: Match) -> bool:
@@ -80,10 +82,12 @@ def _has_few_rounds(match: Match) -> bool:
     module, loop = match.module, match.module.step_loop(match.node)
     if loop is None or not isinstance(loop.node, cst.For):
         return False
-    functions = (each for each in module.within(loop.node) if isinstance(each, cst.FunctionDef))
-    return "epoch" in module.source(loop.node.target) or any(
-        map(module.loops.is_closure, functions)
-    )
+    if "epoch" in module.source(loop.node.target):
+        return because(True, "{} counts epochs, so it may have few rounds", loop.node)
+    for each in module.within(loop.node):
+        if isinstance(each, cst.FunctionDef) and module.loops.is_closure(each):
+            return because(True, "each round takes long: the optimizer calls {} many times", each)
+    return False
 
 
 def _message(match: Match) -> str:

@@ -56,7 +56,7 @@ version, on the CPU as well as on a GPU. The numbers are bitwise equal.
 - PyTorch performance tuning guide, "Disable debugging APIs"
 """
 
-from torchlint.rule import Context, Match, Module, Rule, Tier, calls, configures
+from torchlint.rule import Context, Match, Rule, Tier, because, calls, configures
 
 from ._profiled import is_to_measure, records_all, takes_one_pass, trains_under
 from ._switches import is_optional
@@ -66,19 +66,17 @@ _CHECKS = ("torch.autograd.gradcheck", "torch.autograd.gradgradcheck")
 
 
 def _runs_each_step(match: Match) -> bool:
-    return match.module.step_loop(match.node) is not None
+    around = match.module.step_loop(match.node)
+    return around is not None or because(False, "no loop around it trains")
 
 
 def _stays_on(match: Match) -> bool:
-    return not match.module.once(_stops)
-
-
-def _stops(module: Module) -> bool:
-    """Whether a file switches the history of the memory off again."""
-    return any(
-        module.literal(module.argument(call, "enabled", 0)) in (None, False)
-        for call in module.calls_by_name.get(_HISTORY, ())
-    )
+    """Whether no call switches the history of the memory off again."""
+    module = match.module
+    for call in module.calls_by_name.get(_HISTORY, ()):
+        if module.literal(module.argument(call, "enabled", 0)) in (None, False):
+            return because(False, "the history is stopped again, by {}", call)
+    return True
 
 
 def _message(match: Match) -> str:

@@ -38,7 +38,7 @@ of training steps, and in tests.
 
 ## Fix safety
 **Unsafe**: no value changes, but a model that computes gradients in its `forward` then raises an
-error. There is a fix if the statement stands on one line and computes nothing else.
+error. There is a fix if the statement computes nothing else and has its lines for itself.
 
 ## How verify confirms it
 It measures the fix, on the CPU as well as on a GPU. The numbers are bitwise equal.
@@ -55,7 +55,7 @@ import libcst as cst
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.training.grad_modes import may_be_off
 from torchlint.analysis.training.model_calls import runs_model
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
 from ._detached import cut_of, is_only_detached
 
@@ -75,15 +75,21 @@ _MESSAGE = (
 
 @rule.on(cst.Call)
 def is_detached_afterwards(call: cst.Call, module: Module) -> Iterable[Reported]:
-    if not runs_model(call, module) or _is_given_to_model(call, module):
+    if not runs_model(call, module):
         return ()
-    if is_frozen(call.func, module) or not is_only_detached(call, module):
-        return ()
+    if _is_given_to_model(call, module):
+        return because((), "its result goes into another model: ask about that call")
+    if is_frozen(call.func, module):
+        return because((), "the parameters of {:code} are frozen", call.func)
+    if not is_only_detached(call, module):
+        said = "nothing shows that its result is only used on the device, and detached"
+        return because((), said)
     if may_be_off(call, module):
         return ()
     fix = _wrapped(call, module)
-    withheld = None if fix else "the statement may also compute what needs gradients"
-    return rule.report(module, call, _MESSAGE, fix=fix, withheld=withheld)
+    if isinstance(fix, str):
+        return rule.report(module, call, _MESSAGE, withheld=fix)
+    return rule.report(module, call, _MESSAGE, fix=fix)
 
 
 def _is_given_to_model(call: cst.Call, module: Module) -> bool:
@@ -92,19 +98,13 @@ def _is_given_to_model(call: cst.Call, module: Module) -> bool:
     return outer is not None and runs_model(outer, module)
 
 
-def _wrapped(call: cst.Call, module: Module) -> Fix | None:
-    """The statement under `torch.no_grad()`, if all that it computes is detached."""
-    line = module.statement(call)
-    cut = cut_of(call, module)
-    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
-        return None
-    if "\n" in (text := module.source(line)):
-        return None
-    assign = line.body[0]
-    if cut is not assign and cut is not getattr(assign, "value", None):
-        return None
-    start = module.offsets(line)[0]
-    indent = module.text[edits.line_start(module, start) : start] + module.tree.default_indent
-    edit = edits.replace(module, assign, f"with torch.no_grad():\n{indent}{text}")
+def _wrapped(call: cst.Call, module: Module) -> Fix | str:
+    """The statement under `torch.no_grad()`, if all that it computes is detached; or why not."""
+    statement, cut = module.small_statement(call), cut_of(call, module)
+    if statement is None or cut not in (statement, getattr(statement, "value", None)):
+        return "the statement may also compute what needs gradients"
+    edit = edits.put_under(module, statement, "with torch.no_grad():")
+    if edit is None:
+        return "other code stands on the line of the statement"
     changes = (*edits.add_import(module, "torch"), edit)
     return Fix(Applicability.UNSAFE, "Run it under `torch.no_grad()`", changes)

@@ -12,7 +12,7 @@ from torchlint.analysis.training.syncs import operand_of, shown, sync_of
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Module
+from torchlint.rule import Module, because
 
 _WAITS = re.compile(
     r"sync|^(?:item|cpu|numpy|tolist|barrier|wait\w*|record|elapsed_time|generate|sample|step_env|"
@@ -33,14 +33,21 @@ def times_unfinished_work(start: cst.Call, module: Module) -> bool:
     """Whether a clock that is read here is read again after work for the GPU, by which nothing
     waited for it, for each batch or for one operation."""
     interval = interval_from(start, module)
-    if interval is None or not _is_of_one_round(interval, module):
-        return False
+    if interval is None:
+        return because(False, "no time is computed from this read of the clock")
+    if not _is_of_one_round(interval, module):
+        said = "the time up to {:line} is not that of one batch or of one operation"
+        return because(False, said, interval.end)
     calls = _calls_between(interval, module)
-    return (
-        any(_is_work(call, module) for call in calls)
-        and not any(_may_wait(call, module, 0) for call in calls)
-        and not _is_averaged(interval, module)
-    )
+    if not any(_is_work(call, module) for call in calls):
+        said = "nothing up to {:line} is known to be work for the GPU"
+        return because(False, said, interval.end)
+    for call in calls:
+        if _may_wait(call, module, 0):
+            return because(False, "{} may wait for the GPU before the clock is read again", call)
+    if _is_averaged(interval, module):
+        return because(False, "the times are averaged, in {:line}", interval.elapsed)
+    return True
 
 
 # the interval ------------------------------------------------------------------------------
@@ -114,7 +121,7 @@ def _is_work(call: cst.Call, module: Module) -> bool:
 
 def _may_wait(call: cst.Call, module: Module, depth: int) -> bool:
     """Whether a call waits for the GPU, or may: also by what a function of the file calls, and
-    because it is of an unknown function that gets a tensor."""
+    because it is of an unknown function that gets a tensor or a model."""
     if _WAITS.search(_last_name(call)):
         return True
     sync = sync_of(call, module)
@@ -130,7 +137,8 @@ def _may_wait(call: cst.Call, module: Module, depth: int) -> bool:
 
 
 def _is_unknown(call: cst.Call, module: Module) -> bool:
-    """Whether a call is of a function that nobody knows and that gets a tensor of the device."""
+    """Whether a call is of a function that nobody knows and that gets a tensor of the device, or a
+    model, whose gradients it may look at."""
     if is_module(call.func, module) or sounds_like_class(dotted_text(call.func)):
         return False
     if method_name(call) in ("append", "extend"):
@@ -140,4 +148,4 @@ def _is_unknown(call: cst.Call, module: Module) -> bool:
     func = call.func
     if isinstance(func, cst.Attribute) and module.value(func.value).has(_ON_DEVICE):
         return False
-    return any(module.value(arg.value).has(_ON_DEVICE) for arg in call.args)
+    return any(module.value(arg.value).has(_ON_DEVICE | Kind.MODULE) for arg in call.args)

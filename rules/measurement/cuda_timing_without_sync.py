@@ -35,8 +35,8 @@ In a training loop, where waiting costs time on each step, record two events,
 ## When it is silent
 Where something waits in between, or may: `synchronize()`, `.item()`, `.cpu()`, `print(loss)`, a
 barrier, `generate()`, also in a function of the same file, and any function of another file that
-gets a tensor; for the time of a whole epoch or run, where the error is small; for times from the
-end of one batch to that of the next, and those that only go into an average,
+gets a tensor or a model; for the time of a whole epoch or run, where the error is small; for times
+from the end of one batch to that of the next, and those that only go into an average,
 `batch_time.update(…)`; where the program uses no accelerator; in tests.
 
 ## Fix safety

@@ -5,6 +5,7 @@ import libcst as cst
 from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.literals import UNKNOWN
 from torchlint.analysis.torch_api import CONVOLUTIONS, LINEAR
+from torchlint.rule import because
 
 
 def has_bias(call: cst.Call, layers: Layers) -> bool:
@@ -13,9 +14,11 @@ def has_bias(call: cst.Call, layers: Layers) -> bool:
     if not layers.is_one_of(call, CONVOLUTIONS | LINEAR):
         return False
     if any(arg.star for arg in call.args):
-        return False
+        return because(False, "`*` or `**` of this layer may pass `bias`")
     bias = argument_of_bias(call, layers)
-    return bias is None or module.literal(bias) is True
+    if bias is None or module.literal(bias) is True:
+        return True
+    return because(False, "`bias` is {:code} here", bias)
 
 
 def argument_of_bias(call: cst.Call, layers: Layers) -> cst.BaseExpression | None:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from torchlint.rule import because
+
 _LAYER = re.compile(rb"(?:Conv(?:Transpose)?[123]d|Linear)\b")
 _NORM = re.compile(rb"(?:(?:Batch|Instance)Norm[123]d|SyncBatchNorm|GroupNorm)\b")
 _AFTER = re.compile(rb"[ \t]*(?:(?P<call>\()|as[ \t]+(?P<alias>\w+)|(?P<other>[.,)]))?")
@@ -28,8 +30,10 @@ def may_have_biased_layer(data: bytes) -> bool:
     is passed for or that have it as their default.
     """
     if next(_calls(_NORM, data), None) is None:
-        return False
-    return any(_is_biased(data, start) for start in _calls(_LAYER, data))
+        return because(False, "the file creates no norm that subtracts the mean of a channel")
+    if any(_is_biased(data, start) for start in _calls(_LAYER, data)):
+        return True
+    return because(False, "the file passes `bias` to each convolution and linear layer")
 
 
 def _calls(

@@ -6,15 +6,16 @@ from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.layers.layer_lists import assign_targets
 from torchlint.analysis.uses import reads_of_targets
 from torchlint.analysis.values.call_values import MODULE_METHODS
-from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module, because
 
 
 def in_forward(match: Match) -> bool:
     """Whether a match stands in `forward` itself, not in a function inside it."""
     function = match.module.function(match.node)
     if function is None or function.name.value != "forward":
-        return False
-    return is_in_network(function, match.module)
+        return because(False, "it is not created in a `forward`")
+    alone = "nothing shows that the class of this `forward` inherits from `nn.Module`"
+    return is_in_network(function, match.module) or because(False, alone)
 
 
 def is_in_network(node: cst.CSTNode, module: Module) -> bool:
@@ -30,11 +31,14 @@ def is_called(match: Match) -> bool:
     layer = _whole(match.call, module)
     assign = module.parent(layer)
     if any(isinstance(target, cst.Attribute) for target in assign_targets(assign)):
-        return next(module.conditions(layer), None) is None
+        above = next(module.conditions(layer), None)
+        return above is None or because(False, "it may be created once, under {}", above)
     uses = [_whole(use, module) for use in reads_of_targets(assign, module)] or [layer]
     others = [use for use in uses if getattr(module.parent(use), "func", None) is not use]
     kept = [use for use in others if not isinstance(module.parent(use), cst.Expr)]
-    return len(others) < len(uses) and not kept
+    if kept:
+        return because(False, "the layer is returned, kept or passed on, in {:line}", kept[0])
+    return len(others) < len(uses) or because(False, "nothing calls the layer here")
 
 
 def _whole(layer: cst.BaseExpression, module: Module) -> cst.BaseExpression:

@@ -4,6 +4,7 @@ import libcst as cst
 
 from torchlint.analysis.layers.module_order import Branch, ModuleOrder
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, INSTANCE_NORMS
+from torchlint.rule import because
 
 _POOLS = frozenset(
     f"torch.nn.Adaptive{kind}Pool{rank}d" for kind in ("Avg", "Max") for rank in (1, 2, 3)
@@ -25,7 +26,8 @@ _MOST_BETWEEN = 12
 def gets_one_place(layer: cst.Call, order: ModuleOrder) -> bool:
     """Whether the input of a layer was pooled to one place per channel, right before it or before
     other layers that keep the size."""
-    pooled, seen, left = False, {layer}, [layer]
+    pooled: cst.Call | None = None
+    seen, left = {layer}, [layer]
     while left:
         before = order.before(left.pop())
         if not before or len(seen) > _MOST_BETWEEN:
@@ -35,12 +37,15 @@ def gets_one_place(layer: cst.Call, order: ModuleOrder) -> bool:
             if _at_times(each, layer, order):
                 return False
             if _pools_to_one(each, order):
-                pooled = True
+                pooled = each
             elif _keeps_size(each, order):
                 left.append(each)
             else:
                 return False
-    return pooled
+    if pooled is None:
+        return False
+    costs = "{} pools its input to one place per channel, where the addition costs nothing"
+    return because(True, costs, pooled)
 
 
 def _at_times(before: cst.Call, layer: cst.Call, order: ModuleOrder) -> bool:

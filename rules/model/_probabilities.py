@@ -7,7 +7,7 @@ import libcst as cst
 
 from torchlint.analysis.names import How, dotted_text
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Module
+from torchlint.rule import Module, because
 
 from ._softmax import softmax_of
 
@@ -29,13 +29,14 @@ def may_take_log(text: bytes) -> bool:
     it."""
     logs = list(_LOG.finditer(text))
     if not logs:
-        return False
+        return because(False, "the file takes no logarithm")
     lines = (text.rfind(b"\n", 0, found.start()) + 1 for found in _SOFTMAX.finditer(text))
     named = {found[1] for line in lines if (found := _NAMED.match(text, line)) is not None}
     receivers = (_RECEIVER.search(text[max(0, log.start() - 140) : log.start()]) for log in logs)
     arguments = (_ARGUMENT.match(text, log.end()) for log in logs)
     logged = (found[1].rpartition(b".")[2] for found in (*receivers, *arguments) if found)
-    return not named.isdisjoint(logged) or _OF_SOFTMAX.search(text) is not None
+    taken = not named.isdisjoint(logged) or _OF_SOFTMAX.search(text) is not None
+    return taken or because(False, "the file takes no logarithm of what it calls a softmax")
 
 
 def path_to_softmax(node: cst.BaseExpression | None, module: Module) -> list[cst.BaseExpression]:

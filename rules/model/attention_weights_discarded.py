@@ -62,7 +62,7 @@ from typing import TypeGuard
 import libcst as cst
 
 from torchlint.analysis.layers.layers import Layers
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, because, edits
 
 rule = Rule(
     code="TL310",
@@ -79,10 +79,15 @@ rule = Rule(
 
 @rule.on(cst.Call)
 def discards_its_weights(call: cst.Call, module: Module) -> Iterable[Reported]:
-    if not _is_discarded(call, module) or not _returns_weights(call, module):
+    if not _is_discarded(call, module):
         return ()
-    if not _is_attention(call.func, module) or module.spelled("register_forward_hook"):
+    if not _is_attention(call.func, module):
+        return because((), "{:code} is not known to be an `nn.MultiheadAttention`", call.func)
+    if not _returns_weights(call, module):
         return ()
+    hooks = module.spelled("register_forward_hook")
+    if hooks:
+        return because((), "a hook may read the weights: one is registered in {:line}", hooks[0])
     message = (
         "This attention computes weights that nothing uses, which rules out its fused kernels; "
         "pass `need_weights=False`."
@@ -115,10 +120,13 @@ def _is_pair(target: cst.BaseExpression) -> TypeGuard[cst.Tuple]:
 
 def _returns_weights(call: cst.Call, module: Module) -> bool:
     if module.has_star_args(call) or module.has_star_kwargs(call):
-        return False
+        return because(False, "`*` or `**` of this call may pass `need_weights`")
     passed = module.argument(call, "need_weights", 4)
-    averaged = module.argument(call, "average_attn_weights", 6)
-    return averaged is None and (passed is None or module.literal(passed) is True)
+    if module.argument(call, "average_attn_weights", 6) is not None:
+        return because(False, "it asks for the weights of each head, by `average_attn_weights`")
+    if passed is None or module.literal(passed) is True:
+        return True
+    return because(False, "`need_weights` is {:code} here", passed)
 
 
 def _is_attention(func: cst.BaseExpression, module: Module) -> bool:

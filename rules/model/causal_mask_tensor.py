@@ -47,13 +47,17 @@ It measures `is_causal=True`, on the CPU as well as on a GPU. The numbers are eq
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Context, Fix, Match, Rule, Tier, calls, edits
+from torchlint.rule import Applicability, Context, Fix, Match, Rule, Tier, because, calls, edits
 
 from ._causal import is_causal
 
 
 def _has_causal_mask(match: Match) -> bool:
-    return is_causal(match.module.argument(match.call, "attn_mask", 3), match.module)
+    mask = match.module.argument(match.call, "attn_mask", 3)
+    if mask is None:
+        return because(False, "this attention gets no mask")
+    alone = "{:code} is not known to hide the future and nothing else"
+    return is_causal(mask, match.module) or because(False, alone, mask)
 
 
 def _change(match: Match) -> Fix | str:
@@ -65,7 +69,7 @@ def _change(match: Match) -> Fix | str:
         return "`is_causal` is passed already"
     if mask.keyword is None and mask is not call.args[-1]:
         return "other arguments follow the mask by their position"
-    changes = [edits.replace(module, mask, "is_causal=True")]
+    changes = [edits.replace_argument(module, mask, "is_causal=True")]
     if isinstance(mask.value, cst.Name):
         [made] = [each.node for each in module.flow.reaching(mask.value)]
         read_once = len(module.reads(made, mask.value.value)) == 1

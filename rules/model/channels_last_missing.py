@@ -77,9 +77,9 @@ rule = Rule(
         "mixed precision": MIXED_PRECISION,
     },
     program_lacks={
-        "the layout": _CODE + r"\bchannels_last\b",
-        "a compiler": _CODE + r"\btorch\.compile\b",
-        "other convolutions": _CODE + r"\bConv[13]d\(",
+        "the layout `channels_last`": _CODE + r"\bchannels_last\b",
+        "`torch.compile`": _CODE + r"\btorch\.compile\b",
+        "convolutions of one or three dimensions": _CODE + r"\bConv[13]d\(",
     },
     needs_gpu=True,
 )

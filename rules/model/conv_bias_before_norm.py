@@ -73,15 +73,18 @@ import libcst as cst
 from torchlint.analysis.edits import add_argument, replace
 from torchlint.analysis.layers.bias_initialization import bias_uses
 from torchlint.analysis.layers.chain import Step
+from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.layers.module_order import Branch, ModuleOrder
 from torchlint.analysis.layers.normalization import (
-    freezes_norms,
+    freezing_of_norms,
     is_batch_norm,
     is_instance_norm,
 )
 from torchlint.analysis.names import How
+from torchlint.analysis.torch_api import BATCH_NORMS
 from torchlint.rule import (
     Applicability,
+    Clue,
     Finding,
     Fix,
     Module,
@@ -90,6 +93,7 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    because,
     without_fix,
 )
 
@@ -141,17 +145,22 @@ _CHECKPOINTS = ("loads a state dict", "loads pretrained weights", "loads from th
 rule.narrow(may_have_biased_layer)
 
 
-@rule.on_module
-def bias_that_the_norm_cancels(module: Module) -> Iterable[Reported]:
-    if freezes_norms(module):
-        return
-    order = ModuleOrder(module)
-    layers = [call for call in module.nodes(cst.Call) if has_bias(call, order.layers)]
-    pairs = [(layer, norms) for layer in layers if (norms := _norms_after(layer, order))]
-    if pairs:
-        written = {kind for kind in ("Conv", "Linear") if any(bias_uses(module, kind))}
-        for layer, norms in pairs:
-            yield from _report(layer, norms, order, _kind(layer, order) in written)
+@rule.on(cst.Call)
+def bias_that_the_norm_cancels(layer: cst.Call, module: Module) -> Iterable[Reported]:
+    frozen = module.once(freezing_of_norms)
+    layers = module.once(Layers) if frozen else module.once(ModuleOrder).layers
+    if not has_bias(layer, layers):
+        return ()
+    if frozen is not None:
+        return because((), "{} freezes norms, or folds them into the layers before", frozen)
+    order = module.once(ModuleOrder)
+    norms = _norms_after(layer, order)
+    return _report(layer, norms, order) if norms else ()
+
+
+def _is_written(module: Module, kind: str) -> bool:
+    """Whether the file writes to the bias of layers of a kind."""
+    return any(bias_uses(module, kind))
 
 
 # detection ---------------------------------------------------------------------------------
@@ -161,36 +170,64 @@ def _norms_after(layer: cst.Call, order: ModuleOrder) -> list[Step]:
     """The norms that directly follow a layer; [] if its output is also used elsewhere."""
     steps = order.steps(layer)
     norms = [step for step in steps if step.after and _cancels(layer, step.after, order)]
-    if not norms or not order.runs_once(layer) or _overridden(layer, norms, order):
+    if not norms:
+        return _no_norm(steps, order)
+    if not order.runs_once(layer) or _overridden(layer, norms, order):
         return []
     if gets_one_place(layer, order):
         return []
     if len(norms) == len(steps):
         return norms
     places = {step.place for step in norms}
+    other = next((_user(step, order) for step in steps if step.place not in places), layer)
     if any(step.called and step.place not in places for step in steps):
-        return []
+        return because([], "its output goes into a norm, and somewhere else too: {}", other)
     chosen = [order.conditions(layer, norm) for norm in norms]
     one_of_several = any(
         isinstance(branch.orelse, Branch) for branches in chosen for branch in branches
     )
-    return norms if all(chosen) and not one_of_several else []
+    if all(chosen) and not one_of_several:
+        return norms
+    return because([], "a norm is only one of the layers that may follow; another is {}", other)
+
+
+def _no_norm(steps: list[Step], order: ModuleOrder) -> list[Step]:
+    """Nothing, and why no norm is known to follow."""
+    if not steps:
+        return because([], "the file does not show what follows this layer")
+    unknown = next((_user(step, order) for step in steps if step.after is None), None)
+    if unknown is not None:
+        return because([], "no known layer takes its output; it is used by {}", unknown)
+    return []
+
+
+def _user(step: Step, order: ModuleOrder) -> cst.CSTNode:
+    """What to show of a step: the statement in `forward`, or the layer in a container."""
+    statement = order.module.small_statement(step.place) if step.called else None
+    return statement or step.place
 
 
 def _cancels(layer: cst.Call, norm: cst.Call, order: ModuleOrder) -> bool:
     layers = order.layers
-    if is_linear(layer, layers):
-        return is_batch_norm(norm, layers) and same_features(layer, norm, layers) is True
-    if same_features(layer, norm, layers) is False:
-        return False
-    return is_batch_norm(norm, layers) or is_instance_norm(norm, layers)
+    same = same_features(layer, norm, layers)
+    linear = is_linear(layer, layers)
+    if not is_batch_norm(norm, layers) and (linear or not is_instance_norm(norm, layers)):
+        if layers.is_one_of(norm, BATCH_NORMS):
+            return False  # its options are unusual
+        return because(False, "{} comes next, and does not subtract the mean of a channel", norm)
+    if linear:
+        said = "nothing shows that {} has as many features, so it may be over another dimension"
+        return same is True or because(False, said, norm)
+    return same is not False or because(False, "{} has another number of channels", norm)
 
 
 def _overridden(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> bool:
     """Whether a subclass in this file overrides the method that calls the layer."""
     functions = (order.module.function(step.place) for step in norms if step.called)
     methods = {function.name.value for function in functions if function is not None}
-    return order.overrides(order.module.class_(layer), methods)
+    overridden = order.overrides(order.module.class_(layer), methods)
+    named = "a subclass in this file overrides `{}`, which runs the layer"
+    return overridden and because(True, named, tuple(sorted(methods)))
 
 
 # report --------------------------------------------------------------------------------------
@@ -205,28 +242,24 @@ class _Needs(NamedTuple):
     chosen: bool
 
 
-def _report(
-    layer: cst.Call, norms: list[Step], order: ModuleOrder, written: bool
-) -> Iterable[Reported]:
+def _report(layer: cst.Call, norms: list[Step], order: ModuleOrder) -> Iterable[Reported]:
     module = order.module
     followers = [step.after for step in norms if step.after is not None]
-    certain = all(is_batch_norm(norm, order.layers) for norm in followers)
-    shared = any(len(order.inputs.get(norm, ())) > 1 for norm in followers)
     choices = [choice for norm in followers if (choice := order.layers.choice(norm))]
     sure = all(choice.sure for choice in choices)
     value = _value_of_bias(layer, norms, order)
+    kind = _kind(layer, order)
+    written = module.once(_is_written, kind)
     fix, withheld = (None, _WRITTEN) if written else _fix(layer, value, order)
     if not sure:
         fix, withheld = None, "a caller may pass another norm"
     fact, advice = _fact(layer, followers[0], value, order), _advice(value)
-    needs = _Needs(
-        _kind(layer, order), f"{fact}; {advice} in new trainings to save that work.", bool(choices)
-    )
+    needs = _Needs(kind, f"{fact}; {advice} in new trainings to save that work.", bool(choices))
     return rule.report(
         module,
         layer,
         f"{fact}; {advice} to save that work.",
-        tier=Tier.DEFAULT if certain and sure and not shared else Tier.HINT,
+        tier=_tier(followers, sure, order),
         fix=fix,
         withheld=withheld,
         related=(
@@ -234,6 +267,15 @@ def _report(
         ),
         needs=needs,
     )
+
+
+def _tier(followers: list[cst.Call], sure: bool, order: ModuleOrder) -> Tier:
+    for norm in followers:
+        if not is_batch_norm(norm, order.layers):
+            return because(Tier.HINT, "{} is no batch norm", norm)
+        if len(order.inputs.get(norm, ())) > 1:
+            return because(Tier.HINT, "{} has other inputs too", norm)
+    return Tier.DEFAULT if sure else because(Tier.HINT, "a caller may pass another norm")
 
 
 def _fact(layer: cst.Call, norm: cst.Call, value: str | None, order: ModuleOrder) -> str:
@@ -314,7 +356,8 @@ _WRITTEN = "code writes to the bias of such layers without checking that there i
 def settle(finding: Finding, needs: _Needs, project: Project) -> Finding | None:
     files = project.programs(finding.path)
     if needs.chosen and project.has_clue("passes another norm", files):
-        return None
+        another = "a parameter chooses the norm, and {} passes another one"
+        return because(None, another, Clue("passes another norm", files))
     if finding.fix is None:
         return finding
     if any(

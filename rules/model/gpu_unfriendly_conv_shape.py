@@ -54,7 +54,9 @@ your own version.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, calls
+import libcst as cst
+
+from torchlint.rule import Finding, Match, Module, Project, Reported, Rule, Tier, because, calls
 
 from ._precision import MIXED_PRECISION
 from ._shapes import LAYERS, dense_kernel, widths
@@ -72,11 +74,23 @@ class Needs(NamedTuple):
 
 def _mixes_many(match: Match) -> bool:
     inputs, outputs = widths(match.call, match.module)
-    return inputs * outputs >= _MANY
+    if inputs * outputs >= _MANY:
+        return True
+    return because(False, "its channels are few, or not written out as numbers")
 
 
 def _is_large(match: Match) -> bool:
-    return dense_kernel(match.call, match.module) >= _LARGE
+    places = dense_kernel(match.call, match.module)
+    if places >= _LARGE:
+        return True
+    small = "its kernel is small, or has a stride, or groups, or a size that is not written out"
+    return because(False, small)
+
+
+def _has_large_kernel(call: cst.Call, module: Module) -> bool:
+    """Whether a layer mixes many channels, each by a large kernel."""
+    inputs, outputs = widths(call, module)
+    return inputs * outputs >= _MANY and dense_kernel(call, module) >= _LARGE
 
 
 def _message(match: Match) -> str:
@@ -99,22 +113,35 @@ rule = Rule(
 )
 
 
-@rule.on_module
-def misaligned(module: Module) -> Iterable[Reported]:
-    layers = [call for name in LAYERS for call in module.calls_by_name.get(name, ())]
-    hidden = {widths(call, module)[1] for call in layers}
-    for call in layers:
-        inputs, outputs = widths(call, module)
-        if inputs % _BLOCK and inputs in hidden and min(inputs, outputs) >= _SMALLEST:
-            message = (
-                f"{inputs} is no multiple of {_BLOCK}, so tensor cores compute this layer with "
-                "padding, or not at all; choose another width."
-            )
-            change = "another shape is another network"
-            yield from rule.report(module, call, message, withheld=change, needs=Needs())
+@rule.on(cst.Call)
+def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
+    if not module.calls(call, *LAYERS):
+        return ()
+    if module.calls(call, "torch.nn.Conv2d") and _has_large_kernel(call, module):
+        return because((), "its large kernel is reported already, which costs more")
+    inputs, outputs = widths(call, module)
+    if min(inputs, outputs) < _SMALLEST:
+        return because((), "its widths are below 16, or not written out as numbers")
+    if inputs % _BLOCK == 0:
+        return because((), "its {} inputs are a multiple of 8", inputs)
+    if inputs not in module.once(_given_widths):
+        return because((), "no layer of the file gives {} outputs, so data decides this", inputs)
+    message = (
+        f"{inputs} is no multiple of {_BLOCK}, so tensor cores compute this layer with "
+        "padding, or not at all; choose another width."
+    )
+    change = "another shape is another network"
+    return rule.report(module, call, message, withheld=change, needs=Needs())
+
+
+def _given_widths(module: Module) -> frozenset[int]:
+    """The numbers of outputs of the layers in a file."""
+    layers = (call for name in LAYERS for call in module.calls_by_name.get(name, ()))
+    return frozenset(widths(call, module)[1] for call in layers)
 
 
 @rule.settle(Needs)
 def settle(finding: Finding, _: Needs, project: Project) -> Finding | None:
     mixed = project.has_clue("mixed precision", project.programs(finding.path))
-    return finding if mixed else None
+    alone = "no file of the program uses mixed precision, so it computes in float32"
+    return finding if mixed else because(None, alone)

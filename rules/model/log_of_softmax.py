@@ -46,7 +46,17 @@ It measures `log_softmax`, on the CPU as well as on a GPU. The numbers are equal
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.rule import Applicability, Change, Context, Match, Rule, calls, edits, method
+from torchlint.rule import (
+    Applicability,
+    Change,
+    Context,
+    Match,
+    Rule,
+    because,
+    calls,
+    edits,
+    method,
+)
 
 from ._probabilities import may_take_log, path_to_softmax
 from ._softmax import is_method
@@ -59,17 +69,23 @@ def _path(match: Match) -> list[cst.BaseExpression]:
 
 
 def _is_of_softmax(match: Match) -> bool:
-    return bool(_path(match))
+    alone = "what the logarithm is taken of is not known to be a softmax that nothing else reads"
+    return bool(_path(match)) or because(False, alone)
 
 
 def _is_shifted(match: Match) -> bool:
     """Whether a constant is added or the values are clamped, which changes those near 0."""
-    return any(not isinstance(each, cst.Name) for each in _path(match)[:-1])
+    shifts = (each for each in _path(match)[:-1] if not isinstance(each, cst.Name))
+    shifted = next(shifts, None)
+    if shifted is None:
+        return False
+    return because(True, "{:code} changes probabilities near 0 first", shifted)
 
 
 def _initializes(match: Match) -> bool:
     function = match.module.function(match.node)
-    return function is not None and function.name.value == "__init__"
+    initializes = function is not None and function.name.value == "__init__"
+    return initializes and because(True, "`__init__` runs once")
 
 
 def _change(match: Match) -> Change | str:
@@ -83,8 +99,6 @@ def _change(match: Match) -> Change | str:
         return "the softmax has a name of its own here"
     start, end = module.offsets(softmax)
     at = module.offsets(func.attr)[0]
-    if "#" in module.text[module.offsets(match.call)[0] : start]:
-        return "a comment stands in between"
     name = "log_softmax" if func.attr.value == "softmax" else "LogSoftmax"
     text = module.text[start:at] + name + module.text[at + len(func.attr.value) : end]
     return f"Call `{name}`", edits.replace(module, match.call, text)

@@ -55,7 +55,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rule import Context, Match, Module, Rule, Tier, calls, functions_in, method
+from torchlint.rule import Context, Match, Module, Rule, Tier, because, calls, functions_in, method
 
 from ._attention import are_scores, only_weigh
 from ._softmax import is_method, softmax_of
@@ -87,15 +87,25 @@ def _weighs_values(match: Match) -> bool:
     if module.calls(match.call, "torch.nn.Softmax"):
         call = module.parent(match.call)
     softmax = softmax_of(call, module)
-    if softmax is None or module.literal(softmax.dim) not in _OVER_KEYS:
-        return False
-    return are_scores(module, softmax.scores) and only_weigh(module, softmax.call)
+    if softmax is None and call is not match.call:
+        return because(False, "the layer is created here and called elsewhere: ask there")
+    if softmax is None:
+        return because(False, "{} is not known to be a softmax", match.call)
+    if module.literal(softmax.dim) not in _OVER_KEYS:
+        return because(False, "the softmax is not over the keys, the last dimension of the scores")
+    if not are_scores(module, softmax.scores):
+        return because(False, "its input is not known to be a product of queries and keys")
+    alone = "nothing shows that its weights do no more than to weigh values in one product"
+    return only_weigh(module, softmax.call) or because(False, alone)
 
 
 def _is_other_arm(match: Match) -> bool:
     """Whether another branch of the function takes the same softmax, and was reported."""
     key = (match.module.function(match.node), match.module.source(match.node))
-    return match.module.once(_firsts).get(key, match.node) is not match.node
+    first = match.module.once(_firsts).get(key)
+    if first is None or first is match.node:
+        return False
+    return because(True, "another branch takes the same softmax, and is reported: {}", first)
 
 
 def _firsts(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
@@ -124,13 +134,16 @@ rule = Rule(
 @rule.narrow
 def may_have_attention(text: bytes) -> bool:
     """Whether in a file without a fused way a function may weigh, and multiply twice."""
-    if any(word.encode() in text for word in _FUSED):
-        return False
-    return any(
+    fused = next((word for word in _FUSED if word.encode() in text), None)
+    if fused is not None:
+        return because(False, "the file knows a fused attention: it mentions `{}`", fused)
+    multiplies = any(
         len(_PRODUCT.findall(text, *each)) > 1 and _may_weigh(text, *each)
         for each in functions_in(text)
         if _WEIGHS.search(text, *each)
     )
+    alone = "no function of the file has two products of matrices and a softmax between them"
+    return multiplies or because(False, alone)
 
 
 def _may_weigh(text: bytes, start: int, end: int) -> bool:

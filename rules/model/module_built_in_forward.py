@@ -54,7 +54,7 @@ import re
 from typing import Final
 
 from torchlint.analysis.torch_api import BATCH_NORMS, CONVOLUTIONS, LINEAR
-from torchlint.rule import Match, Rule, Tier, calls, functions_in
+from torchlint.rule import Match, Rule, Tier, because, calls, functions_in
 
 from ._forward import in_forward, is_called
 
@@ -78,7 +78,8 @@ _BARE: Final = re.compile(rb"(?:^|[^\w.]|\bnn\w{0,9}\.)$")
 def _learns(match: Match) -> bool:
     switches = ("affine", "elementwise_affine")
     passed = (match.module.argument(match.call, switch) for switch in switches)
-    return all(match.module.literal(each) is not False for each in passed)
+    learns = all(match.module.literal(each) is not False for each in passed)
+    return learns or because(False, "the layer is created without parameters")
 
 
 def _message(match: Match) -> str:
@@ -104,9 +105,10 @@ rule = Rule(
 
 @rule.narrow
 def may_build_in_forward(text: bytes) -> bool:
-    return any(
+    builds = any(
         _BARE.search(part[max(0, layer.start() - 12) : layer.start()])
         for start, end in functions_in(text)
         if (part := text[start:end].partition(b"\nclass ")[0]).lstrip().startswith(b"def forward")
         for layer in _BUILT.finditer(part)
     )
+    return builds or because(False, "no `forward` in the file creates a layer")

@@ -4,7 +4,7 @@ import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import parameter_loop
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module, because
 
 METHODS = ("norm", "vector_norm", "clamp_", "mul_", "div_", "add_", "sub_")
 _EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "all_gather"})
@@ -13,7 +13,13 @@ _EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "all_gather"})
 def computes_with_a_gradient(match: Match) -> bool:
     """Whether a call is the first in a loop over parameters that computes with their gradients."""
     loop = parameter_loop(match.call, match.module)
-    return loop is not None and match.module.once(_first, loop) is match.call
+    if loop is None:
+        return because(False, "no loop around this goes over the parameters of a model")
+    first = match.module.once(_first, loop)
+    if first is None:
+        return because(False, "nothing in {} computes with gradients", loop)
+    said = "the loop is reported where it computes with gradients first: {}"
+    return first is match.call or because(False, said, first)
 
 
 def _first(module: Module, loop: cst.CSTNode) -> cst.Call | None:
@@ -37,19 +43,23 @@ def _calls_in_loop(match: Match) -> list[cst.Call]:
 
 
 def exchanges_gradients(match: Match) -> bool:
-    return any(method_name(call) in _EXCHANGES for call in _calls_in_loop(match))
+    for call in _calls_in_loop(match):
+        if method_name(call) in _EXCHANGES:
+            return because(True, "the loop exchanges gradients between processes: {}", call)
+    return False
 
 
 def is_an_optimizer(match: Match) -> bool:
     """Whether a class that inherits from an optimizer does so in its step."""
     class_ = match.module.class_(match.call)
     bases = [] if class_ is None else match.module.definitions.bases(class_)
-    return any(base.startswith("torch.optim.") for base in bases)
+    optimizes = any(base.startswith("torch.optim.") for base in bases)
+    return optimizes and because(True, "it is the step of an optimizer, {}", class_)
 
 
 def reads_numbers(match: Match) -> bool:
     """Whether the loop reads a number for each parameter."""
-    return any(
-        method_name(call) == "item" or match.module.calls(call, "builtins.float")
-        for call in _calls_in_loop(match)
-    )
+    for call in _calls_in_loop(match):
+        if method_name(call) == "item" or match.module.calls(call, "builtins.float"):
+            return because(True, "the loop also reads a number for each parameter: {}", call)
+    return False

@@ -5,17 +5,20 @@ import libcst as cst
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import How
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Module
+from torchlint.rule import Module, because
 
 
 def is_torchs(owner: cst.BaseExpression, module: Module) -> bool:
     """Whether an object is an optimizer or module with torch's own `zero_grad`."""
     if isinstance(owner, cst.Name) and owner.value == "self":
         class_ = module.class_(owner)
-        return class_ is not None and _inherits(class_, module)
+        own = "nothing shows that `self` is a module with torch's own `zero_grad`"
+        return (class_ is not None and _inherits(class_, module)) or because(False, own)
     if not module.value(owner).has(Kind.OPTIMIZER | Kind.MODULE):
-        return False
-    return not any(_is_own(name, module) for name in _classes(owner, module))
+        return because(False, "nothing shows that {:code} is an optimizer or a module", owner)
+    if any(_is_own(name, module) for name in _classes(owner, module)):
+        return because(False, "the class of {:code} may have a `zero_grad` of its own", owner)
+    return True
 
 
 def _classes(owner: cst.BaseExpression, module: Module) -> list[str]:

@@ -53,7 +53,9 @@ def _tested(statement: cst.If, name: str, module: Module) -> Iterator[bool | Non
         yield None
         return
     only = statement.body.body[0] if len(statement.body.body) == 1 else None
-    if isinstance(only, cst.SimpleStatementLine) and isinstance(only.body[0], cst.Continue):
+    if isinstance(only, cst.SimpleStatementLine):
+        only = only.body[0]
+    if isinstance(only, cst.Continue):
         yield False
     else:
         yield from _effects(statement.body, name, module)

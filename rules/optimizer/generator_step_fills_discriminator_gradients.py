@@ -67,13 +67,14 @@ own version.
 - OpenAI Spinning Up, which freezes the critics while it trains the policy
 """
 
-from torchlint.rule import Match, Rule, Tier, method
+from torchlint.rule import Match, Rule, Tier, because, method
 
 from ._two_optimizers import wasted
 
 
 def _throws_some_away(match: Match) -> bool:
-    return bool(wasted(match.call, match.module))
+    alone = "no model is known whose gradients from this are zeroed before a step uses them"
+    return bool(wasted(match.call, match.module)) or because(False, alone)
 
 
 def _message(match: Match) -> str:
@@ -93,7 +94,7 @@ rule = Rule(
     message=_message,
     change="gradients must be off in the forward pass of this loss already",
     program_lacks={
-        "gradients off": r"requires_grad_\((?!True\b|\))|\.requires_grad\s*=(?!\s*True\b)"
-        r"|set_requires_grad|toggle_(?:optimizer|grad)|\bfreeze\("
+        "gradients that are switched off": r"requires_grad_\((?!True\b|\))|"
+        r"\.requires_grad\s*=(?!\s*True\b)|set_requires_grad|toggle_(?:optimizer|grad)|\bfreeze\("
     },
 )

@@ -50,7 +50,7 @@ import libcst as cst
 
 from torchlint.analysis.training.freezing import is_frozen
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Applicability, Change, Match, Rule, Tier, assigns, edits
+from torchlint.rule import Applicability, Change, Match, Rule, Tier, assigns, because, edits
 
 _MISSPELLED = ("require_grad", "require_grads", "requires_grads", "requires_grad_")
 _LAYERS = re.compile(r"^(?:bn|blocks|conv|embeddings|fc|features|layer|linear|norm|stem)\d*$")
@@ -59,7 +59,7 @@ _LAYERS = re.compile(r"^(?:bn|blocks|conv|embeddings|fc|features|layer|linear|no
 
 def _stands_alone(match: Match) -> bool:
     assert isinstance(match.node, cst.Assign)
-    return len(match.node.targets) == 1
+    return len(match.node.targets) == 1 or because(False, "the assignment has several targets")
 
 
 def _owner(match: Match) -> cst.BaseExpression:
@@ -74,30 +74,40 @@ def _is_module(match: Match) -> bool:
     owner, module = _owner(match), match.module
     value = module.value(owner)
     if isinstance(owner, cst.Attribute) and _LAYERS.search(owner.attr.value):
-        return module.value(owner.value).has(Kind.MODULE)
-    classes = filter(None, map(module.definitions.class_named, value.classes))
-    return value.only(Kind.MODULE | Kind.PARAMETER) and not any(
-        "requires_grad" in module.definitions.methods(each) for each in classes
-    )
+        parts = "nothing shows that {:code} is a part of a module"
+        return module.value(owner.value).has(Kind.MODULE) or because(False, parts, owner)
+    if not value.only(Kind.MODULE | Kind.PARAMETER):
+        return because(False, "nothing shows that {:code} is a module", owner)
+    for class_ in filter(None, map(module.definitions.class_named, value.classes)):
+        if "requires_grad" in module.definitions.methods(class_):
+            return because(False, "{} has a `requires_grad` of its own", class_)
+    return True
 
 
 def _is_tensor(match: Match) -> bool:
-    return match.module.value(_owner(match)).only(TENSORS)
+    owner = _owner(match)
+    if match.module.value(owner).only(TENSORS):
+        return True
+    return because(False, "nothing shows that {:code} is a tensor", owner)
 
 
 def _is_frozen_elsewhere(match: Match) -> bool:
-    return is_frozen(_owner(match), match.module)
+    owner = _owner(match)
+    said = "the file also freezes {:code} by its method or in a loop"
+    return is_frozen(owner, match.module) and because(True, said, owner)
 
 
 def _freeze(match: Match) -> Change:
-    text = f"{match.module.source(_owner(match))}.requires_grad_(False)"
-    return "Call `requires_grad_(False)`", edits.replace(match.module, match.node, text)
+    assert isinstance(match.node, cst.Assign)
+    text = f"{edits.operand(match.module, _owner(match))}.requires_grad_(False)"
+    edit = edits.replace_statement(match.module, match.node, text)
+    return "Call `requires_grad_(False)`", edit
 
 
 _NO_PARAMETER = (
     r"(?<!\bp)(?<!\bparam)(?<!\bparams)(?<!\bparameter)(?<!\bweight)(?<!\bbias)"
-    r"\.requires_grad[ \t]*=[ \t]*(?!True\b)"
-    + "".join(f"|\\.{name}[ \\t]*=" for name in _MISSPELLED)
+    r"\.requires_grad[ \t)]*=[ \t]*(?!True\b)"
+    + "".join(f"|\\.{name}[ \\t)]*=" for name in _MISSPELLED)
 )
 
 rule = Rule(

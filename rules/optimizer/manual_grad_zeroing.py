@@ -48,7 +48,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training import gradients
-from torchlint.rule import Applicability, Fix, Module, Reported, Rule, edits
+from torchlint.rule import Applicability, Fix, Module, Reported, Rule, because, edits
 
 from ._receiver import is_torchs
 from ._zeroing import sounds_like_parameters, zeroes_each
@@ -67,16 +67,18 @@ _CAN_FREE = (1, 7)
 
 @rule.on(cst.For)
 def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Reported]:
-    if not zeroes_each(loop, module) or not sounds_like_parameters(loop.iter, module):
-        return
+    if not zeroes_each(loop, module):
+        return ()
+    if not sounds_like_parameters(loop.iter, module):
+        return because((), "{:code} is not known to be the parameters of a model", loop.iter)
     around = module.parent(module.parent(loop) or loop)
     if isinstance(around, cst.For) and zeroes_each(around, module):
-        return
+        return because((), "the loop around it is reported, {}", around)
     if gradients.accumulates(module, besides=loop) or _differentiates_twice(module):
-        return
+        return ()
     owner = _owner(loop)
     reason = _why_not(loop, owner, module)
-    yield rule.finding(
+    found = rule.finding(
         module,
         loop.iter,
         "This loop launches one kernel per parameter to write zeros; call `zero_grad()`, which "
@@ -84,17 +86,23 @@ def zeroes_gradients_one_by_one(loop: cst.For, module: Module) -> Iterable[Repor
         fix=None if reason or owner is None else _one_call(loop, owner, module),
         withheld=reason,
     )
+    return (found,)
 
 
 def _differentiates_twice(module: Module) -> bool:
     """Whether the file differentiates through gradients, as meta-learning does."""
-    return any(
-        arg.keyword is not None
-        and arg.keyword.value == "create_graph"
-        and module.literal(arg.value) is True
+    twice = (
+        arg
         for call in module.nodes(cst.Call)
         for arg in call.args
+        if arg.keyword is not None
+        and arg.keyword.value == "create_graph"
+        and module.literal(arg.value) is True
     )
+    first = next(twice, None)
+    if first is None:
+        return False
+    return because(True, "the file differentiates through gradients: {}", first)
 
 
 def _owner(loop: cst.For) -> cst.BaseExpression | None:
@@ -116,8 +124,6 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
         return "this is the body of a `zero_grad`; set `p.grad = None` there"
     if not is_torchs(owner, module):
         return f"nothing shows that `{dotted_text(owner)}` has torch's own `zero_grad`"
-    if "#" in module.source(loop):
-        return "the loop holds comments that would be lost"
     if gradients.reads(module, besides=loop):
         return "this file reads gradients without checking for None"
     if module.torch < _CAN_FREE:
@@ -128,4 +134,5 @@ def _why_not(loop: cst.For, owner: cst.BaseExpression | None, module: Module) ->
 def _one_call(loop: cst.For, owner: cst.BaseExpression, module: Module) -> Fix:
     argument = "" if module.torch >= _FREES_BY_DEFAULT else "set_to_none=True"
     call = f"{dotted_text(owner)}.zero_grad({argument})"
-    return Fix(Applicability.UNSAFE, f"Call `{call}`", (edits.replace(module, loop, call),))
+    edit = edits.replace_statement(module, loop, call)
+    return Fix(Applicability.UNSAFE, f"Call `{call}`", (edit,))

@@ -60,6 +60,7 @@ from torchlint.rule import (
     Match,
     Rule,
     Tier,
+    because,
     calls,
     pass_argument,
     remove,
@@ -72,26 +73,32 @@ _OTHER_WAYS = ("capturable", "differentiable", "foreach", "fused")
 
 def _steps_otherwise(match: Match) -> bool:
     """Whether another argument chooses the implementation, or needs a certain one."""
-    given = (match.module.argument(match.call, name) for name in _OTHER_WAYS)
-    return any(each is not None and match.module.literal(each) is not False for each in given)
+    for name in _OTHER_WAYS:
+        given = match.module.argument(match.call, name)
+        if given is not None and match.module.literal(given) is not False:
+            return because(True, "`{}` decides how this optimizer computes its step", name)
+    return False
 
 
 def _has_reason(match: Match) -> bool:
-    return match.argument is not None and has_comment(match.call, match.module)
+    commented = match.argument is not None and has_comment(match.call, match.module)
+    return commented and because(True, "a comment gives a reason for {:code}", match.argument)
 
 
 def _has_one_parameter(match: Match) -> bool:
     """`Adam([p])`."""
     params = match.module.argument(match.call, "params", 0)
-    return (
+    alone = (
         isinstance(params, cst.List)
         and len(params.elements) == 1
         and not isinstance(params.elements[0].value, cst.Dict)
     )
+    return alone and because(True, "it updates a single tensor")
 
 
 def _says_nothing_of_foreach(match: Match) -> bool:
-    return match.module.argument(match.call, "foreach") is None
+    passed = match.module.argument(match.call, "foreach")
+    return passed is None or because(False, "`foreach` is {:code} here", passed)
 
 
 def _fuse(match: Match) -> Change | str:
@@ -132,7 +139,7 @@ rule = Rule(
     change=_fuse,
     contexts=(Context.TRAINS,),
     program_lacks={
-        "own step": frameworks.owned("optimizer step"),
+        "a framework that takes the optimizer's step itself": frameworks.owned("optimizer step"),
         "sparse gradients": r"\bsparse\s*=\s*True|\bSparseAdam\b",
     },
     triggers=(r"\b(?:Adagrad|AdamW?|SGD)(?:\w*\(|\s+as\s)",),

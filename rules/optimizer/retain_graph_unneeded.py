@@ -48,16 +48,19 @@ It does not measure suggestions. `torch.cuda.max_memory_allocated()` shows the d
 - PyTorch documentation, "Autograd mechanics: saved tensors"
 """
 
-from torchlint.rule import Applicability, Argument, Match, Rule, Tier, method, remove
+from torchlint.rule import Applicability, Argument, Match, Rule, Tier, because, method, remove
 
-from ._kept_graphs import goes_through_once
+from ._kept_graphs import need_of_graph
 
 _NEEDS_GRAPH = r"autograd\.grad\b|\bcreate_graph\b|(?i:hidden)|\b(?:LSTM|GRU|RNN)(?:Cell)?\b"
 
 
 def _is_used_once(match: Match) -> bool:
     module, around = match.module, match.module.step_loop(match.node)
-    return around is not None and module.once(goes_through_once, around.node)
+    if around is None:
+        return because(False, "no loop around this trains on each round")
+    need = module.once(need_of_graph, around.node)
+    return need is None or because(False, need.sentence, need.place)
 
 
 rule = Rule(
@@ -69,5 +72,5 @@ rule = Rule(
     message="The activations of this step stay in memory until the next loss is there; remove "
     "`retain_graph=True` if nothing goes through the graph again.",
     change=remove,
-    program_lacks={"another pass": _NEEDS_GRAPH},
+    program_lacks={"second derivatives, or states that go from step to step": _NEEDS_GRAPH},
 )

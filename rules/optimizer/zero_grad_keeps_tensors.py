@@ -58,7 +58,9 @@ from torchlint.rule import (
     Argument,
     Change,
     Match,
+    Module,
     Rule,
+    because,
     edits,
     method,
     remove,
@@ -83,12 +85,25 @@ def _is_not_torchs(match: Match) -> bool:
 
 def _needs_tensors(match: Match) -> bool:
     """Whether the file reads gradients, or wants them to stay where they are in memory."""
-    names = match.module.calls_by_name
-    return any(name.startswith(_NEEDS_TENSORS) for name in names) or gradients.reads(match.module)
+    graph = _call_of(_NEEDS_TENSORS, match.module)
+    if graph is not None:
+        return because(True, "CUDA graphs want gradients to stay where they are: {}", graph)
+    return gradients.reads(match.module)
 
 
 def _is_kept_elsewhere(match: Match) -> bool:
-    return any(name.startswith(_KEEP_GRADIENTS) for name in match.module.calls_by_name)
+    keeper = _call_of(_KEEP_GRADIENTS, match.module)
+    if keeper is None:
+        return False
+    return because(True, "{} may keep gradients in buffers of its own", keeper)
+
+
+def _call_of(names: tuple[str, ...], module: Module) -> cst.Call | None:
+    """The first call in the file of something whose name begins so."""
+    for name, calls in module.calls_by_name.items():
+        if name.startswith(names):
+            return calls[0]
+    return None
 
 
 def _free(match: Match) -> Change | str:
@@ -100,7 +115,7 @@ def _free(match: Match) -> Change | str:
     text = "set_to_none=True"
     if argument is None:
         return f"Pass `{text}`", edits.add_argument(match.module, match.call, text)
-    return f"Pass `{text}`", edits.replace(match.module, argument, text)
+    return f"Pass `{text}`", edits.replace_argument(match.module, argument, text)
 
 
 rule = Rule(

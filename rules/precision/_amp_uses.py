@@ -62,6 +62,11 @@ class Rewritten(NamedTuple):
     imports: bool
 
 
+def is_old(callee: cst.BaseExpression, module: Module) -> bool:
+    """Whether an expression may name a part of the old API."""
+    return any(name in _OLD for name in module.resolve(callee))
+
+
 def uses_of(module: Module) -> list[Use]:
     """The uses in a file; none that may also be something else, such as the new API, or a
     replacement of the project's own where torch has none."""
@@ -135,7 +140,7 @@ def _arguments(use: Use, call: cst.Call, module: Module) -> tuple[Edit, ...] | s
         return "`torch.amp.autocast` takes its arguments in another order than what `*` or `**` has"
     if "dtype" not in named and module.literal(named.get("enabled")) is not False:
         device += f", dtype={_torch_of(use, module)}.{_DTYPES[use.device]}"
-    texts = [f"{name}={module.source(value)}" for name, value in named.items()]
+    texts = [f"{name}={edits.value(module, value)}" for name, value in named.items()]
     return _with_first(device, call, texts, module)
 
 
@@ -145,7 +150,8 @@ def _with_first(first: str, call: cst.Call, texts: list[str], module: Module) ->
         return (edits.add_argument(module, call, first),)
     texts = [f"{first}, {texts[0]}", *texts[1:]]
     return tuple(
-        edits.replace(module, arg, text) for arg, text in zip(call.args, texts, strict=True)
+        edits.replace_argument(module, arg, text)
+        for arg, text in zip(call.args, texts, strict=True)
     )
 
 
@@ -176,7 +182,7 @@ def _by_start(module: Module) -> dict[int, Use]:
     return {id(use.start): use for use in module.once(uses_of)}
 
 
-def _new_source(node: cst.CSTNode) -> tuple[cst.CSTNode, str] | None:
+def _new_source(node: cst.CSTNode) -> tuple[cst.BaseExpression, str] | None:
     """What an import names, and what it names instead; None if it also brings something else."""
     if isinstance(node, cst.ImportFrom):
         assert node.module is not None

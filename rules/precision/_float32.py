@@ -9,10 +9,10 @@ CHOSEN_ELSEWHERE = {
         r"autocast|GradScaler|\b(?:use_)?amp\b|mixed_?precision|MixedPrecision|\.half\(|"
         r"\.bfloat16\(|(?:fp|bf|float)16|HalfTensor|\bdeepspeed\b|\bapex\b"
     ),
-    "precision of a framework": frameworks.owned("mixed precision"),
+    "a framework's setting of the precision": frameworks.owned("mixed precision"),
     "double precision": r"set_default_dtype\(|\.double\(\)|DoubleTensor|\bgradcheck\b",
-    "no GPU of NVIDIA's": r"\b(?:torch_xla|torch_directml|habana_frameworks|torch_npu)\b",
-    "an environment that it plays": CODE
+    "another GPU than NVIDIA's": r"\b(?:torch_xla|torch_directml|habana_frameworks|torch_npu)\b",
+    "an environment that the model plays": CODE
     + r"(?:(?:import|from)\s+(?:atari_py|gym|gymnasium|pettingzoo)\b|\benvs?\.step\()",
 }
 """Words of programs that choose a precision, or whose time is spent elsewhere."""

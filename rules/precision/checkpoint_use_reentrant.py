@@ -55,9 +55,11 @@ end of each function, so the ratio may be UNRESOLVED around 1. The numbers are b
 import libcst as cst
 
 from torchlint.analysis.versions import depends_on_version
-from torchlint.rule import Applicability, Change, Match, Rule, Tier, calls, edits
+from torchlint.rule import Applicability, Change, Match, Rule, Tier, because, calls, edits
 
 _SEQUENTIAL = "torch.utils.checkpoint.checkpoint_sequential"
+_GIVEN = "`use_reentrant` is {:code} here"
+_MAY_BE_GIVEN = "`**` of this call may pass `use_reentrant`"
 _CHECKPOINTS = ("torch.utils.checkpoint.checkpoint", _SEQUENTIAL)
 
 
@@ -67,11 +69,17 @@ def _argument(match: Match) -> cst.BaseExpression | None:
 
 
 def _says_nothing(match: Match) -> bool:
-    return _argument(match) is None and not match.module.has_star_kwargs(match.call)
+    given = _argument(match)
+    if given is not None:
+        return because(False, _GIVEN, given)
+    return not match.module.has_star_kwargs(match.call) or because(False, _MAY_BE_GIVEN)
 
 
 def _asks_for_the_older(match: Match) -> bool:
-    return match.module.literal(_argument(match)) is True
+    given = _argument(match)
+    if given is None:
+        return because(False, _MAY_BE_GIVEN)  # else the other pattern matches
+    return match.module.literal(given) is True or because(False, _GIVEN, given)
 
 
 def _depends_on_version(match: Match) -> bool:
@@ -100,6 +108,6 @@ rule = Rule(
     "`use_reentrant=False`.",
     change=_take_the_newer,
     since=(1, 11),
-    triggers=(r"\butils\.checkpoint\b|\butils import [^\n]{0,200}\bcheckpoint\b",),
+    triggers=(r"\butils\.checkpoint\b|\butils import [^\n]{0,200}\bcheckpoint\b|import \*",),
     may_change="parameters whose gradient was lost get one",
 )

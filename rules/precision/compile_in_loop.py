@@ -53,7 +53,7 @@ import libcst as cst
 
 from torchlint.analysis.names import How
 from torchlint.analysis.training.guards import leaves_round
-from torchlint.rule import Context, Match, Module, Rule, calls
+from torchlint.rule import Context, Match, Module, Rule, because, calls
 
 _GIVEN = frozenset({How.PARAMETER, How.DEFINITION, How.IMPORT})
 _CACHES = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
@@ -61,7 +61,8 @@ _CACHES = frozenset({"functools.cache", "functools.lru_cache", "functools.cached
 
 def _decorates(match: Match) -> bool:
     """A decorator runs where its function is defined, not where that is called."""
-    return isinstance(match.module.parent(match.node), cst.Decorator)
+    decorates = isinstance(match.module.parent(match.node), cst.Decorator)
+    return decorates and because(True, "a decorator runs once, where its function is defined")
 
 
 def _is_kept(match: Match) -> bool:
@@ -69,11 +70,15 @@ def _is_kept(match: Match) -> bool:
     module = match.module
     function = module.function(match.node)
     decorators = function.decorators if function else ()
-    if any(not _CACHES.isdisjoint(module.resolve(_called(each))) for each in decorators):
-        return True
+    for each in decorators:
+        if not _CACHES.isdisjoint(module.resolve(_called(each))):
+            return because(True, "{} keeps the result for later calls", each)
     blocks = [up for up in module.ancestors(match.node) if isinstance(up, cst.IndentedBlock)]
     leaves = [leave for block in blocks if (leave := module.once(_first_leave, block))]
-    return any(module.order(leave) < module.order(match.node) for leave in leaves)
+    for leave in leaves:
+        if module.order(leave) < module.order(match.node):
+            return because(True, "{} may end the round, or the function, before this", leave)
+    return False
 
 
 def _called(decorator: cst.Decorator) -> cst.BaseExpression:
@@ -95,13 +100,16 @@ def _compiles_another(match: Match) -> bool:
     around = loop.node if loop else module.function(match.node)
     names = (each for each in module.within(match.node) if isinstance(each, cst.Name))
     own = module.small_statement(match.node)
-    return any(
-        binding.how not in _GIVEN
-        and binding.node is not own
-        and around in (binding.node, *module.ancestors(binding.node))
-        for name in names
-        for binding in module.flow.reaching(name)
-    )
+    for name in names:
+        for binding in module.flow.reaching(name):
+            if (
+                binding.how not in _GIVEN
+                and binding.node is not own
+                and around in (binding.node, *module.ancestors(binding.node))
+            ):
+                said = "{:code} is new in each round, from {:line}"
+                return because(True, said, name, binding.node)
+    return False
 
 
 rule = Rule(

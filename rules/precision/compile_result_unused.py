@@ -49,20 +49,22 @@ import libcst as cst
 from torchlint.analysis.compiled import COMPILE_TEXT
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import occurrences
-from torchlint.rule import Applicability, Change, Match, Module, Rule, calls, edits
+from torchlint.rule import Applicability, Change, Match, Module, Rule, because, calls, edits
 
 
 def _is_unused(match: Match) -> bool:
     """Whether the result is a statement of its own, or given to a name that is never read."""
     statement = match.module.parent(match.node)
     if isinstance(statement, cst.Expr):
-        return bool(match.call.args)
+        decorates = "without a model this makes a decorator"
+        return bool(match.call.args) or because(False, decorates)
     if not isinstance(statement, cst.Assign) or len(statement.targets) > 1:
-        return False
+        return because(False, "the compiled model is used where it is made")
     name = statement.targets[0].target
     if not isinstance(name, cst.Name) or not _is_private(name, match.module):
-        return False
-    return not match.module.reads(statement, name.value)
+        return because(False, "code elsewhere may read {:code}", name)
+    reads = match.module.reads(statement, name.value)
+    return not reads or because(False, "{:code} is used in {:line}", name, reads[0])
 
 
 def _is_private(name: cst.Name, module: Module) -> bool:
@@ -83,8 +85,11 @@ def _assign(match: Match) -> Change | str:
     elif not text.startswith("self."):
         return "what is compiled has no name of its own"
     statement = module.small_statement(match.node)
-    assert statement is not None
-    edit = edits.replace(module, statement, f"{text} = {module.source(match.node)}")
+    assert isinstance(statement, cst.Expr | cst.Assign)
+    if isinstance(statement, cst.Assign):
+        edit = edits.replace(module, statement.targets[0].target, text)
+    else:
+        edit = edits.put_before(module, statement, f"{text} = ")
     return f"Give the result to `{text}`", edit
 
 

@@ -58,7 +58,18 @@ import libcst as cst
 from torchlint.analysis.compiled import compiled_functions
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.values.kinds import TENSORS
-from torchlint.rule import Applicability, Change, Match, Module, Rule, Tier, calls, edits
+from torchlint.rule import (
+    Applicability,
+    Change,
+    Fix,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    calls,
+    edits,
+)
 
 _OPTIMIZERS = tuple(
     f"torch.optim.{name}"
@@ -70,21 +81,27 @@ _MOST_USES = 50
 def _has_plain_rate(match: Match) -> bool:
     """Whether the learning rate is a number, and no fused kernel takes it as an argument."""
     module, call = match.module, match.call
-    if module.has_star_kwargs(call) or module.argument(call, "fused") is not None:
-        return False
-    return not module.value(module.argument(call, "lr", 1)).has(TENSORS)
+    if module.has_star_kwargs(call):
+        return because(False, "`**` of this call may pass `lr`")
+    if module.argument(call, "fused") is not None:
+        return because(False, "`fused` is passed: such a kernel takes the rate as an argument")
+    rate = module.argument(call, "lr", 1)
+    if module.value(rate).has(TENSORS):
+        return because(False, "{:code} is a tensor already", rate)
+    return True
 
 
 def _is_scheduled(match: Match) -> bool:
     """Whether a scheduler of torch gets the optimizer."""
     module = match.module
     taking = (module.call_with(use) for use in _uses(match))
-    return any(
+    scheduled = any(
         name.startswith("torch.optim.")
         for call in taking
         if call is not None
         for name in module.resolve(call.func)
     )
+    return scheduled or because(False, "no scheduler of torch is known to change its rate")
 
 
 def _is_compiled(match: Match) -> bool:
@@ -99,7 +116,7 @@ def _is_compiled(match: Match) -> bool:
             return True
         if module.function(step) in module.once(compiled_functions):
             return True
-    return False
+    return because(False, "its `step` is not known to be compiled")
 
 
 def _uses(match: Match) -> Iterable[cst.BaseExpression]:
@@ -137,8 +154,8 @@ def _pass_tensor(match: Match) -> Change | str:
     torch = module.names.imported_as("torch", call)
     if rate is None or torch is None:
         return "the rate is not written here"
-    text = f"{torch}.tensor({module.source(rate)})"
-    return f"Pass `{text}`", edits.replace(module, rate, text)
+    changes = edits.wrap(module, rate, f"{torch}.tensor")
+    return Fix(Applicability.UNSAFE, f"Pass `{torch}.tensor({module.source(rate)})`", changes)
 
 
 rule = Rule(

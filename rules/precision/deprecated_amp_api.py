@@ -80,10 +80,11 @@ from torchlint.rule import (
     Reported,
     Rule,
     Tier,
+    because,
     without_fix,
 )
 
-from ._amp_uses import NAMES, Use, rewritten, uses_of
+from ._amp_uses import NAMES, Use, is_old, rewritten, uses_of
 
 _ANY_NAME = rf"\b(?:{'|'.join(NAMES)}|amp)\b"
 
@@ -93,7 +94,7 @@ rule = Rule(
     tier=Tier.HINT,
     fix=Applicability.SAFE,
     since=(2, 4),
-    triggers=(r"\bamp\b", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
+    triggers=(r"\bamp\b|import \*", rf"\b(?:{'|'.join(NAMES)})\b", r"\b(?:cuda|cpu)\b"),
     clues={
         "AMP": _ANY_NAME,
         "asks for its class": r"\bisinstance\([^\n]{0,200}(?<!torch\.amp\.)\bGradScaler\b",
@@ -110,23 +111,32 @@ class Changed(NamedTuple):
     scaler: bool
 
 
-@rule.on_module
-def uses_the_old_api(module: Module) -> Iterable[Reported]:
-    for use in module.once(uses_of):
-        if _chooses(use, module):
-            continue
-        old = f"torch.{use.device}.amp.{use.name}"
-        new = f"torch.amp.{use.name}"
-        given = f'"{use.device}"' if use.name in NAMES[:2] else f'device_type="{use.device}"'
-        message = f"`{old}` is deprecated and warns on each use; use `{new}({given})`."
-        found = rewritten(use, module)
-        if isinstance(found, str):
-            yield from rule.report(module, use.node, message, withheld=found)
-            continue
-        said = f"Use `{new}`{', and import it' if found.imports else ''}"
-        fix = Fix(Applicability.SAFE, said, found.edits)
-        needs = Changed(found.imports, use.name == "GradScaler")
-        yield from rule.report(module, use.node, message, fix=fix, needs=needs)
+@rule.on(cst.Call, cst.Decorator)
+def uses_the_old_api(node: cst.Call | cst.Decorator, module: Module) -> Iterable[Reported]:
+    named = node.func if isinstance(node, cst.Call) else node.decorator
+    if not is_old(named, module):
+        return ()
+    use = module.once(_uses_by_node).get(node)
+    if use is None:
+        return because((), "{:code} may be something else here", named)
+    if _chooses(use, module):
+        return ()
+    old = f"torch.{use.device}.amp.{use.name}"
+    new = f"torch.amp.{use.name}"
+    given = f'"{use.device}"' if use.name in NAMES[:2] else f'device_type="{use.device}"'
+    message = f"`{old}` is deprecated and warns on each use; use `{new}({given})`."
+    found = rewritten(use, module)
+    if isinstance(found, str):
+        return rule.report(module, use.node, message, withheld=found)
+    said = f"Use `{new}`{', and import it' if found.imports else ''}"
+    fix = Fix(Applicability.SAFE, said, found.edits)
+    needs = Changed(found.imports, use.name == "GradScaler")
+    return rule.report(module, use.node, message, fix=fix, needs=needs)
+
+
+def _uses_by_node(module: Module) -> dict[cst.CSTNode | None, Use]:
+    """The uses by their calls, or by the decorators that are not called."""
+    return {use.call or module.parent(use.callee): use for use in module.once(uses_of)}
 
 
 def _chooses(use: Use, module: Module) -> bool:
@@ -135,7 +145,9 @@ def _chooses(use: Use, module: Module) -> bool:
         return True
     function, conditional = _place(use.callee, module)
     new = module.once(_places_of_the_new, use.name)
-    return (function, True) in new or (conditional and (function, False) in new)
+    chooses = (function, True) in new or (conditional and (function, False) in new)
+    said = "a condition chooses between this and `torch.amp.{}`, which is called here too"
+    return chooses and because(True, said, use.name)
 
 
 def _place(node: cst.CSTNode, module: Module) -> tuple[cst.FunctionDef | None, bool]:

@@ -47,7 +47,7 @@ version, on the CPU as well as on a GPU.
 """
 
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Context, Match, Rule, Tier, calls, method
+from torchlint.rule import Context, Match, Rule, Tier, because, calls, method
 
 _DOUBLE = {f"torch.{name}" for name in ("float64", "double", "DoubleTensor", "cuda.DoubleTensor")}
 _DEFAULTS = ("torch.set_default_dtype", "torch.set_default_tensor_type")
@@ -55,7 +55,8 @@ _DEFAULTS = ("torch.set_default_dtype", "torch.set_default_tensor_type")
 
 def _of_a_model(match: Match) -> bool:
     value = match.module.value(match.receiver)
-    return value.has(Kind.MODULE) and value.only(Kind.MODULE | Kind.PARAMETER)
+    model = value.has(Kind.MODULE) and value.only(Kind.MODULE | Kind.PARAMETER)
+    return model or because(False, "nothing shows that {:code} is a model", match.receiver)
 
 
 def _takes_double(match: Match) -> bool:
@@ -63,13 +64,15 @@ def _takes_double(match: Match) -> bool:
     module = match.module
     given = [arg.value for arg in match.call.args]
     names = {name for each in given for name in module.resolve(each)}
-    return bool(_DOUBLE & names) or any(module.literal(each) in _DOUBLE for each in given)
+    double = bool(_DOUBLE & names) or any(module.literal(each) in _DOUBLE for each in given)
+    return double or because(False, "it is not given float64, as far as the file shows")
 
 
 def _is_the_only_one(match: Match) -> bool:
     """Whether the file sets the default once; if it does so again, each may hold for a while."""
-    calls_by_name = match.module.calls_by_name
-    return sum(len(calls_by_name.get(name, ())) for name in _DEFAULTS) == 1
+    calls = [call for name in _DEFAULTS for call in match.module.calls_by_name.get(name, ())]
+    other = next((call for call in calls if call is not match.node), None)
+    return other is None or because(False, "the file sets the default again, by {}", other)
 
 
 rule = Rule(

@@ -51,6 +51,8 @@ if steps are short. The numbers are bitwise equal unless a step was skipped.
 - `torch/amp/grad_scaler.py`, `_maybe_opt_step`, which reads the infinities that were found
 """
 
+import libcst as cst
+
 from torchlint.analysis.names import dotted_text
 from torchlint.rule import (
     Applicability,
@@ -59,6 +61,7 @@ from torchlint.rule import (
     Module,
     Rule,
     Tier,
+    because,
     calls,
     pass_argument,
 )
@@ -67,14 +70,18 @@ _AUTOCASTS = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast")
 
 
 def _computes_in_bfloat16(match: Match) -> bool:
-    return match.module.once(_has_bfloat16_alone)
-
-
-def _has_bfloat16_alone(module: Module) -> bool:
     """Whether the file has autocast regions, and all of them name bfloat16."""
-    regions = [call for name in _AUTOCASTS for call in module.calls_by_name.get(name, ())]
-    types = [module.argument(call, "dtype", 1) for call in regions]
-    return bool(types) and all(dotted_text(each).endswith("bfloat16") for each in types)
+    regions = match.module.once(_regions)
+    if not regions:
+        return because(False, "the file has no autocast region")
+    for region in regions:
+        if not dotted_text(match.module.argument(region, "dtype", 1)).endswith("bfloat16"):
+            return because(False, "{} does not name bfloat16", region)
+    return True
+
+
+def _regions(module: Module) -> list[cst.Call]:
+    return [call for name in _AUTOCASTS for call in module.calls_by_name.get(name, ())]
 
 
 rule = Rule(
@@ -99,7 +106,7 @@ rule = Rule(
     change=pass_argument("enabled", "False"),
     program_lacks={
         "float16": r"(?<!b)float16|\bfp16|\.half\(|HalfTensor",
-        "a region of another type": r"autocast\((?![^()]{0,200}\b(?:dtype|bfloat16))",
+        "an autocast region of another type": r"autocast\((?![^()]{0,200}\b(?:dtype|bfloat16))",
     },
     may_change="a step with infinite gradients is no longer skipped",
 )

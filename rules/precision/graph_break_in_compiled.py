@@ -55,7 +55,7 @@ import libcst as cst
 from torchlint.analysis.compiled import COMPILE_TEXT, compiled_functions
 from torchlint.analysis.training.truths import operand_of_truth, truths
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Module, Reported, Rule, Tier
+from torchlint.rule import Module, Reported, Rule, Tier, because
 
 _UNTRACED = (
     "builtins.breakpoint",
@@ -74,27 +74,35 @@ rule = Rule(
     code="TL508",
     summary="compiled code returns to Python in the middle",
     tier=Tier.HINT,
-    program_lacks={"scalars in graphs": "capture_scalar_outputs"},
+    program_lacks={"`capture_scalar_outputs`": "capture_scalar_outputs"},
     since=(2, 0),
     triggers=(COMPILE_TEXT,),
 )
 
 
-@rule.on_module
-def breaks_graphs(module: Module) -> Iterable[Reported]:
-    for function, call in compiled_functions(module).items():
-        if call and module.literal(module.argument(call, "fullgraph")) is True:
-            continue
-        for node in module.within(function.body):
-            if isinstance(node, cst.Call | cst.If | cst.IfExp) and _runs(node, function, module):
-                for place in _breaks(node, module):
-                    yield from rule.report(module, place, _MESSAGE)
+@rule.on(cst.Call, cst.If, cst.IfExp)
+def breaks_graphs(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
+    function, places = _breaks_in_compiled(node, module)
+    if function is None or not places:
+        return ()
+    call = module.once(compiled_functions)[function]
+    if call and module.literal(module.argument(call, "fullgraph")) is True:
+        return because((), "`fullgraph=True` in {:line} makes torch name such places", call)
+    above = next(module.conditions(node), None)
+    if above is not None:
+        return because((), "this runs only under a condition, {}", above)
+    return [found for place in places for found in rule.report(module, place, _MESSAGE)]
 
 
-def _runs(node: cst.CSTNode, function: cst.FunctionDef, module: Module) -> bool:
-    """Whether a node always runs when the function does."""
-    inner = module.enclosing(node, cst.FunctionDef, cst.Lambda)
-    return inner is function and next(module.conditions(node), None) is None
+def _breaks_in_compiled(
+    node: cst.CSTNode, module: Module
+) -> tuple[cst.FunctionDef | None, list[cst.BaseExpression]]:
+    """The compiled function whose body has a node, and what `torch.compile` cannot trace of it."""
+    compiled = module.once(compiled_functions)
+    around = module.enclosing(node, cst.FunctionDef, cst.Lambda) if compiled else None
+    if not isinstance(around, cst.FunctionDef) or around not in compiled:
+        return None, []
+    return around, _breaks(node, module) if around.body in module.ancestors(node) else []
 
 
 def _breaks(node: cst.CSTNode, module: Module) -> list[cst.BaseExpression]:

@@ -40,7 +40,7 @@ It cannot: there is no fix. Print `torch.backends.cuda.matmul.fp32_precision` to
 
 import libcst as cst
 
-from torchlint.rule import Context, Match, Module, Rule, calls, sets
+from torchlint.rule import Context, Match, Module, Rule, because, calls, sets
 
 _NEWER = {
     "torch.backends.cuda.matmul.fp32_precision": "matmul",
@@ -62,7 +62,11 @@ def _contradicts(match: Match) -> bool:
     else:
         value = module.argument(match.call, "precision", 0)
     on = _is_on(value, module)
-    return on is not None and (module.function(match.node), what, not on) in module.once(_newer)
+    if on is None:
+        return because(False, "the file does not show whether this switches TF32 on")
+    contrary = (module.function(match.node), what, not on) in module.once(_newer)
+    alone = "no line that always runs in the same function says the contrary by `fp32_precision`"
+    return contrary or because(False, alone)
 
 
 def _newer(module: Module) -> set[_Place]:

@@ -46,7 +46,7 @@ compares with your own version.
 import libcst as cst
 
 from torchlint.analysis.frameworks import frameworks
-from torchlint.rule import Applicability, Change, Match, Module, Rule, configures, edits
+from torchlint.rule import Applicability, Change, Match, Rule, because, configures, edits
 
 _TYPE = "type that 4-bit computes in"
 
@@ -54,20 +54,19 @@ _TYPE = "type that 4-bit computes in"
 def _has_a_type(match: Match) -> bool:
     """Whether the call names the type that it computes in, or may."""
     given = match.module.setting(match.call, _TYPE)
-    return bool(given) or match.module.has_star_kwargs(match.call)
+    if given:
+        return because(True, "{:code} names the type that it computes in", given[0])
+    starred = match.module.has_star_kwargs(match.call)
+    return starred and because(True, "`**` of this call may name the type that it computes in")
 
 
 def _gets_a_type_later(match: Match) -> bool:
-    return match.module.once(_sets_a_type)
-
-
-def _sets_a_type(module: Module) -> bool:
     """Whether the file names the type as an attribute: `config.bnb_4bit_compute_dtype = …`."""
-    return any(
-        isinstance(module.parent(word), cst.Attribute)
-        for keyword in frameworks.keywords(_TYPE)
-        for word in module.spelled(keyword)
-    )
+    for keyword in frameworks.keywords(_TYPE):
+        for word in match.module.spelled(keyword):
+            if isinstance(match.module.parent(word), cst.Attribute):
+                return because(True, "the file names the type in {:line}", word)
+    return False
 
 
 def _name_a_type(match: Match) -> Change:

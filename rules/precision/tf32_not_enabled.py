@@ -105,7 +105,8 @@ rule = Rule(
     },
     program_lacks={
         **CHOSEN_ELSEWHERE,
-        "a precision of float32": r"float32_matmul_precision|allow_tf32|fp32_precision|\bTF32\b",
+        "a setting for the precision of float32": r"float32_matmul_precision|allow_tf32|"
+        r"fp32_precision|\bTF32\b",
     },
     since=(1, 12),
     needs_gpu=True,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from torchlint.analysis.edits import line_start, next_line
+from torchlint.analysis.places import line_start, next_line
 from torchlint.rule import Edit, Module
 from torchlint.suppressions.comments import Comment
 

@@ -42,7 +42,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from torchlint.rule import Finding, Rule
+from torchlint.rule import Finding, Rule, because
 from torchlint.suppressions.comments import WORDS, Comment
 from torchlint.suppressions.suppressions import Suppressions
 
@@ -53,6 +53,8 @@ rule = Rule(
     in_tests=True,
 )
 
+_MOST_NAMED: Final = 20
+"""Unknown rules of one comment that each get a finding."""
 _FAULTS: Final = {
     "bracket": "The bracket is not closed, so nothing is suppressed; write `{word}[TL201]`.",
     "until": "The end of this comment cannot be read, so nothing is suppressed; write it as "
@@ -71,8 +73,11 @@ _FAULTS: Final = {
 @rule.on_suppressions
 def has_an_error(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
-        for message in _faults(comment, suppressions):
-            yield rule.comment_finding(suppressions, comment, message)
+        faults = list(_faults(comment, suppressions))
+        if faults:
+            yield rule.comment_finding(suppressions, comment, " ".join(faults))
+        else:
+            because(None, "the comment has no error")
 
 
 def _faults(comment: Comment, suppressions: Suppressions) -> Iterator[str]:
@@ -86,8 +91,12 @@ def _faults(comment: Comment, suppressions: Suppressions) -> Iterator[str]:
         yield "An `enable` has no end; write `until=` in its `disable`."
     elif comment.fault is not None:
         yield _FAULTS[comment.fault].format(word=comment.word)
-    for name, hint in suppressions.unknown(comment):
+    unknown = suppressions.unknown(comment)
+    for name, hint in unknown[:_MOST_NAMED]:
         yield f"`{name.text[:100]}` is not a rule, so it suppresses nothing{hint}."
+    if len(unknown) > _MOST_NAMED:
+        more = len(unknown) - _MOST_NAMED
+        yield f"{more:,} more names in this comment are no rules; name rules alone."
 
 
 _WORDS: Final = ", ".join(f"`{word}`" for word in WORDS[:-1]) + f" or `{WORDS[-1]}`"

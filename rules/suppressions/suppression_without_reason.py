@@ -34,7 +34,7 @@ same reason to every comment that has none.
 
 from collections.abc import Iterable
 
-from torchlint.rule import Finding, Rule
+from torchlint.rule import Finding, Rule, because
 from torchlint.suppressions.suppressions import Suppressions
 
 rule = Rule(
@@ -48,9 +48,16 @@ rule = Rule(
 @rule.on_suppressions
 def gives_no_reason(suppressions: Suppressions) -> Iterable[Finding]:
     if not suppressions.reasons_required:
+        because(
+            None, "reasons are not required; `require-reason` in the configuration asks for them"
+        )
         return
     for comment in suppressions.comments:
-        if comment.effective and not comment.reason:
+        if not comment.effective:
+            because(None, "`{}` is no suppression that has an effect of its own", comment.word)
+        elif comment.reason:
+            because(None, "it gives a reason")
+        else:
             what = (
                 "put ` -- ` in front of the reason"
                 if comment.prose

@@ -39,7 +39,7 @@ comment with its reason, also in the matching `enable`. Other text in the commen
 
 from collections.abc import Iterable
 
-from torchlint.rule import Applicability, Finding, Fix, Rule
+from torchlint.rule import Applicability, Finding, Fix, Rule, because
 from torchlint.suppressions.comments import Comment, Name
 from torchlint.suppressions.suppressions import Suppressions
 
@@ -58,8 +58,8 @@ rule = Rule(
 def suppresses_nothing(suppressions: Suppressions) -> Iterable[Finding]:
     for comment in suppressions.comments:
         if not comment.effective:
-            continue
-        if suppressions.is_unused(comment):
+            because(None, "`{}` is no suppression that has an effect of its own", comment.word)
+        elif suppressions.is_unused(comment):
             message = f"`{comment.word}` suppresses nothing {_where(comment)}; remove the comment."
             yield rule.comment_finding(
                 suppressions, comment, message, fix=_remove(comment, suppressions)
@@ -72,6 +72,8 @@ def suppresses_nothing(suppressions: Suppressions) -> Iterable[Finding]:
             yield rule.comment_finding(
                 suppressions, comment, message, fix=_shorten(comment, unused, suppressions)
             )
+        else:
+            because(None, "a rule that `{}` names reports here, or may still do so", comment.word)
 
 
 def _where(comment: Comment) -> str:

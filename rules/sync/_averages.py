@@ -132,11 +132,10 @@ def in_one_call(loop: cst.For, module: Module) -> str | None:
     if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
         statement = statement.body[0]
     changed, parts = _changed_by(statement, module)
-    if lists.keys() != parts.keys() or changed not in parts or "#" in module.source(loop):
+    if lists.keys() != parts.keys() or changed not in parts:
         return None
     (current,) = (code for name, code in lists.items() if name != changed)
-    start = module.offsets(loop)[0]
-    indent = module.text[edits.line_start(module, start) : start]
+    indent = edits.indentation(module, module.offsets(loop)[0])
     call = f"torch.optim.swa_utils.get_ema_multi_avg_fn({parts[changed]})("
     return f"{call}\n{indent}    list({lists[changed]}), list({current}), 0\n{indent})"
 

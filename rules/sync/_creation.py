@@ -8,7 +8,7 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.training.transfers import Transfer, follow, transfer_behind
 from torchlint.analysis.uses import method_name, with_items
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Edit, Fix, Match, Module, edits
+from torchlint.rule import Applicability, Fix, Match, Module, because, edits
 
 SIZED = tuple(
     f"torch.{name}"
@@ -26,6 +26,12 @@ _MOVED = re.compile(
     rb"\)\.(?:to|cuda|type_as)\((?!\s{0,40}(?:dtype=)?(?:torch\.\w{1,20}|[\w.]{0,80}dtype)\s{0,40}\))"
 )
 """Not `.to(x.dtype)`."""
+_MOVED_TO_ANOTHER = re.compile(
+    rb"\)\.(?:type_as\(|to\((?:device=)?"
+    rb"(?!(?:self|cls|args|opt|cfg|config|accelerator|fabric|trainer|agent)\.device)"
+    rb"[\w.\[\]'\"]{1,80}\.device\b)"
+)
+"""To where another tensor lies, as a helper of a `forward` in another file does."""
 _ALIKE_IN_ALL_TYPES = ("torch.zeros", "torch.ones", "torch.empty", "torch.eye")
 _INEXACT = (
     *(f"torch.{name}" for name in "linspace logspace hann_window hamming_window".split()),
@@ -39,18 +45,39 @@ _INEXACT = (
 
 
 def may_create_and_move(text: bytes) -> bool:
-    """Whether a file moves what it creates at once, and elsewhere, beside a `forward`."""
-    ends = [moved.start() for moved in _MOVED.finditer(text)] if b"def forward" in text else []
+    """Whether a file moves what it creates at once, beside a `forward` or to where another tensor
+    lies."""
+    moves = _MOVED if b"def forward" in text else _MOVED_TO_ANOTHER
+    ends = (moved.start() for moved in moves.finditer(text))
     lines = (text[text.rfind(b"\n", 0, end) + 1 : end] for end in ends)
-    return any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:])
+    if any(b"device=" not in given for line in lines for given in _CREATED.split(line)[1:]):
+        return True
+    if moves is _MOVED:
+        return because(False, "no line of the file creates a tensor and copies it to a device")
+    return because(
+        False,
+        "in files that take no training step and have no `forward`, the rule looks only at new "
+        "tensors that are copied to where another lies, as by `.to(x.device)`",
+    )
 
 
 def transfer_of_created(made: cst.Call, module: Module) -> Transfer | None:
     """The transfer of a tensor that was just created: in the same statement, or where its name is
     used next, if that runs as often."""
     behind = transfer_behind(made, module)
-    reads = [] if behind is not None else _reads(made, module)
-    return _transfer_of_read(reads[0], made, module) if reads else behind
+    if behind is not None:
+        return behind
+    reads = _reads(made, module)
+    if not reads:
+        return because(None, "no copy to a device follows on it")
+    first = reads[0]
+    found = transfer_behind(first, module)
+    if found is None:
+        said = "{:code} is first used in {:line}, and not copied to a device there"
+        return because(None, said, first, first)
+    if not _run_alike(first, made, module):
+        return because(None, "the copy, in {:line}, may run more or less often than this", first)
+    return found
 
 
 def is_filled_from_device(made: cst.Call, module: Module) -> bool:
@@ -79,9 +106,12 @@ def _reads(made: cst.Call, module: Module) -> list[cst.Name]:
 
 def _transfer_of_read(read: cst.Name, made: cst.Call, module: Module) -> Transfer | None:
     """The transfer of a name, where it runs as often as what created the tensor."""
+    return transfer_behind(read, module) if _run_alike(read, made, module) else None
+
+
+def _run_alike(read: cst.Name, made: cst.Call, module: Module) -> bool:
     loops = [next(module.loops.loops_around(each), None) for each in (read, made)]
-    same = loops[0] is loops[1] and module.function(read) is module.function(made)
-    return transfer_behind(read, module) if same else None
+    return loops[0] is loops[1] and module.function(read) is module.function(made)
 
 
 def _written_into(read: cst.Name, module: Module) -> cst.BaseExpression | None:
@@ -108,10 +138,9 @@ def create_on_device(match: Match) -> Fix | str:
     reason = _why_not(transfer, made, given, module)
     if reason:
         return reason
-    start, end = _end(made, module), _end(transfer.call, module)
     changes = (
         edits.add_argument(module, made, ", ".join(given)),
-        Edit(module.position(start), module.position(end), ""),
+        edits.keep_receiver(module, transfer.call),
     )
     safety = Applicability.SAFE if _is_exact(made, module) else Applicability.UNSAFE
     return Fix(safety, "Create it on the device", changes)
@@ -119,12 +148,13 @@ def create_on_device(match: Match) -> Fix | str:
 
 def _placed(transfer: Transfer, module: Module) -> list[str]:
     """The arguments of a constructor that do what a transfer does."""
-    target = "" if transfer.target is None else module.source(transfer.target.value)
-    if transfer.like:
-        return [f"dtype={target}.dtype", f"device={target}.device"]
+    target = None if transfer.target is None else transfer.target.value
+    if transfer.like and target is not None:
+        like = edits.operand(module, target)
+        return [f"dtype={like}.dtype", f"device={like}.device"]
     dtype = argument(transfer.call, "dtype", 1)
-    typed = [] if dtype is None else [f"dtype={module.source(dtype)}"]
-    return [*typed, f"device={target}" if target else 'device="cuda"']
+    typed = [] if dtype is None else [f"dtype={edits.value(module, dtype)}"]
+    return [*typed, 'device="cuda"' if target is None else f"device={edits.value(module, target)}"]
 
 
 def _why_not(transfer: Transfer, made: cst.Call, given: list[str], module: Module) -> str:
@@ -143,8 +173,7 @@ def _why_not(transfer: Transfer, made: cst.Call, given: list[str], module: Modul
     retyped = argument(made, "dtype") is not None or not module.calls(made, *_ALIKE_IN_ALL_TYPES)
     if len(given) > 1 and retyped:
         return "the copy also changes the type"
-    start, end = module.offsets(made)[1], module.offsets(transfer.call)[1]
-    return "a comment stands before the copy" if "#" in module.text[start:end] else ""
+    return ""
 
 
 def _is_exact(made: cst.Call, module: Module) -> bool:
@@ -157,8 +186,3 @@ def _is_exact(made: cst.Call, module: Module) -> bool:
         or len(steps) == 1
         or all(isinstance(literal(arg.value), int) for arg in steps)
     )
-
-
-def _end(call: cst.Call, module: Module) -> int:
-    """Where a call ends, with its own parentheses."""
-    return module.offsets(call.rpar[-1] if call.rpar else call)[1]

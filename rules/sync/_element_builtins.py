@@ -3,18 +3,21 @@
 import libcst as cst
 
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Fix, Match, edits
+from torchlint.rule import Applicability, Fix, Match, because, edits
 
 from ._samples import is_one_tensor
 
 BUILTINS = ("sum", "max", "min", "any", "all", "sorted", "set")
 _TRUTHS = ("any", "all")
-_IN_ONE = (cst.Comparison, cst.BinaryOperation, cst.UnaryOperation)
 
 
 def takes_a_tensor(match: Match) -> bool:
     args = match.call.args
-    return len(args) == 1 and not args[0].star and is_one_tensor(args[0].value, match.module)
+    if len(args) != 1 or args[0].star:
+        return because(False, "it is given more than a single tensor")
+    said = "{:code} may be a list or the like, and not a single tensor"
+    one = is_one_tensor(args[0].value, match.module)
+    return one or because(False, said, args[0].value)
 
 
 def _name(match: Match) -> str:
@@ -33,8 +36,7 @@ def by_torch(match: Match) -> Fix | str:
     name, value = _name(match), match.call.args[0].value
     if name in ("sorted", "set"):
         return f"what uses the {'list' if name == 'sorted' else 'set'} may not take a tensor"
-    text = match.module.source(value)
-    text = f"({text}).{name}()" if isinstance(value, _IN_ONE) else f"{text}.{name}()"
+    text = f"{edits.operand(match.module, value)}.{name}()"
     text = f"bool({text})" if name in _TRUTHS else text
     counts = name == "sum" and isinstance(value, cst.Comparison) and _becomes_a_number(match)
     applies = Applicability.SAFE if counts or name in _TRUTHS else Applicability.UNSAFE

@@ -7,7 +7,7 @@ import libcst as cst
 
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
-from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module, because
 
 _OTHERS = ("torch.gather", "torch.distributed.nn.", "functools.")
 _LOGGED = re.compile(r"(?:^|_)(?:loss|losses|acc\d?|accuracy|metrics?)(?:_|$)")
@@ -20,16 +20,23 @@ _NOT_KNOWN = frozenset({Purpose.RETURNED, Purpose.COEFFICIENT, Purpose.UNKNOWN})
 def exchanges_a_metric(match: Match) -> bool:
     """Whether what the processes exchange is called a loss or a metric."""
     given = words(match.call.args[0].value) if match.call.args else []
+    if not any(map(_LOGGED.search, given)):
+        return because(False, "what it exchanges is not called a loss or a metric")
     names = match.module.resolve(match.call.func)
-    return any(map(_LOGGED.search, given)) and not any(each.startswith(_OTHERS) for each in names)
+    other = any(each.startswith(_OTHERS) for each in names)
+    return not other or because(False, "{:code} exchanges nothing to log", match.call.func)
 
 
 def is_only_logged(match: Match) -> bool:
-    return _purposes(match) <= _SHOWN | _NOT_KNOWN and not _has_backward_later(match)
+    if not _purposes(match) <= _SHOWN | _NOT_KNOWN:
+        return because(False, "the result is used for more than logs")
+    backward = _backward_later(match)
+    return backward is None or because(False, "the backward pass needs the result, {}", backward)
 
 
 def goes_elsewhere(match: Match) -> bool:
-    return not _purposes(match) <= _SHOWN
+    elsewhere = not _purposes(match) <= _SHOWN
+    return elsewhere and because(True, "nothing shows that the result is only logged")
 
 
 def _purposes(match: Match) -> set[Purpose]:
@@ -70,18 +77,23 @@ def _with_methods(node: cst.BaseExpression, module: Module) -> cst.BaseExpressio
     return node
 
 
-def _has_backward_later(match: Match) -> bool:
-    """Whether the exchanged loss is the one that the backward pass starts from."""
+def _backward_later(match: Match) -> cst.Call | None:
+    """The backward pass that starts from the exchanged loss."""
     module, function = match.module, match.module.function(match.call)
     last = module.once(_last_backwards)
     given = words(match.call.args[0].value)
-    return any(last.get((function, word), -1) > module.order(match.call) for word in given)
+    calls = (last.get((function, word)) for word in given)
+    return next((call for call in calls if call and _comes_later(call, match)), None)
 
 
-def _last_backwards(module: Module) -> dict[tuple[cst.FunctionDef | None, str], int]:
-    """By function and word: the place of the last backward pass that mentions the word."""
+def _comes_later(call: cst.Call, match: Match) -> bool:
+    return match.module.order(call) > match.module.order(match.call)
+
+
+def _last_backwards(module: Module) -> dict[tuple[cst.FunctionDef | None, str], cst.Call]:
+    """By function and word: the last backward pass that mentions the word."""
     return {
-        (module.function(call), word): module.order(call)
+        (module.function(call), word): call
         for call in sorted(module.loops.backward_calls, key=module.order)
         for word in words(call)
     }

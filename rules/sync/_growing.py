@@ -8,7 +8,7 @@ import libcst as cst
 from torchlint.analysis.names import Binding, dotted_text
 from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.values.iteration import is_over_loader
-from torchlint.rule import Match, Module
+from torchlint.rule import Match, Module, because
 
 _MAKE = ("empty", "zeros", "tensor", "Tensor", "FloatTensor", "array")
 _EMPTY = frozenset(f"{package}.{name}" for package in ("torch", "numpy") for name in _MAKE)
@@ -34,7 +34,8 @@ def may_have_growing(text: bytes) -> bool:
     """Whether in a file a name may begin empty and then be joined to itself in a loop of the same
     function, by its lines."""
     joins = (join for pattern in _JOINS for join in pattern.finditer(text))
-    return any(_may_grow(text, join.start()) for join in joins)
+    grows = any(_may_grow(text, join.start()) for join in joins)
+    return grows or because(False, "nothing in the file begins empty and grows in a loop")
 
 
 def _may_grow(text: bytes, join: int) -> bool:
@@ -76,11 +77,16 @@ def _grown(match: Match) -> cst.Name | None:
     return None
 
 
+def _starts(name: cst.Name, module: Module) -> list[cst.CSTNode]:
+    """Where a tensor that grows begins empty."""
+    made = module.flow.reaching(name)
+    return [each.node for each in made if _is_empty(_part(each), module)]
+
+
 def _loops(match: Match) -> list[Loop]:
     """The loops in which a tensor grows that is empty before them."""
     name, module = _grown(match), match.module
-    made = module.flow.reaching(name) if name is not None else []
-    starts = [each.node for each in made if _is_empty(_part(each), module)]
+    starts = [] if name is None else _starts(name, module)
     around = module.loops.loops_around(match.call)
     return [loop for loop in around if any(loop not in module.ancestors(start) for start in starts)]
 
@@ -112,12 +118,14 @@ def is_read_meanwhile(match: Match) -> bool:
     statement, loops = module.small_statement(match.call), set(_loops(match))
     assert name is not None
     assert statement is not None
-    return any(
-        not loops.isdisjoint(module.ancestors(read))
-        and module.small_statement(read) is not statement
-        and not _is_asked_about(read, module)
-        for read in module.reads(statement, name.value)
-    )
+    for read in module.reads(statement, name.value):
+        if (
+            not loops.isdisjoint(module.ancestors(read))
+            and module.small_statement(read) is not statement
+            and not _is_asked_about(read, module)
+        ):
+            return because(True, "the loop reads what {:code} has so far, in {:line}", read, read)
+    return False
 
 
 def _is_asked_about(read: cst.Name, module: Module) -> bool:
@@ -127,11 +135,25 @@ def _is_asked_about(read: cst.Name, module: Module) -> bool:
 
 
 def may_grow(match: Match) -> bool:
-    return any(_rounds(loop, match.module) is not _Rounds.FEW for loop in _loops(match))
+    name, loops = _grown(match), _loops(match)
+    if name is None:
+        return because(False, "the result is not assigned to one of the names that it joins")
+    if any(_rounds(loop, match.module) is not _Rounds.FEW for loop in loops):
+        return True
+    if loops:
+        return because(False, "nothing shows that {} has many rounds", loops[0])
+    starts = _starts(name, match.module)
+    if not starts:
+        return because(False, "{:code} is not known to begin empty", name)
+    return because(
+        False, "no loop runs between this and {:line}, where {:code} is empty", starts[0], name
+    )
 
 
 def may_stay_small(match: Match) -> bool:
-    return all(_rounds(loop, match.module) is not _Rounds.MANY for loop in _loops(match))
+    loops = _loops(match)
+    small = all(_rounds(loop, match.module) is not _Rounds.MANY for loop in loops)
+    return small and because(True, "nothing shows how many rounds {} has", loops[0])
 
 
 def _rounds(loop: Loop, module: Module) -> _Rounds:

@@ -30,16 +30,17 @@ def first_read(copy: cst.Call, module: Module) -> cst.CSTNode | None:
     return next((each for each in here if _is_read(_viewed(each, module), module)), None)
 
 
-def waits_between(copy: cst.CSTNode, read: cst.CSTNode, module: Module) -> bool:
-    """Whether the text between two places waits for the device."""
+def wait_between(copy: cst.CSTNode, read: cst.CSTNode, module: Module) -> cst.Call | None:
+    """The first call between two places in the text that waits for the device."""
     waits = module.once(_waits)
-    return bisect_left(waits, module.order(copy)) < bisect_left(waits, module.order(read))
+    after = waits[bisect_left(waits, module.order(copy), key=module.order) :]
+    return after[0] if after and module.order(after[0]) < module.order(read) else None
 
 
-def _waits(module: Module) -> list[int]:
-    """The places where the file waits for the device."""
+def _waits(module: Module) -> list[cst.Call]:
+    """Where the file waits for the device."""
     calls = (call for name in _WAITING for call in module.calls_by_method.get(name, ()))
-    return sorted(map(module.order, calls))
+    return sorted(calls, key=module.order)
 
 
 def _uses(copy: cst.Call, module: Module) -> list[cst.BaseExpression]:

@@ -123,7 +123,10 @@ def _fix(
     after: list[Edit],
     module: Module,
 ) -> Fix:
-    text = _text_of(sync.operand, module, before_a_dot=spelled != "as it is")
+    if spelled == "as it is":
+        text = edits.value(module, sync.operand)
+    else:
+        text = edits.operand(module, sync.operand)
     if spelled != "as it is" and not text.endswith(".detach()"):
         text += ".detach()"
     if spelled == "float":
@@ -366,11 +369,3 @@ def _is_count(operand: cst.BaseExpression) -> bool:
             return False
         counted = counted.func.value
     return isinstance(counted, cst.Comparison)
-
-
-def _text_of(node: cst.BaseExpression, module: Module, *, before_a_dot: bool) -> str:
-    """The text of an operand, in parentheses where needed."""
-    text = module.source(node)
-    simple = isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
-    several_lines = bool(getattr(node, "lpar", ())) and len(text.splitlines()) > 1
-    return f"({text})" if several_lines or (before_a_dot and not simple) else text

@@ -8,7 +8,7 @@ import libcst as cst
 from torchlint.analysis.training.loops import Loop
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import TENSORS, Kind
-from torchlint.rule import Module
+from torchlint.rule import Module, because
 
 _KEEPS_GRAPH = frozenset({"retain_graph", "create_graph"})
 _EMPTIES = frozenset({"clear", "pop", "popleft"})
@@ -51,8 +51,12 @@ def outlives(kept: cst.BaseExpression, loop: Loop, module: Module) -> bool:
     root = kept
     while isinstance(root, cst.Attribute | cst.Subscript):
         root = root.value
+    if not isinstance(root, cst.Name):
+        return because(False, "nothing shows that {:code} lasts until after {}", kept, loop)
     renewed = module.once(_renewed, loop)
-    return isinstance(root, cst.Name) and renewed.isdisjoint({root.value, module.source(kept)})
+    new = renewed.get(root.value) or renewed.get(module.source(kept))
+    said = "{:code} starts anew, or drops what is old, in {:line}"
+    return new is None or because(False, said, kept, new)
 
 
 def _terms(added: cst.BaseExpression | None, module: Module) -> Iterator[cst.Name]:
@@ -110,8 +114,8 @@ def _loss_of(backward: cst.Call, module: Module) -> cst.BaseExpression | None:
     return node
 
 
-def _renewed(module: Module, loop: Loop) -> frozenset[str]:
-    """The text of what starts anew in a loop: what is set there, or emptied; a `deque` drops what
+def _renewed(module: Module, loop: Loop) -> dict[str, cst.CSTNode]:
+    """What starts anew in a loop, by its text: what is set there, or emptied; a `deque` drops what
     is old by itself."""
     targets: list[cst.BaseExpression] = []
     for node in module.within(loop):
@@ -125,9 +129,9 @@ def _renewed(module: Module, loop: Loop) -> frozenset[str]:
     for call in module.calls_by_name.get("collections.deque", ()):
         made = module.parent(call)
         targets += [each.target for each in made.targets] if isinstance(made, cst.Assign) else []
-    return frozenset(
-        module.source(part)
+    return {
+        module.source(part): part
         for target in targets
         for part in module.within(target)
         if part is target or isinstance(module.parent(part), cst.Element)
-    )
+    }

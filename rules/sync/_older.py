@@ -5,7 +5,7 @@ import re
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
-from torchlint.rule import Module
+from torchlint.rule import Module, because
 
 _MOST_CALLS = 50
 _CONSTANT = re.compile(
@@ -20,18 +20,24 @@ def may_move_older(text: bytes) -> bool:
     kept = set(_CONSTANT.findall(text))
     ends = (each.start() for each in _MOVED.finditer(text)) if kept else ()
     names = (_NAME.search(text[max(0, end - 80) : end]) for end in ends)
-    return any(name is not None and name[1] in kept for name in names)
+    moves = any(name is not None and name[1] in kept for name in names)
+    said = "the file copies nothing to a device by a name or attribute that it gives a new tensor"
+    return moves or because(False, said)
 
 
 def is_older(node: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:
     """Whether a name was bound before the step around a place, or an attribute when its object
     was made."""
     if isinstance(node, cst.Name):
-        bindings = module.flow.reaching(node)
-        return not any(_is_in_step(each.node, place, module) for each in bindings)
+        for each in module.flow.reaching(node):
+            if _is_in_step(each.node, place, module):
+                said = "{:code} is new on each step, or on each call, from {:line}"
+                return because(False, said, node, each.node)
+        return True
     if not isinstance(node, cst.Attribute) or module.source(node.value) != "self":
-        return False
-    return module.once(_is_kept, module.class_(node), node.attr.value)
+        return because(False, "nothing shows that {:code} is the same on each step", node)
+    kept = module.once(_is_kept, module.class_(node), node.attr.value)
+    return kept or because(False, "{:code} is not set by `__init__` alone", node)
 
 
 def _is_kept(module: Module, class_: cst.ClassDef | None, name: str) -> bool:
@@ -44,7 +50,10 @@ def _is_kept(module: Module, class_: cst.ClassDef | None, name: str) -> bool:
 def is_changed(node: cst.BaseExpression, place: cst.CSTNode, module: Module) -> bool:
     """Whether the step around a place changes something by a method."""
     calls = module.once(_changes).get(dotted_text(node), [])[:_MOST_CALLS]
-    return any(_is_in_step(call, place, module) for call in calls)
+    for call in calls:
+        if _is_in_step(call, place, module):
+            return because(True, "{} changes it in place", call)
+    return False
 
 
 def _changes(module: Module) -> dict[str, list[cst.Call]]:
@@ -66,16 +75,16 @@ def _is_in_step(node: cst.CSTNode, place: cst.CSTNode, module: Module) -> bool:
     return any(each is step for each in (node, *module.ancestors(node)))
 
 
-def is_moved_to_host(node: cst.BaseExpression, module: Module) -> bool:
-    """Whether the file moves something to host memory."""
-    return dotted_text(node) in module.once(_moved_to_host)
+def moved_to_host(node: cst.BaseExpression, module: Module) -> cst.Call | None:
+    """Where the file moves something to host memory."""
+    return module.once(_moved_to_host).get(dotted_text(node))
 
 
-def _moved_to_host(module: Module) -> frozenset[str]:
+def _moved_to_host(module: Module) -> dict[str, cst.Call]:
     moves = [
         call
         for name in ("cpu", "to")
         for call in module.calls_by_method.get(name, ())
         if name == "cpu" or any(module.values.is_cpu(arg.value) for arg in call.args)
     ]
-    return frozenset(dotted_text(call.func).rpartition(".")[0] for call in moves)
+    return {dotted_text(call.func).rpartition(".")[0]: call for call in moves}

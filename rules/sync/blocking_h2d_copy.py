@@ -57,33 +57,57 @@ from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.batch_parts import is_part_of_batch
 from torchlint.analysis.training.transfers import transfer_of
-from torchlint.rule import Applicability, Context, Match, Module, Rule, Tier, method, pass_argument
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    method,
+    pass_argument,
+)
 
 
 def _moves_batch(match: Match) -> bool:
     """Whether a tensor of a batch is moved to a device."""
-    moves = transfer_of(match.call, match.module) is not None
-    return moves and is_part_of_batch(match.receiver, match.module)
+    if transfer_of(match.call, match.module) is None:
+        return because(False, "nothing shows that this copies to a device")
+    said = "nothing shows that {:code} is a tensor straight from a loader"
+    return is_part_of_batch(match.receiver, match.module) or because(False, said, match.receiver)
 
 
 def _says_whether_it_blocks(match: Match) -> bool:
-    keyword = argument(match.call, "non_blocking") is not None
-    return keyword or any(isinstance(literal(arg.value), bool) for arg in match.call.args)
+    given = argument(match.call, "non_blocking")
+    if given is not None:
+        return because(True, "`non_blocking` is {:code} here", given)
+    for arg in match.call.args:
+        if isinstance(literal(arg.value), bool):
+            return because(True, "{:code} may say whether Python waits", arg)
+    return False
 
 
 def _framework_moves(match: Match) -> bool:
     """Whether a framework that pins memory itself also moves the batches."""
-    return frameworks.owns("pinned memory", match.module.imported)
+    imported = match.module.imported
+    moves = frameworks.owns("pinned memory", imported)
+    return moves and because(
+        True,
+        "a framework moves the batches itself: the file imports {}",
+        next(f"`{each}`" for each in imported if frameworks.owns("pinned memory", (each,))),
+    )
 
 
 def _loads_unpinned(match: Match) -> bool:
-    return match.module.once(_pins_nothing)
+    loader = match.module.once(_unpinned)
+    return loader is not None and because(True, "{} does not pin its batches", loader)
 
 
-def _pins_nothing(module: Module) -> bool:
-    """Whether the file makes loaders, and none of them pins its batches."""
+def _unpinned(module: Module) -> cst.Call | None:
+    """The first loader that the file makes, if none of them pins its batches."""
     calls = module.calls_by_name.get("torch.utils.data.DataLoader", ())
-    return bool(calls) and not any(_may_pin(each, module) for each in calls)
+    return None if any(_may_pin(each, module) for each in calls) else next(iter(calls), None)
 
 
 def _may_pin(call: cst.Call, module: Module) -> bool:
@@ -109,6 +133,6 @@ rule = Rule(
     message=_message,
     change=pass_argument("non_blocking", "True"),
     contexts=(Context.HOT, Context.ACCELERATOR),
-    program_has={"a pinned loader": r"pin_memory['\"]?\s*[=:]\s*True"},
+    program_has={"a pinned loader": r"pin_memory['\"]?\s*[=:][\s(]*True"},
     needs_gpu=True,
 )

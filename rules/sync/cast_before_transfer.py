@@ -55,7 +55,18 @@ from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.loading.batch_parts import is_part_of_batch
 from torchlint.analysis.training.transfers import transfer_of
 from torchlint.analysis.uses import method_name
-from torchlint.rule import Applicability, Context, Edit, Fix, Match, Module, Rule, Tier, method
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fix,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    edits,
+    method,
+)
 
 _TYPES = {
     "torch.LongTensor": "long", "torch.long": "long", "torch.int64": "long",
@@ -70,11 +81,19 @@ def _is_widened(match: Match) -> bool:
     """Whether a tensor is moved whose numbers were just made wider on the host."""
     module = match.module
     tensor, kind = _cast(_numerator(match.receiver) or match.receiver, module)
-    if not kind or transfer_of(match.call, module) is None:
-        return False
+    if not kind:
+        return because(False, "no tensor is made wider right before the copy")
+    if transfer_of(match.call, module) is None:
+        return because(False, "nothing shows that this copies to a device")
     if isinstance(tensor, cst.Call) and module.calls(tensor, "torch.from_numpy"):
-        return module.value(argument(tensor, "ndarray", 0)).dtype in _NARROW
-    return (kind != "float" or _holds_bytes(match)) and is_part_of_batch(tensor, module)
+        array = argument(tensor, "ndarray", 0)
+        said = "the type of {:code} is not known to be narrow, such as uint8"
+        return module.value(array).dtype in _NARROW or because(False, said, array or tensor)
+    if kind == "float" and not _holds_bytes(match):
+        said = "no division by 255 shows that the numbers in {:code} were bytes"
+        return because(False, said, tensor)
+    said = "nothing shows that {:code} is a tensor straight from a loader"
+    return is_part_of_batch(tensor, module) or because(False, said, tensor)
 
 
 def _cast(node: cst.BaseExpression, module: Module) -> tuple[cst.BaseExpression, str]:
@@ -113,12 +132,14 @@ def _message(match: Match) -> str:
 def _convert_on_device(match: Match) -> Fix | str:
     """Swap the two calls."""
     module, cast = match.module, match.receiver
-    tensor, kind = _cast(cast, module)
+    _, kind = _cast(cast, module)
     if not kind:
         return "the numbers are computed with in between"
-    start, end = (module.position(module.offsets(each)[1]) for each in (tensor, cast))
-    behind = module.position(module.offsets(match.call)[1])
-    changes = (Edit(start, end, ""), Edit(behind, behind, f".{kind}()"))
+    assert isinstance(cast, cst.Call)
+    changes = (
+        edits.keep_receiver(module, cast),
+        edits.call_method(module, match.call, f"{kind}()"),
+    )
     return Fix(Applicability.UNSAFE, "Convert it on the device", changes)
 
 

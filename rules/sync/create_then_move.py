@@ -35,8 +35,10 @@ for images, labels in loader:
 ```
 
 ## When it is silent
-At the top level of a file, where it happens once; on a later line, in files that take no training
-step and are called on none; in datasets, collate functions and tests; with
+At the top level of a file, where it happens once; in files that take no training step, define no
+module and are called on no step, unless they move the tensor to where another one lies
+(`.to(x.device)`); where the copy stands on a later line, in all files that take no training step
+and are called on none; in datasets, collate functions and tests; with `out=`, and with
 `generator=`, which people pass to get the same numbers on every device; where
 `torch.set_default_device` or `with torch.device(…)` chooses the device; for `zeros_like(x)` unless
 `x` is known to lie in host memory; for `torch.tensor(values)`, which has to be copied in either
@@ -68,7 +70,7 @@ from torchlint.analysis.literals import argument
 from torchlint.analysis.training.batches import loads, runs_each_time
 from torchlint.analysis.training.transfers import names_device
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import STEP_TEXT, Applicability, Context, Match, Rule, calls
+from torchlint.rule import STEP_TEXT, Applicability, Context, Match, Rule, because, calls
 
 from ._creation import (
     LIKE,
@@ -94,59 +96,68 @@ def _moves(match: Match) -> bool:
 def _holds_new_array(match: Match) -> bool:
     """Whether NumPy creates the numbers each time, although torch could."""
     array = argument(match.call, "ndarray", 0)
-    return is_new_array(array, match.module) and not _runs_seldom(match)
+    if not is_new_array(array, match.module):
+        said = "nothing shows that NumPy makes {:code} of sizes and numbers alone"
+        return because(False, said, array or match.call)
+    return runs_each_time(match.call, match.module)
 
 
 def _is_like_host_tensor(match: Match) -> bool:
     """Whether the tensor that it shall be like is known to lie in host memory."""
     other = match.module.argument(match.call, "input", 0)
-    return match.module.value(other).only(Kind.CPU)
+    said = "the tensor lies where {:code} does, which is not known to be host memory"
+    return match.module.value(other).only(Kind.CPU) or because(False, said, other or match.call)
 
 
 def _may_run_once(match: Match) -> bool:
     """Whether a condition asks for what is not there yet: `x is None`, `len(state) == 0`."""
     module = match.module
-    tests = (getattr(each, "test", None) for each in module.conditions(match.call))
-    return any(test is not None and _NOT_YET.search(module.source(test)) for test in tests)
+    for each in module.conditions(match.call):
+        test = getattr(each, "test", None)
+        if test is not None and _NOT_YET.search(module.source(test)):
+            return because(True, "{} may hold only once", test)
+    return False
 
 
 def _is_empty(match: Match) -> bool:
     """`torch.empty(0)`, of which nothing is copied."""
     if not match.module.calls(match.call, "torch.empty", "torch.zeros", "torch.ones"):
         return False
-    return match.module.literal(match.module.argument(match.call, "size", 0)) == 0
+    empty = match.module.literal(match.module.argument(match.call, "size", 0)) == 0
+    return empty and because(True, "an empty tensor has nothing to copy")
 
 
 def _counts(match: Match) -> bool:
     """`torch.LongTensor(range(n))`."""
     given = match.call.args[0].value if len(match.call.args) == 1 else None
-    return isinstance(given, cst.Call) and match.module.calls(given, "builtins.range")
+    counts = isinstance(given, cst.Call) and match.module.calls(given, "builtins.range")
+    return counts or because(False, "the numbers are not those of `range`, so they must be copied")
 
 
 def _is_placed(match: Match) -> bool:
     """Whether the call, or a `with torch.device(…)` around it, says where the tensor goes."""
-    given = any(argument(match.call, name) for name in ("device", "generator", "out"))
-    return given or any(
-        names_device(item.item, match.module)
-        for around in match.module.ancestors(match.call)
-        if isinstance(around, cst.With)
-        for item in around.items
-    )
+    for name, said in _PLACES.items():
+        given = argument(match.call, name)
+        if given is not None:
+            return because(True, said, given)
+    for around in match.module.ancestors(match.call):
+        for item in around.items if isinstance(around, cst.With) else ():
+            if names_device(item.item, match.module):
+                return because(True, "{} says where new tensors are created", around)
+    return False
 
 
 def _runs_at_import(match: Match) -> bool:
     """Whether it happens once, when the file is started or imported."""
     module, call = match.module, match.call
-    return module.function(call) is None and next(module.loops.loops_around(call), None) is None
+    once = module.function(call) is None and next(module.loops.loops_around(call), None) is None
+    return once and because(True, "this runs once, when the file is started or imported")
 
 
 def _fills_loader(match: Match) -> bool:
     """Whether it is part of what a dataset or a collate function does, perhaps in a worker."""
-    return loads(match.call, match.module)
-
-
-def _runs_seldom(match: Match) -> bool:
-    return not runs_each_time(match.call, match.module)
+    fills = loads(match.call, match.module)
+    return fills and because(True, "this is where batches are loaded, perhaps in a worker process")
 
 
 def _message(match: Match) -> str:
@@ -172,6 +183,12 @@ def _message(match: Match) -> str:
     )
 
 
+_PLACES = {
+    "device": "`device` is {:code} here",
+    "generator": "`generator` is {:code}, perhaps for the same numbers on every device",
+    "out": "`out` is {:code}, so no tensor is created here",
+}
+"""Arguments that say where a tensor goes, and what they mean."""
 _NOT_YET = re.compile(r"\bis None\b|\blen\([^()]{0,80}\) == 0|\bhasattr\(|\bnot in\b")
 
 rule = Rule(

@@ -56,8 +56,8 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.training.syncs import Operand, operand_of_value
-from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, calls, method
+from torchlint.analysis.training.syncs import Operand, operand_at
+from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, because, calls, method
 
 from ._masks import COMPARES, is_mask
 
@@ -69,17 +69,18 @@ _MESSAGE = (
 
 
 def _has_one_argument(match: Match) -> bool:
-    return len(match.call.args) == 1
+    chooses = "with three arguments it takes from two tensors, and its size is known"
+    return len(match.call.args) == 1 or because(False, chooses)
 
 
-def _is_a_method(match: Match) -> bool:
+def is_method(match: Match) -> bool:
     return not match.module.resolve(match.call.func)
 
 
 def _operand(match: Match) -> Operand | None:
     """What is looked through: the tensor whose method it is, or the first argument."""
-    given = match.receiver if _is_a_method(match) else match.module.argument(match.call, "input", 0)
-    return operand_of_value(match.module.value(given))
+    given = match.receiver if is_method(match) else match.module.argument(match.call, "input", 0)
+    return operand_at(given, match.module)
 
 
 rule = Rule(
@@ -89,7 +90,7 @@ rule = Rule(
     finds=(
         calls(*(f"torch.{name}" for name in _NAMES)),
         calls("torch.where", where=(_has_one_argument,)),
-        method(*_NAMES, where=(_is_a_method,)),
+        method(*_NAMES, where=(is_method,)),
     ),
     operand=_operand,
     message=_MESSAGE,
@@ -104,9 +105,9 @@ rule = Rule(
 @rule.on(cst.Subscript)
 def reads_by_a_mask(read: cst.Subscript, module: Module) -> Iterable[Reported]:
     index = read.slice[0].slice
-    if not isinstance(index, cst.Index) or isinstance(module.parent(read), cst.AssignTarget):
+    if not isinstance(index, cst.Index) or not is_mask(index.value, module):
         return ()
-    operand = operand_of_value(module.value(index.value))
-    if operand is None or not is_mask(index.value, module):
-        return ()
-    return rule.report(module, read, _MESSAGE, operand=operand)
+    if isinstance(module.parent(read), cst.AssignTarget):
+        return because((), "an assignment by a mask makes no tensor whose size is unknown")
+    operand = operand_at(index.value, module)
+    return rule.report(module, read, _MESSAGE, operand=operand) if operand else ()

@@ -57,7 +57,7 @@ from torchlint.rule import Applicability, Context, Match, Rule, calls, method, r
 from ._needed_waits import is_a_wait_of_its_own, is_timed, waits_for_copy
 
 
-def _is_object(match: Match) -> bool:
+def is_method(match: Match) -> bool:
     """`fabric.barrier()`, not `torch.distributed.barrier()`."""
     return not any(name.startswith("torch.") for name in match.module.resolve(match.call.func))
 
@@ -81,7 +81,7 @@ rule = Rule(
     finds=(
         calls("torch.cuda.synchronize", "torch.accelerator.synchronize"),
         calls("torch.distributed.barrier"),
-        method(*sorted(ANY.barriers), where=(_is_object,)),
+        method(*sorted(ANY.barriers), where=(is_method,)),
     ),
     unless=(is_timed, waits_for_copy, is_a_wait_of_its_own),
     message=_message,

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `torch.cuda.empty_cache()` that runs on every training step, in the step loop or in a
-helper that it calls.
+helper that it calls. If the helper is the project's own `torch_gc()` or the like, the finding
+stands in it, names the loop that calls it, and asks you to remove that call.
 
 ## Why it is slow
 PyTorch keeps freed GPU memory in a cache, since asking the driver for memory is slow.
@@ -36,7 +37,8 @@ Under `if step % 100 == 0` and the like, in `except` blocks, in evaluation, in t
 epochs.
 
 ## Fix safety
-**Unsafe**: no value changes, but a program that only just fits into memory may no longer fit.
+**Unsafe**: no value changes, but a program that only just fits into memory may no longer fit. There
+is no fix in a helper such as `torch_gc()`, which other code may call where it helps.
 
 ## How verify confirms it
 It measures the loop without the call, which needs a GPU; on a CPU the call does nothing. The
@@ -47,16 +49,46 @@ numbers are bitwise equal.
 - Hugging Face Transformers, pull request 31530, which removed such a call for its cost
 """
 
-from torchlint.rule import Applicability, Context, Rule, calls, remove
+import re
+
+from torchlint.rule import Applicability, Change, Context, Match, Rule, calls, remove
+
+_FREES = re.compile(
+    r"(?:^|_)(?:empty|cache|gc|garbage|clear|clean\w*|free|release|flush|memory)(?:_|$)"
+)
+"""Functions of a project that are called to free memory."""
+
+
+def _wrapper(match: Match) -> str:
+    """The function that frees memory for others and has the call, as `torch_gc` does."""
+    module = match.module
+    function = module.function(match.call)
+    if function is None or module.step_loop(match.call) is not None:
+        return ""
+    return function.name.value if _FREES.search(function.name.value) else ""
+
+
+def _message(match: Match) -> str:
+    name = _wrapper(match)
+    what = f"remove the call of `{name}` in the loop" if name else "remove it"
+    return (
+        "`empty_cache()` waits for the GPU on every step, and the next step allocates the same "
+        f"memory again; {what}."
+    )
+
+
+def _change(match: Match) -> Change | str:
+    name = _wrapper(match)
+    return f"other code may call `{name}` where it helps" if name else remove(match)
+
 
 rule = Rule(
     code="TL209",
     summary="the allocator's cache is emptied on every training step",
     fix=Applicability.UNSAFE,
     finds=(calls("torch.cuda.empty_cache", "torch.accelerator.empty_cache"),),
-    message="`empty_cache()` waits for the GPU on every step, and the next step allocates the same "
-    "memory again; remove it.",
-    change=remove,
+    message=_message,
+    change=_change,
     contexts=(Context.HOT,),
     needs_gpu=True,
 )

@@ -65,7 +65,7 @@ from torchlint.analysis.training.consumers import (
     needs_host_tensor,
 )
 from torchlint.analysis.training.syncs import Sync, operand_of, sync_of
-from torchlint.rule import Context, Module, Reported, Rule, Tier
+from torchlint.rule import Context, Module, Reported, Rule, Tier, because
 
 rule = Rule(
     code="TL202",
@@ -96,10 +96,13 @@ def copies_to_the_host_each_step(call: cst.Call, module: Module) -> Iterable[Rep
         return ()
     taker = consumer(sync, module)
     outsider = taker is not None and _is_outsider(taker, module)
-    needed = _PRIORITY if is_priority(sync, module) else ""
+    needed, tier = "", Tier.DEFAULT
     if needs_host_tensor(sync, module):
-        needed = _LENGTHS
-    tier = Tier.HINT if outsider or needed else Tier.DEFAULT
+        needed, tier = _LENGTHS, because(Tier.HINT, "torch takes these numbers on the host alone")
+    elif is_priority(sync, module):
+        needed, tier = _PRIORITY, because(Tier.HINT, "a replay buffer keeps priorities on the host")
+    elif outsider:
+        tier = because(Tier.HINT, "{} may need the copy on the host", taker)
     message = needed or _message(sync, taker, outsider)
     return rule.report(module, call, message, tier=tier, operand=operand)
 

@@ -57,9 +57,9 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.training.consumers import ends_a_loop
-from torchlint.analysis.training.guards import looks_for_broken
+from torchlint.analysis.training.guards import asks_for_identity, looks_for_broken
 from torchlint.analysis.training.truths import operand_of_truth, truths
-from torchlint.rule import Context, Module, Reported, Rule, Tier
+from torchlint.rule import Context, Module, Reported, Rule, Tier, because
 
 rule = Rule(
     code="TL204",
@@ -81,19 +81,17 @@ _FINITE = (
     "This check makes the host wait for the GPU on every step; check every few steps, or let the "
     "gradient scaler skip such steps."
 )
+_WANTED = "it looks for numbers that are not finite, which may be worth a wait on every step"
 
 
 @rule.on(cst.If, cst.IfExp, cst.Assert, cst.Call)
 def decides_by_a_tensor_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
-    for truth in truths(node, module):
-        operand = operand_of_truth(truth, module)
+    asked = truths(node, module)
+    for truth in [each for each in asked if not asks_for_identity(each)] or asked:
         finite = looks_for_broken(truth)
+        operand = operand_of_truth(truth, module)
         if operand is None or (ends_a_loop(truth, module) and not finite):
             continue
-        yield from rule.report(
-            module,
-            truth,
-            _FINITE if finite else _MESSAGE,
-            tier=Tier.HINT if finite else Tier.DEFAULT,
-            operand=operand,
-        )
+        tier = because(Tier.HINT, _WANTED) if finite else Tier.DEFAULT
+        message = _FINITE if finite else _MESSAGE
+        yield from rule.report(module, truth, message, tier=tier, operand=operand)

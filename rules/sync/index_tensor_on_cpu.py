@@ -61,9 +61,21 @@ import libcst as cst
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.syncs import Operand
-from torchlint.analysis.values.kinds import ARRAYS, Kind
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, Tier, edits
+from torchlint.analysis.training.whereabouts import off_device
+from torchlint.analysis.values.kinds import ARRAYS, Kind, Value, placing
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fix,
+    Module,
+    Reported,
+    Rule,
+    Tier,
+    because,
+    edits,
+)
 
+_IN_HOST_MEMORY = Kind.CPU | ARRAYS
 _CREATE = ("torch.arange", "numpy.arange", "torch.randperm", "torch.randint")
 
 rule = Rule(
@@ -81,30 +93,51 @@ rule = Rule(
 @rule.on(cst.Subscript)
 def copies_its_index_each_step(item: cst.Subscript, module: Module) -> Iterator[Reported]:
     indices = [each.slice.value for each in item.slice if isinstance(each.slice, cst.Index)]
-    for index in indices:
-        if not module.value(index).only(Kind.CPU | ARRAYS) or _is_mask(index, module):
-            continue
-        stays = any(_may_stay(each, module) for each in indices if each is not index)
-        picked = module.value(item.value)
-        if picked.only(Kind.DEVICE | Kind.PARAMETER):
-            sure = picked.only(Kind.DEVICE)
-            operand = Operand(sure, tensor=False, parameters=tuple(sorted(picked.parameters)))
-            change = _create_on_device(index, item, module)
-            fix = change if isinstance(change, Fix) else None
-            reason = change if isinstance(change, str) else None
-            message = (
-                f"`{module.source(index)}` lies in host memory, so it is copied to the device on "
-                "every step, and Python waits for that; create it there."
-            )
-            yield from rule.report(
-                module,
-                index,
-                message,
-                tier=Tier.HINT if stays else None,
-                fix=fix,
-                withheld=reason,
-                operand=operand,
-            )
+    picked = module.value(item.value)
+    for index in _looked_at(indices, picked, module):
+        if not module.value(index).only(_IN_HOST_MEMORY):
+            because(None, "nothing shows that {:code} is in host memory", index)
+        elif _is_mask(index, module):
+            because(None, "{:code} is a mask, for which Python waits on the device too", index)
+        elif not picked.only(Kind.DEVICE | Kind.PARAMETER):
+            off_device(None, item.value, module)
+        else:
+            others = (each for each in indices if each is not index)
+            stays = next((each for each in others if _may_stay(each, module)), None)
+            yield from _copied(index, item, stays, module)
+
+
+def _looked_at(
+    indices: list[cst.BaseExpression], picked: Value, module: Module
+) -> list[cst.BaseExpression]:
+    """The indices in host memory, and those of a tensor on the device that may be tensors."""
+    on_device = picked.has(Kind.DEVICE)
+    values = [(each, module.value(each)) for each in indices]
+    return [
+        each
+        for each, value in values
+        if value.only(_IN_HOST_MEMORY) or (on_device and not value.only(Kind.HOST))
+    ]
+
+
+def _copied(
+    index: cst.BaseExpression, item: cst.Subscript, stays: cst.BaseExpression | None, module: Module
+) -> Iterator[Reported]:
+    """The finding on an index that is copied to the device."""
+    picked = module.value(item.value)
+    parameters = tuple(sorted(picked.parameters - placing(picked.parameters)))
+    change = _create_on_device(index, item, module)
+    said = "{:code} may be in host memory too, so that Python waits in any case"
+    return rule.report(
+        module,
+        index,
+        f"`{module.source(index)}` lies in host memory, so it is copied to the device on every "
+        "step, and Python waits for that; create it there.",
+        tier=None if stays is None else because(Tier.HINT, said, stays),
+        fix=change if isinstance(change, Fix) else None,
+        withheld=change if isinstance(change, str) else None,
+        operand=Operand(picked.only(Kind.DEVICE), tensor=False, parameters=parameters),
+    )
 
 
 def _creates(index: cst.BaseExpression, module: Module) -> bool:

@@ -85,6 +85,7 @@ from torchlint.analysis.training.syncs import (
     sync_of,
     waited_before,
 )
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Module, Reported, Rule
 
@@ -146,9 +147,19 @@ def reads_a_number_each_step(call: cst.Call, module: Module) -> Iterable[Reporte
 
 @rule.on(cst.FormattedStringExpression, cst.BinaryOperation, cst.Call)
 def shows_a_number_each_step(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
-    for tensor in shown(node, module):
+    for tensor in _shown(node, module):
         value = module.value(tensor)
-        on_device = value.has(Kind.DEVICE) and value.only(Kind.DEVICE | Kind.LIKELY)
-        if on_device and not is_read_again(tensor, tensor, module):
+        if not value.has(Kind.DEVICE) or not value.only(Kind.DEVICE | Kind.LIKELY):
+            off_device(None, tensor, module)
+        elif not is_read_again(tensor, tensor, module):
             where = Operand(True, True, ())
             yield from rule.report(module, tensor, _SHOWN, withheld=_TEXT, operand=where)
+
+
+def _shown(node: cst.CSTNode, module: Module) -> Iterable[cst.BaseExpression]:
+    """What is shown, without what is certainly no tensor, unless names of such are all there is."""
+    parts = [each for each in shown(node, module) if not isinstance(each, cst.BaseString)]
+    if all(isinstance(each, cst.Name | cst.Attribute) for each in parts):
+        known = [each for each in parts if module.value(each).only(Kind.HOST)]
+        return [each for each in parts if each not in known] or known
+    return [each for each in parts if not module.value(each).only(Kind.HOST)]

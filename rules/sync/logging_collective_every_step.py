@@ -56,7 +56,7 @@ train.py --with change.patch --nproc-per-node 2`.
 - Threads in which the exchange of logged losses was the cost: joliGEN #374, timm #2340
 """
 
-from torchlint.rule import Context, Match, Rule, method, passes
+from torchlint.rule import Context, Match, Rule, because, method, passes
 
 from ._exchanged import exchanges_a_metric, goes_elsewhere, is_only_logged
 
@@ -67,15 +67,20 @@ _OWN = ("reduce_dict", "reduce_mean", "reduce_tensor", "all_reduce_mean")
 
 def _is_logged_on_each_step(match: Match) -> bool:
     on_step = match.module.argument(match.call, "on_step")
-    return on_step is None or match.module.literal(on_step) is True
+    if on_step is None or match.module.literal(on_step) is True:
+        return True
+    return because(False, "`on_step` is {:code} here", on_step)
 
 
 def _joins_another(match: Match) -> bool:
     """Whether the function exchanges something that each step needs, which waits in any case."""
     module, function = match.module, match.module.function(match.call)
     calls = (call for name in _COLLECTIVES for call in module.calls_by_method.get(name, ()))
-    near = (Match(call, module) for call in calls if module.function(call) is function)
-    return any(each.call.args and not exchanges_a_metric(each) for each in near)
+    for call in calls:
+        near = module.function(call) is function and call.args
+        if near and not exchanges_a_metric(Match(call, module)):
+            return because(True, "the processes wait for each other anyway, in {}", call)
+    return False
 
 
 def _message(match: Match) -> str:

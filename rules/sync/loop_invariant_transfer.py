@@ -66,25 +66,31 @@ from torchlint.rule import (
     Fix,
     Match,
     Rule,
+    because,
     edits,
     method,
 )
 
-from ._older import is_changed, is_moved_to_host, is_older, may_move_older
+from ._older import is_changed, is_older, may_move_older, moved_to_host
 
 
 def _runs_once(match: Match) -> bool:
     """Whether nothing shows that it runs on each step, or on each call of a module."""
     module, call = match.module, match.call
-    leaves = isinstance(module.small_statement(call), cst.Return) and module.step_loop(call)
-    return bool(leaves) or loads(call, module) or not runs_each_time(call, module)
+    if isinstance(module.small_statement(call), cst.Return) and module.step_loop(call):
+        return because(True, "the loop ends here, so this runs once")
+    if loads(call, module):
+        return because(True, "this is where batches are loaded, perhaps in a worker process")
+    return not runs_each_time(call, module)
 
 
 def _follows_device(match: Match) -> bool:
     """Whether the call moves nothing to the device, or to another device on each round."""
     transfer = transfer_of(match.call, match.module)
-    if transfer is None or transfer.target is None or transfer.like:
-        return transfer is None
+    if transfer is None:
+        return because(True, "nothing shows that this copies to a device")
+    if transfer.target is None or transfer.like:
+        return False
     target = transfer.target.value
     return isinstance(target, cst.Name) and not is_older(target, match.call, match.module)
 
@@ -96,22 +102,28 @@ def _changes(match: Match) -> bool:
 
 
 def _is_module(match: Match) -> bool:
-    return match.module.value(match.receiver).has(Kind.MODULE)
+    module = match.module.value(match.receiver).has(Kind.MODULE)
+    return module or because(False, "nothing shows that {:code} is a module", match.receiver)
 
 
 def _is_moved_back(match: Match) -> bool:
     """Whether the file also moves it to host memory, to make room or to save it."""
-    return is_moved_to_host(match.receiver, match.module)
+    back = moved_to_host(match.receiver, match.module)
+    return back is not None and because(True, "{} moves it back to host memory", back)
 
 
 def _is_tensor(match: Match) -> bool:
     """Whether it is a tensor in host memory, or a parameter of the function that may be one."""
     host = match.module.value(match.receiver).only(Kind.CPU)
-    return host or (_is_parameter(match) and not _is_module(match))
+    tensor = host or (_is_parameter(match) and not _is_module(match))
+    said = "nothing shows that {:code} is a tensor in host memory"
+    return tensor or because(False, said, match.receiver)
 
 
 def _is_parameter(match: Match) -> bool:
-    return match.module.flow.is_parameter(match.receiver)
+    passed = match.module.flow.is_parameter(match.receiver)
+    said = "{:code} is a parameter, which may lie on the device already"
+    return passed and because(True, said, match.receiver)
 
 
 def _message(match: Match) -> str:
@@ -128,17 +140,14 @@ def _before_the_loop(match: Match) -> Fix | str:
     module, loop = match.module, match.module.step_loop(match.call)
     if not _is_module(match):
         return "other lines may need it in host memory"
-    line, statement = module.statement(match.call), module.small_statement(match.call)
-    assert line is not None
+    statement = module.small_statement(match.call)
     assert statement is not None
     if loop is None or getattr(statement, "value", None) is not match.call:
         return "move it where the module is made"
-    start, end = module.offsets(line)
-    text = module.text[start : edits.next_line(module, end)].rstrip()
-    added = edits.insert_before(module, loop.node, text)
-    if added is None or module.parent(line) is not loop.node.body:
-        return "the line does not stand on its own in the loop"
-    changes = (added, edits.delete_statement(module, statement))
+    line = module.parent(statement)
+    if loop.node.body not in (line, line and module.parent(line)):
+        return "the line stands in a block inside the loop"
+    changes = edits.move_before(module, statement, loop.node)
     return Fix(Applicability.UNSAFE, "Move it before the loop", changes)
 
 

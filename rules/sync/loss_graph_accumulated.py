@@ -61,7 +61,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
 from ._kept_losses import added_to, outlives, with_graph
 
@@ -77,10 +77,18 @@ rule = Rule(
 @rule.on(cst.AugAssign, cst.Assign, cst.Call)
 def keeps_the_graph_of_each_loss(node: cst.CSTNode, module: Module) -> Iterable[Reported]:
     kept, step = added_to(node), module.step_loop(node)
-    if kept is None or step is None or module.loops.grad_is_off(node):
+    if kept is None:
         return ()
+    if step is None:
+        return because((), "no training loop is around this")
+    off = module.loops.grad_off_around(node)
+    if off is not None:
+        return because((), "gradients are off here, under {}", off)
     losses = with_graph(kept.added, step.node, module)
-    if not losses or not outlives(kept.target, step.node, module):
+    if not losses:
+        said = "{:code} holds no loss whose backward pass the loop in {:line} does"
+        return because((), said, kept.added, step.node)
+    if not outlives(kept.target, step.node, module):
         return ()
     text = f"{losses[0].value}.detach()"
     message = f"`{module.source(kept.target)}` keeps the graph of each step; give it `{text}`."

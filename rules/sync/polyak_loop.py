@@ -55,7 +55,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.analysis.training.parameter_loops import goes_over_parameters
-from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, edits
+from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
 from ._averages import averages, in_one_call
 
@@ -74,8 +74,10 @@ _MORE = "the loop does more than one average of two lists of parameters"
 
 @rule.on(cst.For)
 def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Reported]:
-    if not goes_over_parameters(loop, module) or not averages(loop, module):
+    if not goes_over_parameters(loop, module):
         return ()
+    if not averages(loop, module):
+        return because((), "nothing in the loop is known to be an average of two tensors")
     message = (
         "This loop averages the parameters one by one on every step; average them in one call, by "
         "`torch.optim.swa_utils.get_ema_multi_avg_fn`."
@@ -83,6 +85,6 @@ def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Re
     text = in_one_call(loop, module)
     if text is None:
         return rule.report(module, loop, message, withheld=_MORE)
-    changes = (edits.replace(module, loop, text), *edits.add_import(module, "torch"))
+    changes = (edits.replace_statement(module, loop, text), *edits.add_import(module, "torch"))
     fix = Fix(Applicability.UNSAFE, "Average all parameters in one call", changes)
     return rule.report(module, loop, message, fix=fix)

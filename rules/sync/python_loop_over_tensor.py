@@ -64,7 +64,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.rule import Applicability, Context, Module, Reported, Rule, Tier, calls
+from torchlint.rule import Applicability, Context, Module, Reported, Rule, Tier, because, calls
 
 from ._element_builtins import BUILTINS, by_torch, message, takes_a_tensor
 from ._samples import adds_to, goes_over_samples, waits_for
@@ -96,21 +96,21 @@ def takes_each_sample_alone(
     loop: cst.For | cst.ListComp | cst.GeneratorExp, module: Module
 ) -> Iterable[Reported]:
     head, body = (loop, loop.body) if isinstance(loop, cst.For) else (loop.for_in, loop.elt)
-    if not goes_over_samples(head.iter, module) or _ends_early(loop, module):
+    if not goes_over_samples(head.iter, module):
         return ()
+    for node in module.within(loop):
+        if isinstance(node, cst.Break | cst.Return):
+            return because((), "the loop may end before the last sample, by {}", node)
     operand, message = waits_for(body, module), _WAITS
     if operand is None:
         operand, message = adds_to(body, module), _ADDS
-    if operand is None or any(
-        isinstance(above, cst.For) and goes_over_samples(above.iter, module)
-        for above in module.ancestors(loop)
-    ):
-        return ()
-    return rule.report(module, loop, message, tier=Tier.HINT, withheld=_WITHHELD, operand=operand)
+    if operand is None:
+        return because((), "no round is known to wait for the GPU, or to add to a tensor on it")
+    for above in module.ancestors(loop):
+        if isinstance(above, cst.For) and goes_over_samples(above.iter, module):
+            return because((), "the loop around it goes over samples too: ask about {}", above)
+    tier = because(Tier.HINT, "a round may need what the one before has computed")
+    return rule.report(module, loop, message, tier=tier, withheld=_WITHHELD, operand=operand)
 
 
 _WITHHELD = "whether one operation can do all rounds at once is not known"
-
-
-def _ends_early(loop: cst.CSTNode, module: Module) -> bool:
-    return any(isinstance(node, cst.Break | cst.Return) for node in module.within(loop))

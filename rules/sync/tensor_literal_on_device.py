@@ -73,7 +73,18 @@ import libcst as cst
 
 from torchlint.analysis.literals import UNKNOWN, argument, literal
 from torchlint.analysis.training.transfers import names_device, transfer_behind
-from torchlint.rule import Applicability, Context, Fix, Match, Module, Rule, Tier, calls, edits
+from torchlint.rule import (
+    Applicability,
+    Context,
+    Fix,
+    Match,
+    Module,
+    Rule,
+    Tier,
+    because,
+    calls,
+    edits,
+)
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -81,14 +92,18 @@ _NUMBERS = (bool, int, float, complex)
 def _is_constant(match: Match) -> bool:
     """Whether all that the tensor is made of are numbers that are written out."""
     given = [arg for arg in match.call.args if arg.keyword is None]
-    return len(given) == 1 and bool(_numbers(given[0].value, match.module))
+    constant = len(given) == 1 and bool(_numbers(given[0].value, match.module))
+    said = "{:code} is not made of written numbers alone"
+    return constant or because(False, said, given[0].value if given else match.call)
 
 
 def _goes_to_device(match: Match) -> bool:
     device = argument(match.call, "device")
     if device is None:
-        return transfer_behind(match.call, match.module) is not None
-    return names_device(device, match.module)
+        moved = transfer_behind(match.call, match.module) is not None
+        return moved or because(False, "no copy to a device follows on it in the same statement")
+    said = "nothing shows that {:code} is an accelerator"
+    return names_device(device, match.module) or because(False, said, device)
 
 
 def _numbers(node: cst.BaseExpression, module: Module) -> list[object]:
@@ -131,11 +146,14 @@ def _fill(match: Match) -> Fix | str:
         return "`torch` itself may not be imported here"
     if argument(call, "device") is None:
         return "let `torch.full` fill it with `device=`, and remove the copy"
-    text = f"{shape}, {module.source(first)}"
+    given = [str(shape), edits.value(module, first)]
     if isinstance(numbers[0], int) and argument(call, "dtype") is None:
         kind = "bool" if isinstance(numbers[0], bool) else "int64"
-        text += f", dtype={module.source(call.func.value)}.{kind}"
-    changes = (edits.replace(module, call.func.attr, "full"), edits.replace(module, data, text))
+        given.append(f"dtype={edits.operand(module, call.func.value)}.{kind}")
+    changes = (
+        edits.replace(module, call.func.attr, "full"),
+        edits.replace_argument(module, call.args[0], *given),
+    )
     return Fix(Applicability.SAFE, "Let the device fill it", changes)
 
 

@@ -48,27 +48,32 @@ It cannot: the program becomes correct, not faster. What is measured is the wait
 import libcst as cst
 
 from torchlint.analysis.literals import argument, literal
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
-from torchlint.rule import Applicability, Argument, Context, Match, Rule, method, remove
+from torchlint.rule import Applicability, Argument, Context, Match, Rule, because, method, remove
 
-from ._host_reads import first_read, waits_between
+from ._host_reads import first_read, wait_between
 
 
 def _copies_to_host(match: Match) -> bool:
     """Whether a tensor that may lie on the device is copied to the CPU."""
-    to_host = any(match.module.values.is_cpu(arg.value) for arg in match.call.args)
-    return to_host and not match.module.value(match.receiver).has(Kind.MODULE | Kind.CPU)
+    module, tensor = match.module, match.receiver
+    if not any(module.values.is_cpu(arg.value) for arg in match.call.args):
+        return because(False, "nothing shows that this copies to the CPU")
+    off = module.value(tensor).has(Kind.MODULE | Kind.CPU)
+    return not off or off_device(False, tensor, module)
 
 
 def _fills_pinned(match: Match) -> bool:
     """Whether a tensor of the device is copied into a buffer that the file pins."""
     module, buffer = match.module, match.receiver
-    source = module.value(argument(match.call, "src", 0))
+    source = argument(match.call, "src", 0)
+    if not module.value(source).only(Kind.DEVICE):
+        return off_device(False, source, module)
     made = module.flow.reaching(buffer) if isinstance(buffer, cst.Name) else []
-    return source.only(Kind.DEVICE) and any(
-        isinstance(each.value, cst.Call) and _pins(each.value) for each in made
-    )
+    pinned = any(isinstance(each.value, cst.Call) and _pins(each.value) for each in made)
+    return pinned or because(False, "nothing shows that {:code} is in pinned memory", buffer)
 
 
 def _pins(made: cst.Call) -> bool:
@@ -76,13 +81,18 @@ def _pins(made: cst.Call) -> bool:
 
 
 def _may_lie_on_host(match: Match) -> bool:
-    return not match.module.value(match.receiver).only(Kind.DEVICE)
+    sure = match.module.value(match.receiver).only(Kind.DEVICE)
+    return not sure and off_device(True, match.receiver, match.module)
 
 
 def _is_read_in_time(match: Match) -> bool:
     """Whether nothing reads the copy, or the code waits for it before."""
     read = first_read(match.call, match.module)
-    return read is None or waits_between(match.call, read, match.module)
+    if read is None:
+        return because(True, "nothing in the same function is known to read the copy")
+    wait = wait_between(match.call, read, match.module)
+    said = "{} waits for the copy before it is read, in {:line}"
+    return wait is not None and because(True, said, wait, read)
 
 
 rule = Rule(
@@ -103,7 +113,7 @@ rule = Rule(
     "`non_blocking=True`, or synchronize before the read.",
     change=remove,
     contexts=(Context.ACCELERATOR,),
-    triggers=(r"\.to\([^()]{0,100}(?:cpu|host)|device\([\"']cpu|\bpin_memory\b",),
+    triggers=(r"\.to\(\({0,9}[^()]{0,100}(?:cpu|host)|device\([\"']cpu|\bpin_memory\b",),
     needs_gpu=True,
     may_change="numbers that were read too early become those that were computed",
 )

@@ -13,7 +13,7 @@ from torchlint.analysis import edits
 from torchlint.analysis.module import Module
 from torchlint.files.lines import LineIndex
 from torchlint.files.reading import Source
-from torchlint.finding import Edit
+from torchlint.finding import Applicability, Edit, Fix
 from torchlint.fixes.splice import spans, spliced
 from torchlint.source.parse import parse
 
@@ -117,15 +117,19 @@ REMOVED = {
     "the last, comma": ("f(a, n=4,)\n", "f(a,)\n"),
     "a parenthesised one": ("f(a, n=(4), b=1)\n", "f(a, b=1)\n"),
     "a line of its own": ("f(\n    a,\n    n=4,\n    b=1,\n)\n", "f(\n    a,\n    b=1,\n)\n"),
-    "a line of its own, its comment too": (
+    "a line of its own, its comment stays": (
         "f(\n    a,  # one\n    n=4,  # two\n    # about b\n    b=1,\n)\n",
-        "f(\n    a,  # one\n    # about b\n    b=1,\n)\n",
+        "f(\n    a,  # one\n    # two\n    # about b\n    b=1,\n)\n",
+    ),
+    "a line of its own, with a comment for a tool": (
+        "f(\n    a,\n    n=4,  # noqa\n    b=1,\n)\n",
+        "f(\n    a,\n    b=1,\n)\n",
     ),
     "the last line": ("f(\n    a,\n    n=4,\n)\n", "f(\n    a,\n)\n"),
     "the last line, no comma": ("f(\n    a,\n    n=4\n)\n", "f(\n    a\n)\n"),
     "the last line, no comma, its comment": (
         "f(\n    a,\n    n=4  # two\n)\n",
-        "f(\n    a,\n)\n",
+        "f(\n    a,\n    # two\n)\n",
     ),
     "the last line, no comma, a comment above": (
         "f(\n    a,  # one\n    n=4\n)\n",
@@ -164,7 +168,12 @@ DELETED = {
     "a line": ("a\nhere\nb\n", "a\nb\n"),
     "a line with a comment": (
         "a\n# above\nhere  # right\n# below\nb\n",
-        "a\n# above\n# below\nb\n",
+        "a\n# above\n# right\n# below\nb\n",
+    ),
+    "a line with a comment for a tool": ("a\nhere  # noqa\nb\n", "a\nb\n"),
+    "comments in several lines of a block": (
+        "if a:\n    b\n    here(  # one\n        # two\n        1,\n    )  # three\n",
+        "if a:\n    b\n    # one\n    # two\n    # three\n",
     ),
     "the last line, no newline": ("a\nhere", "a\n"),
     "a call over lines": ("a\nhere(\n    1,\n)\nb\n", "a\nb\n"),
@@ -178,8 +187,16 @@ DELETED = {
     "last on a line, semicolon": ("a; b; here;\n", "a; b;\n"),
     "alone with a semicolon": ("a\nhere;\nb\n", "a\nb\n"),
     "carriage returns": ("a\r\nhere\r\nb\r\n", "a\r\nb\r\n"),
+    "only carriage returns": ("a\rhere  # c\rb\r", "a\r# c\rb\r"),
     "tabs": ("if a:\n\tb\n\there\nc\n", "if a:\n\tb\nc\n"),
     "form feed": ("a\n\x0chere\nb\n", "a\n\x0cb\n"),
+    "form feed before the indentation": (
+        "if a:\n    b\n\x0c    here  # c\nd\n",
+        "if a:\n    b\n\x0c    # c\nd\n",
+    ),
+    "a backslash before it": ("if a:\n    b\n    \\\n    here\nc\n", "if a:\n    b\nc\n"),
+    "a backslash behind it": ("a\nhere \\\n\nb\n", "a\nb\n"),
+    "below a comment that ends with a backslash": ("# a \\\nhere\nb\n", "# a \\\nb\n"),
 }
 
 
@@ -191,47 +208,9 @@ def test_a_statement_is_deleted(before: str, after: str) -> None:
     module_of(text)
 
 
-DELETED_COMPOUNDS = {
-    "a loop": ("a\nfor here in x:\n    b\nelse:\n    c\n    # end\nd\n", "a\nd\n"),
-    "a loop, comments of the next statement stay": (
-        "for here in x:\n    b\n    # end\n\n# d\nd\n",
-        "\n# d\nd\n",
-    ),
-    "nested blocks": ("while here:\n    if b:\n        c\n        # end\nd\n", "d\n"),
-    "if with branches": ("if here:\n    b\nelif c:\n    d\nelse:\n    e\nf\n", "f\n"),
-    "with, the only one of a block": ("if a:\n    with here:\n        b\n", "if a:\n    pass\n"),
-    "a class with decorators": ("@a\n@b(1)\nclass here: pass\nd\n", "d\n"),
-    "the end of the file": ("a\nwhile here:\n    b", "a\n"),
-    "one line": ("a\nwhile here: b; c\nd\n", "a\nd\n"),
-}
-
-
-@pytest.mark.parametrize(("before", "after"), DELETED_COMPOUNDS.values(), ids=DELETED_COMPOUNDS)
-def test_a_compound_statement_is_deleted_with_its_lines(before: str, after: str) -> None:
-    module = module_of(before)
-    text = made(module, edits.delete_statement(module, marked_line(module)))
-    assert text == after
-    module_of(text)
-
-
-def test_try_and_match_are_deleted_to_their_ends() -> None:
-    for block in (
-        "try:\n    a\nexcept E:\n    b\nelse:\n    c\nfinally:\n    d\n    # end\n",
-        "try:\n    a\nexcept E:\n    b\n    # end\n",
-        "match a:\n    case 1:\n        b\n        # end\n",
-        "def f():\n    a\n    # end\n",
-    ):
-        module = module_of(f"{block}e\n")
-        assert made(module, edits.delete_statement(module, module.tree.body[0])) == "e\n"
-
-
 def test_an_elif_is_no_place_for_edits() -> None:
     module = module_of("if a:\n    b\nelif here:\n    c\n")
     branch = marked_line(module)
-    with pytest.raises(ValueError, match="elif"):
-        edits.delete_statement(module, branch)
-    with pytest.raises(ValueError, match="elif"):
-        edits.replace(module, branch, branch)
     assert edits.insert_before(module, branch, "x") is None
     assert edits.insert_after(module, branch, "x") is None
 
@@ -242,7 +221,12 @@ BEFORE = {
     "in a block": ("if a:\n    here\n", "if a:\n    x = 1\n    y\n    here\n"),
     "tabs": ("if a:\n\there\n", "if a:\n\tx = 1\n\ty\n\there\n"),
     "carriage returns": ("if a:\r\n  here\r\n", "if a:\r\n  x = 1\r\n  y\r\n  here\r\n"),
-    "several on the line": ("a; here\n", "x = 1\ny\na; here\n"),
+    "first of several on the line": ("here; a\n", "x = 1\ny\nhere; a\n"),
+    "a backslash before it": ("a\n\\\nhere\n", "a\nx = 1\ny\n\\\nhere\n"),
+    "form feed before the indentation": (
+        "if a:\n\x0c    here\n",
+        "if a:\n    x = 1\n    y\n\x0c    here\n",
+    ),
     "form feed": ("a\n\x0chere\n", "a\nx = 1\ny\n\x0chere\n"),
     "no final newline": ("here", "x = 1\ny\nhere"),
 }
@@ -263,7 +247,9 @@ def test_lines_go_above_decorators() -> None:
 AFTER = {
     "top level": ("here  # c\na\n", "here  # c\nx = 1\n\ny\na\n"),
     "in a block": ("if a:\n    here\nb\n", "if a:\n    here\n    x = 1\n\n    y\nb\n"),
-    "several on the line": ("here; a\n", "here; a\nx = 1\n\ny\n"),
+    "last of several on the line": ("a; here\n", "a; here\nx = 1\n\ny\n"),
+    "a backslash behind it": ("here \\\n\na\n", "here \\\n\nx = 1\n\ny\na\n"),
+    "a backslash behind a semicolon": ("here; \\\n\na\n", "here; \\\n\nx = 1\n\ny\na\n"),
     "a call over lines": ("here(\n  1)\na\n", "here(\n  1)\nx = 1\n\ny\na\n"),
     "carriage returns": ("here\r\n", "here\r\nx = 1\r\n\r\ny\r\n"),
     "no final newline": ("if a:\n    here", "if a:\n    here\n    x = 1\n\n    y"),
@@ -296,15 +282,86 @@ def test_lines_are_put_below_a_whole_block(before: str, after: str) -> None:
     assert made(module, edits.insert_after(module, marked_line(module), "x")) == after
 
 
-def test_there_is_no_place_in_a_suite_after_a_colon() -> None:
-    module = module_of("if a: here\n")
-    assert edits.insert_before(module, marked(module), "x") is None
-    assert edits.insert_after(module, marked(module), "x") is None
+IN_LINE = {
+    "behind others": ("a; here; b\n", "a; x; here; b\n", "a; here; x; b\n"),
+    "a suite": ("if a: here\n", "if a: x; here\n", "if a: here; x\n"),
+}
 
 
-def test_there_is_no_place_after_a_continued_line() -> None:
-    module = module_of("a\n\\\nhere\n")
-    assert edits.insert_before(module, marked(module), "x") is None
+@pytest.mark.parametrize(("text", "before", "after"), IN_LINE.values(), ids=IN_LINE)
+def test_a_statement_is_put_beside_one_in_its_line(text: str, before: str, after: str) -> None:
+    module = module_of(text)
+    assert made(module, edits.insert_before(module, marked(module), "x")) == before
+    assert made(module, edits.insert_after(module, marked(module), "x")) == after
+
+
+def test_there_is_no_place_for_two_lines_in_a_line() -> None:
+    for text in ("if a: here\n", "a; here; b\n"):
+        module = module_of(text)
+        assert edits.insert_before(module, marked(module), "x\ny") is None
+        assert edits.insert_after(module, marked(module), "x\ny") is None
+
+
+MOVED = {
+    "a line": ("for a in b:\n    here\n    c\n", "here\nfor a in b:\n    c\n"),
+    "its comment": (
+        "for a in b:\n    # above\n    here  # c\n    d\n",
+        "here  # c\nfor a in b:\n    # above\n    d\n",
+    ),
+    "the only one": ("for a in b:\n    here  # c\n", "here\nfor a in b:\n    pass  # c\n"),
+    "one of several on a line": (
+        "for a in b:\n    c; here; d  # e\n",
+        "here\nfor a in b:\n    c; d  # e\n",
+    ),
+    "in a suite": ("for a in b: here; c\n", "here\nfor a in b: c\n"),
+    "in a block": (
+        "if e:\n\tfor a in b:\n\t\there\n\t\tc\n",
+        "if e:\n\there\n\tfor a in b:\n\t\tc\n",
+    ),
+    "a string over lines": (
+        "for a in b:\n    here = '''\n  x\n'''\n    c\n",
+        "here = '''\n  x\n'''\nfor a in b:\n    c\n",
+    ),
+    "form feeds": ("\x0cfor a in b:\n\x0c    here\n    c\n", "here\n\x0cfor a in b:\n\x0c    c\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), MOVED.values(), ids=MOVED)
+def test_a_statement_is_moved_above_a_loop(before: str, after: str) -> None:
+    module = module_of(before)
+    (loop,) = module.nodes(cst.For)
+    text = made(module, edits.move_before(module, marked(module), loop))
+    assert text == after
+    module_of(text)
+
+
+UNDER = {
+    "a line": ("here = 1  # c\n", "with a:\n    here = 1  # c\n"),
+    "over lines": ("here = f(\n  1)\n", "with a:\n    here = f(\n  1)\n"),
+    "tabs": ("if b:\n\there\n", "if b:\n\twith a:\n\t\there\n"),
+    "form feed": ("if b:\n\x0c  here\n", "if b:\n\x0c  with a:\n    here\n"),
+    "a string over lines": ("here = '''\nb'''\n", "with a:\n    here = '''\nb'''\n"),
+    "a backslash": ("if b:\n  here = \\\n  c\n", "if b:\n  with a:\n    here = \\\n  c\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), UNDER.values(), ids=UNDER)
+def test_a_statement_is_put_under_a_head(before: str, after: str) -> None:
+    module = module_of(before)
+    text = made(module, edits.put_under(module, marked(module), "with a:"))
+    assert text == after
+    module_of(text)
+
+
+@pytest.mark.parametrize("text", ["a; here\n", "here; a\n", "if a: here\n"])
+def test_a_statement_that_shares_its_line_is_put_under_nothing(text: str) -> None:
+    module = module_of(text)
+    assert edits.put_under(module, marked(module), "with a:") is None
+
+
+def test_text_is_put_before_a_statement() -> None:
+    module = module_of("a; (here)\n")
+    assert made(module, edits.put_before(module, marked(module), "x = ")) == "a; x = (here)\n"
 
 
 IMPORTED = {
@@ -347,6 +404,8 @@ IMPORTED = {
         "import os\nif a:\n    import torch.nn\n",
         "import os\nimport torch.nn\nif a:\n    import torch.nn\n",
     ),
+    "several on a line": ("import os; x; y\n", "import os; import torch.nn; x; y\n"),
+    "a docstring on the line": ("'d'; import os; x\n", "'d'; import os; import torch.nn; x\n"),
     "carriage returns": ("import os\r\nx\r\n", "import os\r\nimport torch.nn\r\nx\r\n"),
     "no final newline": ("import os", "import os\nimport torch.nn"),
 }
@@ -376,40 +435,188 @@ def test_a_submodule_binds_its_package() -> None:
     assert edits.add_import(module_of("import torch as t\n"), "torch") != ()
 
 
-def test_text_replaces_what_is_inside_the_parentheses() -> None:
-    module = module_of("x = (here)  # c\n")
+def expression(module: Module) -> cst.BaseExpression:
+    """The largest expression that begins with `here`."""
+    node: cst.CSTNode = next(name for name in module.nodes(cst.Name) if name.value == "here")
+    while isinstance(parent := module.parent(node), cst.BaseExpression):
+        node = parent
+    assert isinstance(node, cst.BaseExpression)
+    return node
+
+
+REPLACED = {
+    "a name": ("x = here  # c\n", "a", "x = a  # c\n"),
+    "inside its parentheses": ("x = (here)  # c\n", "a + b", "x = (a + b)  # c\n"),
+    "an operation": ("x = f(here)\n", "a + b", "x = f(a + b)\n"),
+    "several lines in brackets": ("x = f(here)\n", "a\n+ b", "x = f(a\n+ b)\n"),
+    "several lines elsewhere": ("x = here\n", "a.\n b", "x = (a.\n b)\n"),
+    "several lines in own parentheses": ("x = (here)\n", "a.\n b", "x = (a.\n b)\n"),
+    "several lines that a backslash joins": ("x = here\n", "a \\\n + b", "x = a \\\n + b\n"),
+    "a lambda": ("f(n=here)\n", "lambda: 0", "f(n=lambda: 0)\n"),
+    "in a list": ("[here]\n", "not a", "[not a]\n"),
+    "in a dict": ("{here: 1}\n", "not a", "{not a: 1}\n"),
+    "an index": ("x[here]\n", "a + b", "x[a + b]\n"),
+    "a star": ("f(*here)\n", "a or b", "f(*(a or b))\n"),
+    "a comprehension": ("[x for x in here]\n", "a if b else c", "[x for x in (a if b else c)]\n"),
+    "carriage returns": ("f(\r\nhere)\r\n", "(a,\nb)", "f(\r\n(a,\r\nb))\r\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "text", "after"), REPLACED.values(), ids=REPLACED)
+def test_an_expression_is_replaced(before: str, text: str, after: str) -> None:
+    module = module_of(before)
+    result = made(module, edits.replace(module, expression(module), text))
+    assert result == after
+    module_of(result)
+
+
+STRONGER = {
+    "before a dot": ("here.x\n", "a + b", "(a + b).x\n"),
+    "a number before a dot": ("here.x\n", "1", "(1).x\n"),
+    "called": ("here()\n", "lambda: 0", "(lambda: 0)()\n"),
+    "indexed": ("here[0]\n", "-a", "(-a)[0]\n"),
+    "multiplied": ("here * 2\n", "a + b", "(a + b) * 2\n"),
+    "a power": ("-here ** 2\n", "-a", "-(-a) ** 2\n"),
+    "compared": ("here < 2\n", "a < b", "(a < b) < 2\n"),
+    "awaited": ("async def f(): await here\n", "a + b", "async def f(): await (a + b)\n"),
+    "something that needs none": ("here.x * 2\n", "f(a)[0]", "f(a)[0].x * 2\n"),
+    "in parentheses already": ("here.x\n", "(a + b)", "(a + b).x\n"),
+    "assigned to": ("here = 1\n", "a.b", "a.b = 1\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "text", "after"), STRONGER.values(), ids=STRONGER)
+def test_an_operand_gets_the_parentheses_that_it_needs(before: str, text: str, after: str) -> None:
+    module = module_of(before)
     name = next(name for name in module.nodes(cst.Name) if name.value == "here")
-    assert made(module, edits.replace(module, name, "a + b")) == "x = (a + b)  # c\n"
+    assert made(module, edits.replace(module, name, text)) == after
 
 
-def test_a_node_replaces_the_parentheses_too() -> None:
-    module = module_of("x = (here)  # c\n")
+@pytest.mark.parametrize("text", ["a, b", "n=4", "*a", "a = b", "", "a)(b", "x for x in y, z"])
+def test_what_is_not_one_expression_cannot_stand_in_the_place_of_one(text: str) -> None:
+    module = module_of("f((here))\n")
     name = next(name for name in module.nodes(cst.Name) if name.value == "here")
-    node = cst.parse_expression("(a + b)")
-    assert made(module, edits.replace(module, name, node)) == "x = (a + b)  # c\n"
-    assert made(module, edits.replace(module, name, cst.Name("y"))) == "x = y  # c\n"
+    with pytest.raises(ValueError, match="expression"):
+        edits.replace(module, name, text)
 
 
-def test_replacement_text_takes_the_newlines_of_the_file() -> None:
-    module = module_of("x\r\nhere\r\n")
-    assert (
-        made(module, edits.replace(module, marked(module), "a\nb\r\nc")) == "x\r\na\r\nb\r\nc\r\n"
-    )
+WRITTEN = {
+    # what is in f(…): as an argument, and before a dot
+    "a name": ("a", "a", "a"),
+    "in parentheses": ("((a))", "a", "a"),
+    "a number": ("(1)", "1", "(1)"),
+    "an operation": ("a + b", "a + b", "(a + b)"),
+    "a tuple": ("(a, b)", "(a, b)", "(a, b)"),
+    "a tuple of one": ("(a,)", "(a,)", "(a,)"),
+    "a generator": ("x for x in y", "(x for x in y)", "(x for x in y)"),
+    "a walrus": ("a := 1", "(a := 1)", "(a := 1)"),
+    "a lambda": ("lambda: 0", "lambda: 0", "(lambda: 0)"),
+    "a string in parts": ("'a' 'b'", "'a' 'b'", "'a' 'b'"),
+    "a string over lines": ("'''a\nb'''", "'''a\nb'''", "'''a\nb'''"),
+    "several lines": ("a.\n b", "(a.\n b)", "(a.\n b)"),
+    "several lines in brackets": ("a(\n1)", "a(\n1)", "a(\n1)"),
+    "a comment inside": ("a(  # c\n1)", "a(  # c\n1)", "a(  # c\n1)"),
+    "a comment in its parentheses": ("((  # c\na))", "((  # c\na))", "((  # c\na))"),
+}
 
 
-def test_a_node_that_is_put_in_its_own_place_changes_nothing() -> None:
-    text = (
-        "class A(\n    B,\n):\n    @d\n    def f(self, a=(\n        1),  # c\n    ):\n"
-        "        x = (a\n             + b)  # c\n"
-        "        with (a as b): g(  # d\n            1,\n        ); h()\n        # end\n"
-        "        return [\n            c for c in d\n        ]\n"
-    )
+@pytest.mark.parametrize(("text", "value", "operand"), WRITTEN.values(), ids=WRITTEN)
+def test_code_is_written_to_stand_elsewhere(text: str, value: str, operand: str) -> None:
+    module = module_of(f"f({text})\n")
+    node = call_of(module).args[0].value
+    assert edits.value(module, node) == value
+    assert edits.operand(module, node) == operand
+    module_of(f"g({value}, n={value})\nx = {value}\nx = {operand}.y ** 2\n")
+
+
+def test_several_arguments_take_the_place_of_one_and_its_parentheses() -> None:
+    for arg in ("1", "((1))", "n=(1)", "*((1,))"):
+        module = module_of(f"f(a, {arg}, m=1)\n")
+        edit = edits.replace_argument(module, call_of(module).args[1], "()", "k=2")
+        assert made(module, edit) == "f(a, (), k=2, m=1)\n"
+
+
+def test_an_expression_is_wrapped_with_its_parentheses() -> None:
+    for arg in ("a", "(a, b)", "((a))", "(  # c\n a)"):
+        module = module_of(f"f({arg})\n")
+        changes = edits.wrap(module, call_of(module).args[0].value, "g")
+        assert made(module, changes) == f"f(g({arg}))\n"
+
+
+RECEIVERS = {
+    "a call": ("a.f()\n", "a\n", "a.f().g()\n"),
+    "parentheses around the call": ("((a).f(1))\n", "((a))\n", "((a).f(1).g())\n"),
+    "parentheses around the method": ("((a.f))()\n", "((a))\n", "((a.f))().g()\n"),
+    "several lines": ("(a\n.f(\n1)\n.h)\n", "(a\n.h)\n", "(a\n.f(\n1).g()\n.h)\n"),
+    "a backslash": ("a \\\n  .f()\n", "a\n", "a \\\n  .f().g()\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "without", "with_"), RECEIVERS.values(), ids=RECEIVERS)
+def test_a_method_call_is_taken_out_or_added(before: str, without: str, with_: str) -> None:
+    module = module_of(before)
+    (call,) = module.nodes(cst.Call)
+    assert made(module, edits.keep_receiver(module, call)) == without
+    assert made(module, edits.call_method(module, call, "g()")) == with_
+
+
+def fix(*changes: Edit) -> Fix:
+    return Fix(Applicability.SAFE, "", changes)
+
+
+LOST = {
+    "none": ("f(here)  # c\n", None),
+    "a sign in a string": ("f(here, '#')\n", None),
+    "a sign in an f-string": ("f(here, f'{1:#x} #')\n", None),
+    "in brackets": ("f(  # c\nhere)\n", "a comment"),
+    "before the comma": ("f(here  # c\n,)\n", "a comment"),
+    "behind a sign in a string": ("f(here, '#', # '#'\n)\n", "a comment"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), LOST.values(), ids=LOST)
+def test_a_fix_that_would_lose_a_comment_is_not_made(text: str, reason: str | None) -> None:
     module = module_of(text)
-    kinds = (cst.BaseStatement, cst.BaseSmallStatement, cst.BaseExpression, cst.Arg)
-    nodes = [node for node in module.within(module.tree) if isinstance(node, kinds)]
-    assert len(nodes) > 20
-    for node in nodes:
-        assert made(module, edits.replace(module, node, node)) == text
+    why_not = edits.why_not(module, fix(edits.replace(module, expression(module), "a")))
+    assert why_not is None
+    why_not = edits.why_not(module, fix(edits.replace(module, call_of(module), "a")))
+    assert why_not == reason or (reason and why_not and why_not.startswith(reason))
+
+
+def test_a_comment_that_moves_is_not_lost() -> None:
+    module = module_of("for a in b:\n    here  # c\n    d  # c\n")
+    (loop,) = module.nodes(cst.For)
+    moved = edits.move_before(module, marked(module), loop)
+    assert edits.why_not(module, fix(*moved)) is None
+    assert edits.why_not(module, fix(moved[1])) is not None
+    assert edits.why_not(module, fix(*moved, moved[0], moved[1])) is None
+
+
+def test_a_comment_for_a_tool_goes_with_no_statement() -> None:
+    module = module_of("a\nhere  # noqa\n")
+    assert edits.why_not(module, fix(edits.delete_statement(module, marked(module)))) is not None
+
+
+IN_STRINGS = {
+    "other quotes": ('f"{f(here)}"\n', "'cuda'", "f\"{f(here, d='cuda')}\"\n"),
+    "its own quotes": ('f"{f(here)}"\n', '"cuda"', "f\"{f(here, d='cuda')}\"\n"),
+    "both quotes": ('f"{f(here)}"\n', '"cu\'da"', None),
+    "both quotes around": ("f\"{g(f'{f(here)}')}\"\n", "'cuda'", None),
+    "a backslash": ('f"{f(here)}"\n', "'\\n'", None),
+    "beside one": ("f(here, f'{1}')\n", "'\\n'", "f(here, f'{1}', d='\\n')\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "value", "after"), IN_STRINGS.values(), ids=IN_STRINGS)
+def test_an_f_string_holds_what_each_python_reads(
+    before: str, value: str, after: str | None
+) -> None:
+    module = module_of(before)
+    edit = edits.add_argument(module, call_of(module), f"d={value}")
+    why_not = edits.why_not(module, fix(edit))
+    assert (why_not is None) is (after is not None)
+    if after is not None:
+        assert made(module, edit) == after
 
 
 @st.composite

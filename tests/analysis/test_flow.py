@@ -29,8 +29,41 @@ SEEN = {
         "x = 1\nif c:\n  x = 2\nelif d:\n  probe(x)",
         ["1"],
     ),
-    "both arms, and what was before": (
+    "both arms, not what was before": (
         "x = 1\nif c:\n  x = 2\nelse:\n  x = 3\nprobe(x)",
+        ["2", "3"],
+    ),
+    "all arms of a chain, of an `if` in an arm, and in a `with`": (
+        "x = 1\nif c:\n  x = 2\nelif d:\n  with e:\n    x = 3\nelse:\n"
+        "  if f: x = 4\n  else: x = 5\nprobe(x)",
+        ["2", "3", "4", "5"],
+    ),
+    "the arm that does not leave": (
+        "x = 1\nif c:\n  raise E\nelse:\n  x = 2\nprobe(x)",
+        ["2"],
+    ),
+    "what was before a chain without `else`": (
+        "x = 1\nif c:\n  x = 2\nelif d:\n  x = 3\nprobe(x)",
+        ["1", "2", "3"],
+    ),
+    "what was before an arm that sets it only sometimes": (
+        "x = 1\nif c:\n  x = 2\nelse:\n  for i in r: x = 3\nprobe(x)",
+        ["1", "2", "3"],
+    ),
+    "what was before, in an arm": (
+        "x = 1\nif c:\n  probe(x)\n  x = 2\nelse:\n  x = 3",
+        ["1"],
+    ),
+    "what was before an `if` that a loop runs": (
+        "x = 1\nfor i in r:\n  if c: x = 2\n  else: x = 3\nprobe(x)",
+        ["1", "2", "3"],
+    ),
+    "what both arms set, also in a later round": (
+        "x = 1\nfor i in r:\n  if c: x = 2\n  else: x = 3\n  probe(x)\n  x = 4",
+        ["2", "3"],
+    ),
+    "what was before an update in both arms": (
+        "x = 1\nif c: x += 2\nelse: x += 3\nprobe(x)",
         ["1", "2", "3"],
     ),
     "not one whose arm returns": ("x = 1\nif c:\n  x = 2\n  return\nprobe(x)", ["1"]),
@@ -154,7 +187,7 @@ def test_a_name_that_is_set_again_and_again_is_followed_once(
     assert len(looked) < 10 * 30
 
 
-@pytest.mark.parametrize("sets", [150, 250])
+@pytest.mark.parametrize("sets", [20, 50])
 def test_a_name_that_is_set_too_often_can_be_anything(
     sets: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,5 +204,5 @@ def test_a_name_that_is_set_too_often_can_be_anything(
     branches = "    out = x.cuda()\n" + "    if c: out = out + 1\n" * sets
     text = head + "    optimizer.step()\n" + branches + "    total = out.item()\n"
     report = check([Target("a.py", Selection(), (2, 13), text.encode())])
-    assert len(report.findings) == (sets < 200)
-    assert max(seen) <= 200
+    assert len(report.findings) == (sets < 32)
+    assert max(seen) <= 32

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import libcst as cst
 import pytest
 
@@ -28,7 +30,12 @@ VALUES = {
     "'cpu'": "cpu",
     "b'cpu'": b"cpu",
     "r'a\\b'": "a\\b",
+    "''": "",
+    "'''a'b'''": "a'b",
+    '"""a\r\nb"""': "a\nb",
+    "'\\x41\\d'": "A\\d",
     "'cu' 'da'": "cuda",
+    "b'cu' rb'da'": b"cuda",
     "(1, 'a')": (1, "a"),
     "[1, 2]": (1, 2),
     "((1,), [2])": ((1,), (2,)),
@@ -36,7 +43,7 @@ VALUES = {
     "(3)": 3,
 }
 UNKNOWNS = ["x", "f()", "a.b", "f'{x}'", "'a' f'{x}'", "-x", "-'a'", "not True", "1 + 1", "(1, x)",
-            "[1, [x]]", "{1: 2}", "..."]  # fmt: skip
+            "[1, [x]]", "{1: 2}", "...", r"'\N{no character}'", "1" * 5_000, "0x" + "f" * 5_000]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "value"), VALUES.items(), ids=list(VALUES))
@@ -49,6 +56,20 @@ def test_a_literal_has_its_value(text: str, value: object) -> None:
 @pytest.mark.parametrize("text", UNKNOWNS)
 def test_anything_else_is_unknown(text: str) -> None:
     assert literal(cst.parse_expression(text)) is UNKNOWN
+
+
+@pytest.mark.parametrize("text", ["'k'", "'\\x41'", "'cu' 'da'", "7", "7.5", "(7, 'k')"])
+def test_a_literal_leaves_no_garbage(text: str) -> None:
+    """The garbage collector is off while files are checked."""
+    node = cst.parse_expression(text)
+    literal(node)
+    gc.collect()
+    gc.disable()
+    try:
+        literal(node)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_nothing_is_unknown() -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 import pytest
 
-from torchlint.analysis.names import How
+from torchlint.analysis.names import How, Names
+from torchlint.source.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,6 +197,15 @@ STARS = {
     ),
 }
 
+BROUGHT = {
+    "a class": ("probe(DataLoader)", ["torch.utils.data.DataLoader"]),
+    "a package": ("probe(np.array)", ["numpy.array"]),
+    "a name of a star there": ("probe(Conv2d)", ["torch.nn.Conv2d", ":Conv2d"]),
+    "before what a word often means": ("probe(optim)", ["mine.optim"]),
+    "behind what the file binds": ("import re as np\nprobe(np.array)", ["re.array"]),
+    "nothing else": ("probe(other)", [":other"]),
+}
+
 SHADOWED = {
     "a parameter": ("from torch import nn\ndef f(nn):\n  probe(nn.Linear)", []),
     "a keyword-only parameter": ("def f(*, float):\n  probe(float)", []),
@@ -305,6 +315,19 @@ NOT_SHADOWED = {
 def test_a_name_stands_for(probed: Callable[..., Any], text: str, names: list[str]) -> None:
     asked = probed(text)
     assert list(asked.module.resolve(asked.asked)) == names
+
+
+@pytest.mark.parametrize(("text", "names"), BROUGHT.values(), ids=BROUGHT)
+def test_a_star_import_brings_what_its_file_has_imported(text: str, names: list[str]) -> None:
+    tree = Tree(cst.parse_module(f"from common import *\n{text}"))
+    brought = {
+        "DataLoader": "torch.utils.data.DataLoader",
+        "np": "numpy",
+        "optim": "mine.optim",
+        "*torch.nn": "torch.nn",
+    }
+    (call,) = tree.nodes(cst.Call)
+    assert list(Names(tree, brought).resolve(call.args[0].value)) == names
 
 
 def test_a_name_declared_global_is_bound_in_the_module(probed: Callable[..., Any]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.analysis.frameworks.runners import Device
 from torchlint.analysis.summary import CallSite, FunctionSummary, Summary, summarize
 
 if TYPE_CHECKING:
@@ -261,7 +262,16 @@ def test_imported_names_and_stars_are_exported(summary_of: Callable[[str], Summa
 
 
 def test_facts_of_the_program_are_told(module_of: Callable[..., Module]) -> None:
-    on = summarize(module_of("x.cuda()\nif __name__ == '__main__': pass"))
+    on = summarize(module_of("x.cuda().backward()\nif __name__ == '__main__': pass"))
     off = summarize(module_of("x = 1"))
-    assert (on.accelerators, on.is_entry) == ({"moved"}, True)
-    assert (off.accelerators, off.is_entry) == (set(), False)
+    assert (on.device, on.trains, on.is_entry) == (Device.ACCELERATOR, True, True)
+    assert (off.device, off.trains, off.is_entry) == (Device.UNSAID, False, False)
+
+
+def test_a_command_line_calls_what_it_is_given(summary_of: Callable[[str], Summary]) -> None:
+    summary = summary_of(
+        "import fire\nfrom jobs import test\nclass Job:\n  def run(self): pass\n"
+        "fire.Fire({'job': Job, 'test': test})"
+    )
+    calls = [(site.target, site.method) for site in summary.functions[0].calls]
+    assert calls[1:] == [(":Job", ""), (":Job", "run"), ("jobs.test", "")]

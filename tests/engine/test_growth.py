@@ -1,4 +1,5 @@
-"""How many functions a check calls, as a file has more of the same: never its square.
+"""How many functions a check calls, and how much memory it takes, as a file has more of the same:
+never its square.
 
 The constructs of the grammar, and the time that LibCST takes, are measured by
 `benchmarks/grammar_growth.py`.
@@ -9,10 +10,15 @@ from __future__ import annotations
 import math
 import sys
 import threading
+import tracemalloc
+from typing import TYPE_CHECKING
 
 import pytest
 
 from torchlint import check_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HEAD = """\
 import numpy
@@ -127,6 +133,16 @@ def calls(text: str) -> int:
     return count
 
 
+def peak(text: str) -> int:
+    """The bytes that a check of this text takes at most."""
+    tracemalloc.start()
+    try:
+        check_source(text, "train.py", isolated=True, hints=True, pedantic=True)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def grows(few: str, many: str) -> float:
     """The exponent by which the calls grow with the length of the text."""
     calls(few)  # what is done once in a process
@@ -137,6 +153,27 @@ def grows(few: str, many: str) -> float:
 def test_a_line_that_is_repeated_costs_no_square(line: str) -> None:
     few, many = ("".join(line.format(n) for n in range(count)) for count in (100, 400))
     assert grows(repeated(few), repeated(many)) < 1.5
+
+
+def in_one_table(count: int) -> str:
+    functions = "".join(f"def f{n}(value):\n    return value.item()\n" for n in range(count))
+    table = ", ".join(f"'{n}': f{n}" for n in range(count))
+    calls = "".join(f"    TABLE['{n}'](loss)\n" for n in range(count))
+    return f"{HEAD}{functions}TABLE = {{{table}}}\n{STEP}{calls}"
+
+
+def test_functions_of_one_table_cost_no_square() -> None:
+    assert grows(in_one_table(60), in_one_table(240)) < 1.5
+
+
+@pytest.mark.parametrize(
+    "program", [in_one_table, all_call_all, lambda count: choices(*CHOICES["returned"], count // 8)]
+)
+def test_no_program_takes_memory_by_its_square(program: Callable[[int], str]) -> None:
+    few, many = program(64), program(256)
+    check_source(few, isolated=True)  # what stays once in a process
+    ratio = peak(many) / peak(few)
+    assert math.log(ratio) / math.log(len(many) / len(few)) < 1.5
 
 
 def test_functions_that_all_call_each_other_cost_no_power() -> None:

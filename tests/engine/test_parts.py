@@ -122,6 +122,20 @@ def test_real_programs_say_the_same_in_parts(
     assert checked(tmp_path, cached=cached) == at_once
 
 
+@pytest.mark.parametrize(
+    "new", ["class DataParallel: pass\n", "from torch.nn import DataParallel\n__all__ = []\n"]
+)
+def test_what_a_star_brings_is_noted_in_parts(
+    folder: Path, split: list[list[str]], new: str
+) -> None:
+    Path("a/common.py").write_text("from torch.nn import DataParallel\n")
+    Path("a/train.py").write_text(f"from common import *\n{TRAIN}DataParallel(model)\n")
+    assert "TL601" in str(places(checked(folder)))
+    Path("a/common.py").write_text(new)
+    assert "TL601" not in str(places(checked(folder)))
+    assert checked(folder) == checked(folder, cached=False)
+
+
 def test_a_part_knows_what_rules_recorded_in_another(folder: Path, split: list[list[str]]) -> None:
     own = "import torch\n\n\nclass Conv2d(torch.nn.Module):\n    def step(self, loss):\n        loss.backward()\n"
     Path("c/kinds/small.py").write_text(own)

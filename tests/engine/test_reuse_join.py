@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from torchlint.analysis.frameworks.runners import Device
 from torchlint.analysis.summary import FunctionSummary, LoopSummary, Summary
 from torchlint.config.settings import Selection
 from torchlint.engine import project_findings as run
@@ -18,6 +19,7 @@ from torchlint.memory.cache import Cache
 from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, outcome
 from torchlint.memory.store import Store
 from torchlint.project.map_result import MapResult
+from torchlint.project.sys_path import Root
 from torchlint.project.target import Target
 from torchlint.reported import Fact, Waiting
 
@@ -142,6 +144,7 @@ NOTICED: dict[str, tuple[Edit, ...]] = {
     "a word that rules look for": (("utils.py", "def", "# torch\ndef"),),
     "a suppression": (("utils.py", ".item()", ".item()  # torchlint: ignore[TL201]"),),
     "a star": (("plain.py", "import os", "from utils import *"),),
+    "a folder on the path": (("plain.py", "import os", "sys.path.append('..')"),),
     "all code": (("train.py", FILES["train.py"], ""),),
     "a syntax error": (("train.py", "for x, y", "for x y"),),
     "a second loop": (("train.py", "loader =", "for _ in range(3):\n    g()\nloader ="),),
@@ -186,6 +189,32 @@ def test_edits_add_up(project: Project) -> None:
 def test_a_finding_that_an_edit_adds_is_seen(project: Project) -> None:
     edited(project, (("train.py", "loss.backward()", "loss.backward()\n    loss.item()"),))
     assert "train.py:12 TL201" in places(project.check())
+
+
+COMMON = "import torch\nfrom torch.utils.data import DataLoader\n"
+STARRED = FILES["train.py"].replace(
+    "from torch.utils.data import DataLoader", "from common import *"
+)
+
+
+def test_what_a_star_brings_is_noticed(project: Project) -> None:
+    project.write("common.py", COMMON)
+    project.write("train.py", STARRED)
+    assert places(project.check()) == FOUND
+    joins = project.joins
+    for text in (
+        f"# All.\n{COMMON}",
+        f"{COMMON}x = 1\n",
+        COMMON.replace("import Data", "import Data"),
+    ):
+        project.write("common.py", text)
+        assert places(project.check()) == FOUND
+    project.write("common.py", f"{COMMON}class DataLoader: pass\n")
+    assert places(project.check()) == [FOUND[0], FOUND[3]]
+    assert project.check() == project.check(remembering=False)
+    project.write("common.py", f"{COMMON}__all__ = ['os']\n")
+    assert places(project.check()) == [FOUND[0], FOUND[3]]
+    assert joins < project.joins
 
 
 def test_a_syntax_error_in_a_file_that_tells_nobody_anything(project: Project) -> None:
@@ -276,8 +305,10 @@ SAID = MapResult(
         ),
         classes=(),
         loops={0: LoopSummary(Position(4, 1), True), 1: LoopSummary(Position(6, 1), True)},
-        accelerators=frozenset({"moved"}),
+        device=Device.ACCELERATOR,
+        trains=True,
         is_entry=False,
+        starts=(Position(8, 1),),
     ),
 )
 
@@ -320,6 +351,7 @@ def test_a_file_says_the_same_to_others(result: MapResult) -> None:
     "result",
     {
         "another import": replace(SAID, imports=("c",)),
+        "a folder on its path": replace(SAID, roots=(Root("core", anchored=True, first=True),)),
         "nothing waits": replace(SAID, waiting=()),
         "other needs": waiting(function="g"),
         "another tier": waiting(WAITS._replace(tier=Tier.HINT)),

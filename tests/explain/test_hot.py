@@ -196,6 +196,40 @@ def test_a_framework_is_a_beginning(tree: Callable[..., HotTree]) -> None:
     assert found.roots[0].node.why == "a framework calls this on each step"
 
 
+STARTS = """\
+    from transformers import Trainer
+    def main(data, resume):
+        trainer = Trainer(net(), train_dataset=data)
+        if resume:
+            trainer.train(resume_from_checkpoint=True)
+        else:
+            trainer.train()
+"""
+
+
+def test_a_framework_that_takes_steps_of_its_own_is_one_too(tree: Callable[..., HotTree]) -> None:
+    found = tree(main=STARTS)
+    assert lines(found) == ["main.py:5 trainer.train(…) hot"]
+    assert found.roots[0].node.why == "a framework takes the training steps here"
+
+
+def test_what_another_loop_heats_is_no_step_of_a_framework(tree: Callable[..., HotTree]) -> None:
+    main = f"import helpers\n{dedent(STARTS)}"
+    found = lines(tree(main=main, train=TRAIN, helpers=HELPERS))
+    assert "main.py:6 trainer.train(…) hot" in found
+
+
+def test_a_framework_that_calls_a_step_of_the_project_is_not(tree: Callable[..., HotTree]) -> None:
+    loss = """\
+        from transformers import Trainer
+        class Mine(Trainer):
+            def compute_loss(self, model, inputs):
+                return inputs
+    """
+    main = dedent(STARTS).replace("net()", "loss.net").replace("def main", "import loss\ndef main")
+    assert lines(tree(main=main, loss=loss)) == ["loss.py:3 def Mine.compute_loss hot"]
+
+
 def test_calls_beyond_the_third_are_not_followed(tree: Callable[..., HotTree]) -> None:
     chain = "".join(f"def f{n}(x): f{n + 1}(x)\n" for n in range(5)) + "def f5(x): pass\n"
     found = tree(
@@ -254,3 +288,23 @@ def test_a_file_that_cannot_be_parsed_hides_no_other(tree: Callable[..., HotTree
 
 def test_a_project_without_training_has_no_tree(tree: Callable[..., HotTree]) -> None:
     assert tree(helpers=HELPERS).roots == ()
+
+
+def test_a_call_in_a_branch_that_no_caller_takes_says_so(tree: Callable[..., HotTree]) -> None:
+    text = """\
+        def train(model, loader, optimizer):
+            for x in loader:
+                loss = model(x)
+                loss.backward()
+                optimizer.step()
+                note(loss)
+        def note(loss, detailed=False):
+            if detailed:
+                show(loss)
+        def show(loss):
+            print(loss)
+    """
+    refused = only(tree(train=text), State.GUARDED)
+    assert refused.target is not None
+    assert refused.target[0] == "show"
+    assert refused.why == "no caller passes what the condition around it asks for"

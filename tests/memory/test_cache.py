@@ -160,6 +160,24 @@ def test_a_folder_that_holds_something_else_is_left_alone(cache: Cache, root: Pa
         clear(str(root))
 
 
+@pytest.mark.parametrize("tag", [b"Signature: 8a477f", b"", None])
+def test_a_cache_whose_tag_was_damaged_is_mended(
+    cache: Cache, root: Path, tag: bytes | None
+) -> None:
+    cache.put("files", NAME, b"blob")
+    whole = (root / TAG).read_bytes()
+    (root / TAG).unlink()
+    if tag is not None:
+        (root / TAG).write_bytes(tag)
+    assert refusal(str(root)) is None
+    assert cache.get("files", NAME) == b"blob"
+    Cache(str(root), GENERATION).put("files", NAME, b"other")
+    assert (root / TAG).read_bytes() == whole
+    (root / TAG).write_bytes(tag or b"")
+    assert clear(str(root))[0] == 1
+    assert not root.exists()
+
+
 def test_a_file_cannot_be_the_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert refusal(str(tmp_path / "file")) == "it is not a folder"

@@ -81,6 +81,17 @@ HOT = {
         {"train.py": train("utils.accuracy(output, labels)", "import utils"), "utils.py": ACCURACY},
         ["utils.py:2 TL201"],
     ),
+    "a function of a package that the script puts on its path": (
+        {
+            "train.py": train(
+                "accuracy(output, labels)",
+                'import sys\nsys.path.append("core")\nfrom metrics import accuracy',
+            ),
+            "core/__init__.py": "",
+            "core/metrics.py": ACCURACY,
+        },
+        ["core/metrics.py:2 TL201"],
+    ),
     "a function behind a re-export": (
         {
             "train.py": train("accuracy(output, labels)", "from tools import accuracy"),

@@ -10,6 +10,7 @@ import pytest
 
 from torchlint.analysis.summary import summarize
 from torchlint.project.symbols import Index, Key, Locator
+from torchlint.project.sys_path import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,36 +114,66 @@ def test_an_import_leads_to(
     assert (found and (found[0], list(found[1]))) == place
 
 
-@pytest.mark.parametrize(
-    ("paths", "added", "dotted", "place"),
-    [
-        (
-            ["train.py", "core/__init__.py", "core/raft.py"],
-            "core",
-            "raft.RAFT",
-            ("core/raft.py", ("RAFT",)),
-        ),
-        (
-            ["tools/train.py", "lib/utils.py", "old/utils.py"],
-            "../lib",
-            "utils.f",
-            ("lib/utils.py", ("f",)),
-        ),
-        (["train.py", "core/__init__.py", "core/raft.py"], "other", "raft.RAFT", None),
-    ],
-    ids=["a package", "one of two", "another folder"],
-)
-def test_a_folder_that_is_put_on_the_path_is_looked_into(
-    paths: list[str], added: str, dotted: str, place: tuple[str, tuple[str, ...]] | None
+BESIDE = Root("core", anchored=True, first=False)
+STARTED = Root("core", anchored=False, first=False)
+ON_PATH = {
+    "a package that the file puts there": (
+        ["train.py", "core/__init__.py", "core/net.py"], "net.f", BESIDE, ("core/net.py", ["f"]),
+    ),
+    "one of two folders": (
+        ["train.py", "core/net.py", "old/net.py"], "net.f", BESIDE, ("core/net.py", ["f"]),
+    ),
+    "one beside the folder of the script": (
+        ["tools/train.py", "core/net.py", "old/net.py"], "net.f", STARTED, ("core/net.py", ["f"]),
+    ),
+    "not one above that the file does not mean": (
+        ["tools/train.py", "core/net.py", "old/net.py"], "net.f", BESIDE, None,
+    ),
+    "a module in a folder there": (
+        ["train.py", "core/models/net.py", "old/models/net.py"],
+        "models.net.f",
+        BESIDE,
+        ("core/models/net.py", ["f"]),
+    ),
+    "behind what the script has beside it": (
+        ["train.py", "net.py", "core/net.py"], "net.f", BESIDE, ("net.py", ["f"]),
+    ),
+    "before it": (
+        ["train.py", "net.py", "core/net.py"],
+        "net.f",
+        BESIDE._replace(first=True),
+        ("core/net.py", ["f"]),
+    ),
+    "before what a folder above has": (
+        ["tools/train.py", "tools/core/net.py", "net.py"],
+        "net.f",
+        BESIDE,
+        ("tools/core/net.py", ["f"]),
+    ),
+    "behind the standard library": (["train.py", "core/random.py"], "random.f", BESIDE, None),
+    "something that is not there": (["train.py", "core/net.py"], "nets.f", BESIDE, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("paths", "dotted", "root", "place"), ON_PATH.values(), ids=ON_PATH)
+def test_a_folder_on_the_path_has_modules(
+    paths: list[str], dotted: str, root: Root, place: tuple[str, list[str]] | None
 ) -> None:
     locator = Locator(paths)
-    locator.note_path(paths[0], added)
-    assert locator.locate(paths[0], dotted) == place
-    # What another program does says nothing of this one.
-    locator = Locator([*paths, "elsewhere/train.py"])
-    locator.note_path("elsewhere/train.py", f"../{added}")
-    if added != "../lib":
-        assert locator.locate(paths[0], dotted) is None
+    locator.note_roots(paths[0], (root,))
+    found = locator.locate(paths[0], dotted)
+    assert (found and (found[0], list(found[1]))) == place
+
+
+def test_only_the_file_that_says_so_has_a_folder_on_the_path() -> None:
+    paths = ["train.py", "test.py", "core/net.py", "old/net.py"]
+    locator = Locator(paths)
+    locator.note_roots("train.py", (BESIDE,))
+    assert [locator.locate(path, "net") for path in ("train.py", "test.py", "train.py")] == [
+        ("core/net.py", ()),
+        None,
+        ("core/net.py", ()),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -220,6 +251,42 @@ SYMBOLS = {
         },
         "pkg.f",
         ("pkg/b.py", "f"),
+    ),
+    "the last of two stars that have it": (
+        {
+            "pkg/__init__.py": "from .a import *\nfrom .b import *",
+            "pkg/a.py": "def f(): pass",
+            "pkg/b.py": "def f(): pass",
+        },
+        "pkg.f",
+        ("pkg/b.py", "f"),
+    ),
+    "the one of two stars that makes it public": (
+        {
+            "pkg/__init__.py": "from .a import *\nfrom .b import *",
+            "pkg/a.py": "__all__ = ('f',)\ndef f(): pass",
+            "pkg/b.py": "__all__ = ['g']\ndef f(): pass",
+        },
+        "pkg.f",
+        ("pkg/a.py", "f"),
+    ),
+    "a star, and public names that are put together": (
+        {
+            "pkg/__init__.py": "from .a import *",
+            "pkg/a.py": "__all__ = ['g']\n__all__ += other\ndef f(): pass",
+        },
+        "pkg.f",
+        ("pkg/a.py", "f"),
+    ),
+    "not what begins with an underscore, by a star": (
+        {"pkg/__init__.py": "from .a import *", "pkg/a.py": "def _f(): pass"},
+        "pkg._f",
+        None,
+    ),
+    "but by its own name": (
+        {"pkg/a.py": "__all__ = []\ndef _f(): pass"},
+        "pkg.a._f",
+        ("pkg/a.py", "_f"),
     ),
     "a re-exported module": (
         {"pkg/__init__.py": "from . import loss", "pkg/loss.py": "def f(): pass"},

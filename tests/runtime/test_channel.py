@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import socket
 import tempfile
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -159,6 +162,32 @@ def test_a_closed_connection_is_a_last_message(channel: Channel, call: Call) -> 
 def test_who_leaves_without_a_word_was_nobody(channel: Channel, call: Call) -> None:
     call().socket.close()
     assert heard(channel) == []
+    assert channel.peers == []
+
+
+def test_what_never_becomes_a_message_holds_nobody_up(
+    channel: Channel, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deadline is looked at between two messages."""
+    call().raw(b"x")
+    heard(channel)
+    call().raw(b"y")
+    monkeypatch.setattr(channel, "_read", lambda _peer: None)  # so there is always more
+    seconds = count(0.0, 0.25)
+    monkeypatch.setattr(channels, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    assert channel.receive(0.5) is None
+
+
+def test_more_connections_than_there_can_be_are_refused(
+    channel: Channel, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def accept() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(channel._listener.__class__, "accept", lambda _self: accept())
+    call()
+    with pytest.raises(MalformedError, match="Too many open files"):
+        heard(channel)
 
 
 def test_speaking_to_one_that_has_gone_is_no_error(channel: Channel, call: Call) -> None:

@@ -195,15 +195,16 @@ def sleeper() -> subprocess.Popen[bytes]:
 def test_a_workspace_ends_in_order_though_ctrl_c_is_pressed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kill = Tree.kill
+    kill = Tree.kill_once
     pressed = []
 
     def impatient(tree: Tree) -> bool:
-        pressed.append(True)
-        signal.raise_signal(signal.SIGINT)
+        if not pressed:
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
         return kill(tree)
 
-    monkeypatch.setattr(Tree, "kill", impatient)
+    monkeypatch.setattr(Tree, "kill_once", impatient)
     with pytest.raises(KeyboardInterrupt), Workspace(str(tmp_path)) as workspace:
         tree = workspace.start(sleeper, "")
     assert pressed == [True]

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import psutil
@@ -222,22 +223,140 @@ def test_a_frozen_run_can_be_ended(grove: Grove, workspace: Workspace) -> None:
 
 
 @linux
+@pytest.mark.parametrize("before_each", ["pass", "os.setsid()"], ids=["one group", "new sessions"])
 def test_a_process_that_goes_on_in_its_child_again_and_again_is_ended(
-    grove: Grove, tmp_path: Path
+    grove: Grove, tmp_path: Path, before_each: str
 ) -> None:
     before = processes.children()
-    body = """
+    body = f"""
     if os.fork() == 0:
         os.setsid()
         note()
         while True:
             if os.fork():
                 os._exit(0)
+            {before_each}
     linger()
     """
     with Workspace(str(tmp_path)) as workspace:
-        grove.plant(workspace, body, 2)
+        workspace.end(grove.plant(workspace, body, 2))
+        # Nothing is left for the end of the workspace but what nobody has reaped.
+        assert all(each.status() == "zombie" for each in processes.children() - before - {guard()})
     assert processes.children() == before
+
+
+def guard() -> psutil.Process:
+    """The process that a workspace starts for itself."""
+    own = "watchdog.py"
+    return next(each for each in processes.children() if own in " ".join(each.cmdline()))
+
+
+@linux
+def test_orphans_that_have_ended_are_reaped_while_a_run_goes_on(
+    grove: Grove, workspace: Workspace, waits_until: WaitsUntil
+) -> None:
+    """There are only so many processes, and dead ones count."""
+    body = """
+    for _ in range(5):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.setsid()
+                note()
+            os._exit(0)
+    for _ in range(5):
+        os.wait()
+    linger()
+    """
+    tree = grove.plant(workspace, body, 6)
+
+    def only_the_run_is_left() -> bool:
+        workspace.tend()
+        return grove.left() == [tree.session]
+
+    assert waits_until(only_the_run_is_left)
+    assert tree.exit_code is None
+
+
+@linux
+def test_what_this_process_waits_for_itself_is_not_reaped(workspace: Workspace) -> None:
+    code = "import sys; sys.exit(3)"
+    tree = workspace.start(lambda: subprocess.Popen([sys.executable, "-c", code]), "")
+    own = subprocess.Popen([sys.executable, "-c", code])
+    for pid in (tree.session, own.pid):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    workspace.tend()
+    assert (tree.exit_code, own.wait()) == (3, 3)
+
+
+class Chain:
+    """A process that is another one each time somebody looks, until it is caught."""
+
+    def __init__(self, caught_after: int) -> None:
+        self.generation = 0
+        self.killed: list[int] = []
+        self._caught_after = caught_after
+
+    def look(self) -> list[int]:
+        if self._caught_after in self.killed:
+            return []
+        self.generation += 1
+        return [1, self.generation + 1]
+
+    def kill(self, pid: int, _number: int) -> None:
+        self.killed.append(pid)
+
+
+@pytest.mark.parametrize("caught_after", [2, 50, 10**9])
+def test_a_chain_of_processes_is_followed_and_given_up_at_last(
+    caught_after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = Chain(caught_after)
+    monkeypatch.setattr(processes, "adopted", chain.look)
+    monkeypatch.setattr(processes.os, "kill", chain.kill)
+    monkeypatch.setattr(processes, "reap", list)
+    processes.end_adopted(lambda pid: pid != 1)
+    last = min(caught_after, processes._GENERATIONS + 1)
+    assert chain.killed == list(range(2, last + 1))
+
+
+def test_groups_that_are_new_each_time_do_not_hold_a_signal_up(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def groups(_processes: object) -> set[int]:
+        assert len(asked) < 100
+        asked.append(10**9 + len(asked))
+        return {asked[-1]}
+
+    tree = workspace.start(sleeper, "")
+    monkeypatch.setattr(processes, "_groups", groups)
+    monkeypatch.setattr(processes, "_signal_group", lambda *_: None)
+    tree.freeze()
+    monkeypatch.undo()
+
+
+def sleeper() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", "import time; time.sleep(1000)"]
+    return subprocess.Popen(command, start_new_session=True)
+
+
+def test_runs_that_cannot_be_ended_share_one_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel holds them, and the user's budget is over."""
+    now = [0.0]
+
+    class Held:
+        def kill_once(self) -> bool:
+            return False
+
+    def pause(seconds: float) -> None:
+        now[0] += seconds
+
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=pause)
+    monkeypatch.setattr(processes, "time", clock)
+    assert not processes.end_all([Held(), Held(), Held()])  # type: ignore[list-item]
+    assert now[0] == pytest.approx(processes._PATIENCE_S, abs=0.1)
 
 
 @linux

@@ -391,6 +391,16 @@ def test_text_that_nobody_can_check_is_survived(client: Client, tmp_path: Path) 
     assert client.codes(uri) == ["TL201:11"]
 
 
+def test_text_that_its_coding_line_cannot_hold_has_no_findings(
+    client: Client, tmp_path: Path
+) -> None:
+    client.begin(tmp_path)
+    uri = client.open(tmp_path / "train.py", "# coding: latin-1\n# 中\n" + TRAIN)
+    assert client.found(uri) == []
+    client.change(uri, "# coding: latin-1\n# é\n" + TRAIN)
+    assert client.codes(uri) == ["TL201:13"]
+
+
 def test_columns_are_right_under_a_coding_line(client: Client, tmp_path: Path) -> None:
     client.begin(tmp_path)
     text = "# coding: latin-1\n" + TRAIN.replace("total += loss", 'x="é"; total += loss')

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from threading import Semaphore
+from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.engine.map_project import Mapper
+from torchlint.engine.project_findings import findings_of
 from torchlint.engine.targets import Wishes
 from torchlint.server.buffers import Buffer, Outcome
+from torchlint.server.files import Files
 from torchlint.server.memory import Interrupted, Memory
 from torchlint.server.project import Project
 from torchlint.server.server import Document, Server
 from torchlint.server.settings import ClientSettings
 from torchlint.server.worker import Worker
+from torchlint.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SLOW = "import torch\nmodel = torch.nn.DataParallel(model)\n"
+READS = "DataParallel(model)\n"
 STEP = """\
 import torch
 for x in loader:
@@ -83,6 +92,25 @@ def test_results_of_old_texts_are_forgotten() -> None:
     assert len(store._answers) < 20
     project.close("untitled:1")
     assert not store._by_path
+
+
+def test_a_file_is_mapped_anew_when_its_star_import_brings_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        STEP.replace("torch\n", "torch\nfrom common import *\n") + READS
+    )
+    store = Memory()
+    files = Files(str(tmp_path), store, Wishes(isolated=True), print)
+    for common, codes in (("from torch.nn import DataParallel\n", ["TL601"]), ("x = 1\n", [])):
+        (tmp_path / "common.py").write_text(common)
+        assert files.refresh()
+        known = list(files.on_disk())
+        mapper = Mapper(known, pool=Pool(), progress=None, store=store)
+        results, _ = findings_of(mapper)
+        assert [each.code for each in results.findings] == codes
+        assert not files.refresh()
 
 
 def test_a_crash_is_told_once_and_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from torchlint.files.lines import LineIndex
 from torchlint.files.reading import Source
 from torchlint.finding import Position
 from torchlint.source.parse import parse
-from torchlint.source.positions import Positions, code_of
+from torchlint.source.positions import Positions
 
 PROGRAM = '''#!/usr/bin/env python
 """Docstring."""
@@ -133,9 +133,3 @@ def test_a_tree_of_another_text_is_an_error() -> None:
     for other in ("x = 2\n", "x = 1\ny\n", "y x = 1\n", ""):
         with pytest.raises(ValueError, match="not that of the text"):
             Positions(parsed("x = 1\n"), other)
-
-
-def test_the_code_of_a_statement_is_indented_for_its_block() -> None:
-    tree = parsed("# above\nwhile x:  # c\n    f(\n        1)\n# below\n")
-    assert code_of(tree.body[0], tree, indent="  ") == "while x:  # c\n      f(\n          1)"
-    assert code_of(cst.parse_expression(" (a + b)".strip()), tree) == "(a + b)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -99,6 +100,9 @@ def test_a_cluster_says_what_this_machine_does_whoever_dies(
     here = check(project)
     code = main.run(["check", "--no-cache", "--backend", backend])
     there = capfd.readouterr()
+    gc.collect()  # The processes of a Ray that gave up would warn during another test.
+    if "Ray does not start here" in there.err:
+        pytest.skip("this machine is too busy for Ray, which gives up after 30 seconds")
     assert not victim.exists(), "nobody was killed"
     assert here.stdout.count(b"TL201") == 12
     assert (code, there.out) == (2, here.stdout.decode()), "standard output is for findings"

@@ -9,7 +9,7 @@ gives, `$name` for a parameter, `self.name` for an attribute. `$name#0` is the f
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
@@ -20,7 +20,7 @@ from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, dotted_text, sounds_like_class
 from torchlint.analysis.torch_api import canonical
 from torchlint.analysis.values.call_values import MODULE_METHODS, WRAPPERS
-from torchlint.analysis.values.iteration import is_items
+from torchlint.analysis.values.iteration import gives_keys
 from torchlint.analysis.values.kinds import TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ OUTSIDE: Final = (
 """What the dotted names begin with that never lead into the project."""
 WRAPPED: Final = frozenset({"module", "_orig_mod"})
 """The attributes in which wrappers keep the module that they are given."""
+_SPREAD = "*items"
+"""The key of what gives its items to a list or dict: `[*losses]`, `losses.extend(…)`."""
+_KEPT = "**items"
+"""The key of what gives them under the keys that they have: `dict(losses)`."""
 _MOST_FOUND = 32
 _MOST_VISITED = 200
 _DEEPEST = 4
@@ -86,6 +90,7 @@ _SAME = WRAPPERS | {"copy.copy", "functools.partial", "torch.jit.trace", "apex.a
 """Functions that return what calls their first argument."""
 _SEQUENTIAL = "torch.nn.Sequential"
 _DISPLAYS = (cst.Dict, cst.List, cst.Tuple, cst.Set)
+_Display = cst.Dict | cst.List | cst.Tuple | cst.Set
 
 
 class _Part(NamedTuple):
@@ -96,6 +101,42 @@ class _Part(NamedTuple):
     place: str
 
 
+class _Entry(NamedTuple):
+    """An expression that stands in a container, and its key there."""
+
+    node: cst.BaseExpression
+    key: str
+
+    def parts(self, whole: _Part) -> tuple[_Part, ...]:
+        """What it gives to a part of the container."""
+        if self.key == _SPREAD:
+            return (_Part(self.node, whole.part and SOMEWHERE, whole.place),)
+        if self.key == _KEPT:
+            return (_Part(self.node, whole.part, whole.place),)
+        return _item(self.node, self.key, whole)
+
+
+class _Entries:
+    """What stands in a container, by key: it may have thousands, and as many places that each ask
+    for one."""
+
+    def __init__(self, entries: Iterable[_Entry]) -> None:
+        self._all = list(entries)
+        self._numbers: dict[str, list[int]] = {}
+        for number, entry in enumerate(self._all):
+            self._numbers.setdefault(entry.key, []).append(number)
+
+    def parts(self, whole: _Part) -> Iterator[_Part]:
+        """Those that may be in a part, no more than anybody visits."""
+        entries = self._all[-_MOST_VISITED:]
+        if whole.part not in ("", SOMEWHERE):
+            keys = (whole.part, SOMEWHERE, _SPREAD, _KEPT)
+            found = (self._numbers.get(key, ())[-_MOST_VISITED:] for key in keys)
+            entries = [self._all[number] for number in sorted(chain.from_iterable(found))]
+        for entry in entries:
+            yield from entry.parts(whole)
+
+
 class Holders:
     """The expressions of one file that hold something of the project."""
 
@@ -103,19 +144,38 @@ class Holders:
         self._module = module
         self._lists = LayerLists(module)
         self._depth = 0
+        self._entries: dict[object, _Entries] = {}
+        self._known: dict[tuple[object, tuple[int, ...], int], tuple[Held, ...]] = {}
 
     def targets(self, node: cst.BaseExpression) -> list[str]:
         """What an expression is."""
         return [target for place, target in self.contents(node) if not place]
 
-    def contents(self, node: cst.BaseExpression, path: tuple[int, ...] = ()) -> list[Held]:
+    def contents(self, node: cst.BaseExpression, path: tuple[int, ...] = ()) -> tuple[Held, ...]:
         """What an expression is, and what it holds if it is a container; or the part of it that
         an assignment to several targets gives to one.
 
         No more than 32 targets, so that a table of hundreds does not make all of them hot.
         """
-        found = dict.fromkeys(islice(self._walk(_Part(node, _part_of(path), "")), _MOST_FOUND + 1))
-        return list(found) if len(found) <= _MOST_FOUND else []
+        asked = (self._same(node), path, self._depth)
+        if asked not in self._known:
+            walk = self._walk(_Part(node, _part_of(path), ""))
+            found = dict.fromkeys(islice(walk, _MOST_FOUND + 1))
+            self._known[asked] = tuple(found) if len(found) <= _MOST_FOUND else ()
+        return self._known[asked]
+
+    def _same(self, node: cst.BaseExpression) -> object:
+        """A key that other expressions have for which the answer is the same: the next thousand
+        uses of a list."""
+        if isinstance(node, cst.Name):
+            bindings = self._module.flow.reaching(node)
+            if bindings and all(each.how is not How.PARAMETER for each in bindings):
+                return (*map(id, bindings), self._lists.named(node))
+        elif isinstance(node, cst.Subscript):
+            whole = self._same(node.value)
+            if isinstance(whole, tuple):
+                return whole, isinstance(node.slice[0].slice, cst.Slice), _key(node)
+        return node
 
     def is_known(self, name: cst.Name) -> bool:
         """Whether all that a name may stand for is of no part of the project: `nn.MSELoss()`."""
@@ -220,7 +280,7 @@ class Holders:
         if isinstance(node, cst.Call):
             return self._made(node, part, place)
         if isinstance(node, _DISPLAYS):
-            return self._items(node, part, place)
+            return self._in(node, part, place)
         if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
             return _item(node.elt, SOMEWHERE, each)
         if isinstance(node, cst.DictComp):
@@ -265,39 +325,23 @@ class Holders:
         """`parts.append(x)`, and for an attribute also `self.parts += [x]`."""
         word = node.value if isinstance(node, cst.Name) else dotted_text(node)
         named = self._lists.named(node) if word in self._grown else None
-        whole = _Part(node, part, place)
-        for change in self._lists.grown[named] if named else ():
-            if isinstance(change, cst.Call) and isinstance(change.func, cst.Attribute):
-                given = change.args[-1].value if change.args else None
-                if given is not None and change.func.attr.value == "extend":
-                    yield _Part(given, part and SOMEWHERE, place)
-                elif given is not None:
-                    yield from _item(given, SOMEWHERE, whole)
-            elif isinstance(node, cst.Attribute) and isinstance(change, cst.AugAssign):
-                yield _Part(change.value, part and SOMEWHERE, place)
-            elif isinstance(node, cst.Attribute) and isinstance(change, cst.Assign):
-                target = change.targets[0].target
-                assert isinstance(target, cst.Subscript)
-                yield from _item(change.value, _key(target), whole)
+        if named is None:
+            return
+        key = (named, isinstance(node, cst.Attribute))
+        if key not in self._entries:
+            self._entries[key] = _Entries(_changes(self._lists.grown[named], of_self=key[1]))
+        yield from self._entries[key].parts(_Part(node, part, place))
 
     @cached_property
     def _grown(self) -> frozenset[str]:
         return frozenset(name for _, name in self._lists.grown)
 
-    @staticmethod
-    def _items(
-        display: cst.Dict | cst.List | cst.Tuple | cst.Set, part: str, place: str
-    ) -> Iterator[_Part]:
-        whole = _Part(display, part, place)
-        starred = False
-        for index, element in enumerate(display.elements):
-            if isinstance(element, cst.StarredElement | cst.StarredDictElement):
-                starred = True
-                yield _Part(element.value, part and SOMEWHERE, place)
-            elif isinstance(element, cst.DictElement):
-                yield from _item(element.value, _as_key(element.key), whole)
-            else:
-                yield from _item(element.value, SOMEWHERE if starred else str(index), whole)
+    def _in(self, container: _Display | cst.Call, part: str, place: str) -> Iterator[_Part]:
+        """What stands in a list or dict, or in a call such as `dict(…)`."""
+        if container not in self._entries:
+            given = _given(container) if isinstance(container, cst.Call) else _written(container)
+            self._entries[container] = _Entries(given)
+        return self._entries[container].parts(_Part(container, part, place))
 
     def _made(self, call: cst.Call, part: str, place: str) -> Iterable[_Part]:
         """What a call gets what it gives from: `partial(f, x)`, `zip(losses, weights)`,
@@ -307,10 +351,7 @@ class Holders:
         if not names and isinstance(call.func, cst.Attribute):
             return self._of_method(call, call.func, part, place)
         if not _SAME_ITEMS.isdisjoint(names):
-            whole = _Part(call, part, place)
-            named = [_item(arg.value, arg.keyword.value, whole) for arg in call.args if arg.keyword]
-            given = [_Part(arg.value, part, place) for arg in call.args if not arg.keyword]
-            return [*given, *(item for items in named for item in items)]
+            return self._in(call, part, place)
         if _SEQUENTIAL in names:
             return self._in_sequence(call, part, place)
         if not _SAME.isdisjoint(names) and first is not None:
@@ -330,7 +371,7 @@ class Holders:
 
     def _in_sequence(self, call: cst.Call, part: str, place: str) -> Iterator[_Part]:
         """The modules of an `nn.Sequential`: its call runs them all."""
-        for arg in call.args:
+        for arg in call.args[-_MOST_VISITED:]:
             listed = bool(arg.star) or (
                 isinstance(arg.value, cst.Call) and self._module.calls(arg.value, *_SAME_ITEMS)
             )
@@ -357,6 +398,40 @@ class Holders:
         return ()
 
 
+def _written(display: _Display) -> Iterator[_Entry]:
+    """The items of a list, tuple, set or dict."""
+    starred = False
+    for index, element in enumerate(display.elements):
+        if isinstance(element, cst.StarredElement | cst.StarredDictElement):
+            starred = True
+            yield _Entry(element.value, _SPREAD)
+        elif isinstance(element, cst.DictElement):
+            yield _Entry(element.value, _as_key(element.key))
+        else:
+            yield _Entry(element.value, SOMEWHERE if starred else str(index))
+
+
+def _given(call: cst.Call) -> Iterator[_Entry]:
+    """The items of `dict(losses, dice=dice)`."""
+    for arg in call.args:
+        yield _Entry(arg.value, arg.keyword.value if arg.keyword else _KEPT)
+
+
+def _changes(changes: Iterable[cst.CSTNode], *, of_self: bool) -> Iterator[_Entry]:
+    """What a list or dict gets after it was made."""
+    for change in changes:
+        if isinstance(change, cst.Call) and isinstance(change.func, cst.Attribute):
+            extends = change.func.attr.value == "extend"
+            if change.args:
+                yield _Entry(change.args[-1].value, _SPREAD if extends else SOMEWHERE)
+        elif of_self and isinstance(change, cst.AugAssign):
+            yield _Entry(change.value, _SPREAD)
+        elif of_self and isinstance(change, cst.Assign):
+            target = change.targets[0].target
+            assert isinstance(target, cst.Subscript)
+            yield _Entry(change.value, _key(target))
+
+
 def _item(node: cst.BaseExpression, key: str, whole: _Part) -> tuple[_Part, ...]:
     """An item of a container, if it is in the part that is asked for."""
     if not whole.part:
@@ -376,7 +451,7 @@ def _iterated(
             source, path = source.args[0].value, path[1:] if path[0] else ()
         elif module.calls(source, "builtins.zip") and path[0] < len(source.args):
             source, path = source.args[path[0]].value, path[1:]
-        elif is_items(source.func):
+        elif gives_keys(source.func):
             return source if path[0] else None
         else:
             break

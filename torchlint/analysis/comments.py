@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from torchlint.analysis.edits import line_start, next_line
+import libcst as cst
+
+from torchlint.analysis.places import line_end, line_start, next_line
 
 if TYPE_CHECKING:
-    import libcst as cst
+    from collections.abc import Iterator
 
     from torchlint.analysis.module import Module
 
 _COMMENT = re.compile(r"#(?!\s*(?:torchlint|noqa|type|pylint|pyright|fmt|ruff|yapf|pragma)\b)")
 """A comment for people, not one for a tool."""
+_TEXTS = (cst.SimpleString, cst.FormattedStringText, cst.TemplatedStringText)
 
 
 def has_comment(node: cst.CSTNode, module: Module) -> bool:
@@ -24,3 +28,26 @@ def has_comment(node: cst.CSTNode, module: Module) -> bool:
     if above.lstrip().startswith("#"):
         start -= len(above)
     return _COMMENT.search(module.text, start, next_line(module, end)) is not None
+
+
+def is_for_people(comment: str) -> bool:
+    """Whether a comment says something that is true without the code that it stands behind."""
+    return _COMMENT.match(comment) is not None
+
+
+def comments_in(module: Module, start: int, end: int) -> Iterator[str]:
+    """The comments that begin between two offsets."""
+    here = start
+    while (here := module.text.find("#", here, end)) >= 0:
+        text = module.once(_texts)
+        last = bisect_right(text, (here, len(module.text))) - 1
+        if last >= 0 and here < text[last][1]:
+            here = text[last][1]
+            continue
+        yield module.text[here : line_end(module, here)].rstrip()
+        here = line_end(module, here)
+
+
+def _texts(module: Module) -> list[tuple[int, int]]:
+    """The offsets of all text in strings."""
+    return sorted(map(module.offsets, module.nodes(*_TEXTS)))

@@ -1,46 +1,122 @@
-"""Text edits for the changes that fixes make, keeping layout and comments of what stays."""
+"""Text edits for the changes that fixes make, keeping layout and comments of what stays.
+
+What a rule puts into the text is one expression, argument or statement, made of names and of what
+`value` and `operand` give. The functions here see the parentheses, lines and strings around it.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.analysis.comments import comments_in, is_for_people
 from torchlint.analysis.names import dotted_text
+from torchlint.analysis.places import (
+    first_on_line,
+    indent_start,
+    indentation,
+    line_end,
+    line_start,
+    next_line,
+    rest_of_line,
+)
+from torchlint.analysis.strings import fits_in_string, requoted
+from torchlint.analysis.written import fitting, operand, outer, value
 from torchlint.finding import Edit
-from torchlint.source.positions import code_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from torchlint.analysis.module import Module
+    from torchlint.finding import Fix
+
+__all__ = [
+    "add_argument",
+    "add_import",
+    "call_method",
+    "delete_statement",
+    "indentation",
+    "insert_after",
+    "insert_before",
+    "keep_receiver",
+    "move_before",
+    "operand",
+    "put_before",
+    "put_under",
+    "remove_argument",
+    "replace",
+    "replace_argument",
+    "replace_statement",
+    "value",
+    "why_not",
+    "wrap",
+]
 
 _BARE_NEWLINE = re.compile(r"(?<!\r)\n")
+_CONTINUED = re.compile(r"[ \t\f;]*\\(?:\r\n|\r|\n)")
 _LINES = re.compile(r"\r\n|\r|\n")
-_REST = re.compile(r"[ \t\f]*(?P<comment>#[^\r\n]*)?(?P<end>\r\n|\r|\n|\Z)?")
-_LINE = re.compile(r"[^\r\n]*(\r\n|\r|\n)?")
 _BRANCHES = (cst.BaseSuite, cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler)
 _Statement = cst.BaseStatement | cst.BaseSmallStatement
 
 
-def replace(module: Module, node: cst.CSTNode, content: str | cst.CSTNode) -> Edit:
-    """Put `content` in the place of `node`.
+def why_not(module: Module, fix: Fix) -> str | None:
+    """Why a fix cannot be made in this place, whatever the rule; None if it can."""
+    lost: Counter[str] = Counter()
+    edits = dict.fromkeys(fix.edits)
+    for edit in edits:
+        start, end = module.offset(edit.start), module.offset(edit.end)
+        lost.update(comments_in(module, start, end))
+        if not fits_in_string(module, start, edit.content):
+            return "before Python 3.12, an f-string cannot hold what would stand in it"
+    new = "".join(edit.content for edit in edits)
+    if any(new.count(comment) < number for comment, number in lost.items()):
+        return "a comment in this code would be lost"
+    return None
 
-    Text takes the place of what is inside the node's own parentheses, a node that of the
-    parentheses too. Comments and blanks around the node stay.
+
+# expressions -----------------------------------------------------------------------------------
+
+
+def replace(module: Module, node: cst.BaseExpression, text: str) -> Edit:
+    """Put another expression in the place of one, inside its parentheses if it has some.
 
     Raises:
-        ValueError: a node for an `elif`, which LibCST would write as an `if`.
+        ValueError: the text is not one expression.
     """
-    if isinstance(content, str):
-        start, end = module.offsets(node)
-        return _edit(module, start, end, content)
-    if _is_elif(module, node):
-        raise ValueError("an elif is not a statement of its own")
-    start, end = _outer(module, node)
-    statement = module.statement(node)
-    indent = _indentation(module, _statement_start(module, statement)) if statement else ""
-    return _edit(module, start, end, code_of(content, module.tree, indent=indent))
+    start, end = module.offsets(node)
+    return _edit(module, start, end, fitting(module, node, text))
+
+
+def wrap(module: Module, node: cst.BaseExpression, function: str) -> tuple[Edit, Edit]:
+    """Put a call of a function with the expression as its argument in the place of it."""
+    start, end = outer(module, node)
+    return _edit(module, start, start, f"{function}("), _edit(module, end, end, ")")
+
+
+def call_method(module: Module, call: cst.Call, text: str) -> Edit:
+    """Call a method of what a call returns: `text` is `float()`, for `call.float()`."""
+    _, end = module.offsets(call)
+    return _edit(module, end, end, f".{text}")
+
+
+def keep_receiver(module: Module, call: cst.Call) -> Edit:
+    """Take out a method call behind its object: `x` stays of `x.method(…)`, `(x)` of
+    `(x.method)(…)`."""
+    assert isinstance(call.func, cst.Attribute)
+    start, end = outer(module, call.func.value)[1], module.offsets(call)[1]
+    return _edit(module, start, end, ")" * len(call.func.rpar))
+
+
+# arguments -------------------------------------------------------------------------------------
+
+
+def replace_argument(module: Module, arg: cst.Arg, *texts: str) -> Edit:
+    """Put one or several other arguments in the place of one; each is `value` or `name=value`."""
+    start, end = module.offsets(arg)
+    return _edit(module, start, end, ", ".join(texts))
 
 
 def add_argument(module: Module, call: cst.Call, text: str) -> Edit:
@@ -53,10 +129,10 @@ def add_argument(module: Module, call: cst.Call, text: str) -> Edit:
         return _edit(module, start, end, f"({module.text[start:end]}), {text}")
     comma = _comma_end(module, last)
     tail = comma or end
-    if not _first_on_line(module, start):
+    if not first_on_line(module, start):
         return _edit(module, tail, tail, f" {text}," if comma else f", {text}")
-    line = f"\n{_indentation(module, start)}{text}"
-    here = _line_end(module, tail) if _rest_of_line(module, tail).ends else tail
+    line = f"\n{indentation(module, start)}{text}"
+    here = line_end(module, tail) if rest_of_line(module, tail).ends else tail
     if comma:
         return _edit(module, here, here, f"{line},")
     return _edit(module, end, here, f",{module.text[end:here]}{line}")
@@ -69,10 +145,10 @@ def _first_argument(module: Module, call: cst.Call, text: str) -> Edit:
         return _edit(module, start, end, text)
     row = blank.rindex("#")
     comment = start + row
-    indent = " " * 4 + _indentation(module, start)
-    if _first_on_line(module, comment):
-        indent = _indentation(module, comment)
-    here = _line_end(module, comment)
+    indent = " " * 4 + indentation(module, start)
+    if first_on_line(module, comment):
+        indent = indentation(module, comment)
+    here = line_end(module, comment)
     return _edit(module, here, here, f"\n{indent}{text},")
 
 
@@ -85,11 +161,13 @@ def remove_argument(module: Module, call: cst.Call, arg: cst.Arg) -> Edit:
     if len(args) == 1:
         return _only_argument(module, call, start, tail)
     is_last = index == len(args) - 1
-    rest = _rest_of_line(module, tail)
-    alone = _first_on_line(module, start) and rest.ends
-    if alone and (rest.comment or not is_last or _comma_end(module, arg)):
+    rest = rest_of_line(module, tail)
+    alone = first_on_line(module, start) and rest.ends
+    if alone and rest.comment is not None and is_for_people(module.text[rest.comment :]):
+        return _edit(module, start, rest.comment, "")
+    if alone and (rest.comment is not None or not is_last or _comma_end(module, arg)):
         return _edit(module, line_start(module, start), next_line(module, tail), "")
-    if not is_last and not _first_on_line(module, module.offsets(args[index + 1])[0]):
+    if not is_last and not first_on_line(module, module.offsets(args[index + 1])[0]):
         return _edit(module, start, module.offsets(args[index + 1])[0], "")
     if index == 0:
         return _edit(module, start, tail, "")
@@ -111,83 +189,146 @@ def _only_argument(module: Module, call: cst.Call, start: int, tail: int) -> Edi
     return _edit(module, start, tail, "")
 
 
-def delete_statement(module: Module, stmt: _Statement) -> Edit:
+# statements ------------------------------------------------------------------------------------
+
+
+def replace_statement(module: Module, stmt: _Statement, text: str) -> Edit:
+    """Put a statement in the place of one.
+
+    Args:
+        text: its lines; those below the first are indented as they stand there.
+    """
+    start, end = module.offsets(stmt)
+    return _edit(module, start, end, text)
+
+
+def put_before(module: Module, stmt: cst.BaseSmallStatement, text: str) -> Edit:
+    """Put something before a statement in its line, such as `model = `."""
+    start, _ = module.offsets(stmt)
+    return _edit(module, start, start, text)
+
+
+def delete_statement(module: Module, stmt: cst.BaseSmallStatement) -> Edit:
     """Take out a statement with its whole lines, or one of several on a line.
 
-    The only statement of a block becomes `pass`. Comments above it stay.
-
-    Raises:
-        ValueError: an `elif`, which cannot go without the branches around it.
+    The only statement of a block becomes `pass`. Comments for people stay on lines of their own.
     """
-    if _is_elif(module, stmt):
-        raise ValueError("an elif is not a statement of its own")
-    parent = module.parent(stmt)
-    if isinstance(parent, cst.SimpleStatementLine | cst.SimpleStatementSuite):
-        if len(parent.body) > 1:
-            return _delete_from_line(module, list(parent.body), stmt)
-        if isinstance(parent, cst.SimpleStatementSuite):
-            return replace(module, stmt, "pass")
-        stmt = parent
-        parent = module.parent(stmt)
-    start, end = _statement_start(module, stmt), module.offsets(stmt)[1]
-    if isinstance(parent, cst.IndentedBlock) and len(parent.body) == 1:
-        return _edit(module, start, end, "pass")
-    first = line_start(module, start)
-    # A form feed before the statement is a page break of the file's, not of the statement's.
-    feeds = len(module.text[first:start]) - len(module.text[first:start].lstrip("\f"))
-    return _edit(module, first + feeds, next_line(module, _block_end(module, stmt)), "")
+    lines = _whole_lines(module, stmt)
+    if lines is None:
+        return _delete_from_line(module, stmt)
+    start, end = lines
+    indent = indentation(module, start)
+    kept = filter(is_for_people, comments_in(module, start, end))
+    return _edit(module, start, end, "".join(f"{indent}{comment}\n" for comment in kept))
 
 
-def _delete_from_line(
-    module: Module, body: list[cst.BaseSmallStatement], stmt: cst.CSTNode
-) -> Edit:
-    index = next(i for i, each in enumerate(body) if each is stmt)
+def _whole_lines(module: Module, stmt: cst.BaseSmallStatement) -> tuple[int, int] | None:
+    """Where the lines of a statement start and end, if they can go; a form feed before it is the
+    file's."""
+    line = module.parent(stmt)
+    block = None if line is None else module.parent(line)
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+        return None
+    if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
+        return None
     start, end = module.offsets(stmt)
+    return indent_start(module, _logical_start(module, start)), _line_below(module, end)
+
+
+def _delete_from_line(module: Module, stmt: cst.BaseSmallStatement) -> Edit:
+    start, end = module.offsets(stmt)
+    body = _body(module, stmt)
+    index = next(i for i, each in enumerate(body) if each is stmt)
+    if len(body) == 1:
+        return _edit(module, start, end, "pass")
     if index + 1 < len(body):
         return _edit(module, start, module.offsets(body[index + 1])[0], "")
     return _edit(module, module.offsets(body[index - 1])[1], end, "")
 
 
+def move_before(
+    module: Module, stmt: cst.BaseSmallStatement, other: cst.BaseStatement
+) -> tuple[Edit, Edit]:
+    """Move a statement to a line of its own above another one. The comment behind it goes along."""
+    start, end = module.offsets(stmt)
+    lines = _whole_lines(module, stmt)
+    if lines is None:
+        gone = _delete_from_line(module, stmt)
+    else:
+        gone = _edit(module, *lines, "")
+        end = line_end(module, end)
+    here, indent = _line_above(module, other)
+    return _edit(module, here, here, f"{indent}{module.text[start:end].rstrip()}\n"), gone
+
+
+def put_under(module: Module, stmt: cst.BaseSmallStatement, head: str) -> Edit | None:
+    """Put a statement under a head such as `with lock:`; None if it is not alone on its lines."""
+    line = module.parent(stmt)
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+        return None
+    start, _ = module.offsets(stmt)
+    indent = _line_above(module, line)[1] + module.tree.default_indent
+    return _edit(module, start, start, f"{head}\n{indent}")
+
+
 def insert_before(module: Module, stmt: _Statement, code: str) -> Edit | None:
-    """Put lines above a statement, indented like it; None in a suite such as `if x: f()`.
+    """Put lines above a statement, indented like it, or a statement before it in its line; None
+    where that is not possible.
 
     Args:
         code: lines without indentation, joined by newlines.
     """
-    line = _own_line(module, stmt)
-    if line is None:
+    if _is_elif(module, stmt):
         return None
-    start = _statement_start(module, line)
-    here = line_start(module, start)
-    if module.text[:here].rstrip("\r\n").endswith("\\"):
-        return None
-    return _edit(module, here, here, _indented(code, _indentation(module, start)) + "\n")
+    if isinstance(stmt, cst.BaseSmallStatement):
+        line = module.parent(stmt)
+        if not isinstance(line, cst.SimpleStatementLine) or line.body[0] is not stmt:
+            start, _ = module.offsets(stmt)
+            return None if "\n" in code else _edit(module, start, start, f"{code}; ")
+        stmt = line
+    here, indent = _line_above(module, stmt)
+    return _edit(module, here, here, _indented(code, indent) + "\n")
 
 
 def insert_after(module: Module, stmt: _Statement, code: str) -> Edit | None:
-    """Put lines below a statement and its block; None in a suite such as `if x: f()`."""
-    line = _own_line(module, stmt)
-    if line is None:
+    """Put lines below a statement and its block, or a statement behind it in its line; None where
+    that is not possible."""
+    if _is_elif(module, stmt):
         return None
-    lines = _indented(code, _indentation(module, _statement_start(module, line)))
-    end = _block_end(module, line)
-    here = next_line(module, end)
-    if _line_end(module, end) == here:
+    if isinstance(stmt, cst.BaseSmallStatement):
+        line = module.parent(stmt)
+        if not isinstance(line, cst.SimpleStatementLine) or line.body[-1] is not stmt:
+            _, end = module.offsets(stmt)
+            return None if "\n" in code else _edit(module, end, end, f"; {code}")
+        stmt = line
+    lines = _indented(code, _line_above(module, stmt)[1])
+    end = _block_end(module, stmt)
+    here = _line_below(module, end)
+    if line_start(module, here) != here:
         return _edit(module, here, here, "\n" + lines)
     return _edit(module, here, here, lines + "\n")
 
 
+def _line_above(module: Module, stmt: cst.BaseStatement) -> tuple[int, str]:
+    """Where a line above a statement begins, and how it is indented."""
+    here = _logical_start(module, _statement_start(module, stmt))
+    return here, indentation(module, here)
+
+
 def add_import(module: Module, dotted: str) -> tuple[Edit, ...]:
-    """One line `import dotted` with the imports at the top; nothing if the file has it."""
+    """A statement `import dotted` with the imports at the top; nothing if the file has it."""
     body = list(module.tree.body)
     if any(_binds(statement, dotted) for statement in body):
         return ()
     code = f"import {dotted}"
-    index = 0 if module.tree.get_docstring() is None else 1
-    while index < len(body) and _is_import(body[index]):
-        index += 1
-    if index:
-        edit = insert_after(module, body[index - 1], code)
+    last: cst.BaseSmallStatement | None = None
+    for each in _small_statements(body):
+        first = last is None and module.tree.get_docstring() is not None
+        if not first and not isinstance(each, cst.Import | cst.ImportFrom):
+            break
+        last = each
+    if last is not None:
+        edit = insert_after(module, last, code)
     elif body:
         edit = insert_before(module, body[0], code)
     else:
@@ -197,9 +338,18 @@ def add_import(module: Module, dotted: str) -> tuple[Edit, ...]:
     return () if edit is None else (edit,)
 
 
+def _small_statements(body: Iterable[cst.CSTNode]) -> Iterator[cst.BaseSmallStatement]:
+    """The simple statements that a file begins with."""
+    for line in body:
+        if not isinstance(line, cst.SimpleStatementLine):
+            return
+        yield from line.body
+
+
 def _edit(module: Module, start: int, end: int, content: str) -> Edit:
     if module.newline != "\n":
         content = _BARE_NEWLINE.sub(module.newline, content)
+    content = requoted(module, start, content)
     return Edit(module.position(start), module.position(end), content)
 
 
@@ -209,22 +359,6 @@ def _blank(module: Module, start: int, end: int, besides: str = "") -> bool:
 
 def _indented(code: str, indent: str) -> str:
     return "\n".join(indent + line if line else line for line in _LINES.split(code))
-
-
-def _own_line(module: Module, stmt: _Statement) -> cst.BaseStatement | None:
-    """The statement that has the line for itself, or None where none has."""
-    node: cst.CSTNode | None = stmt
-    if isinstance(stmt, cst.BaseSmallStatement):
-        node = module.parent(stmt)
-    if not isinstance(node, cst.BaseStatement) or _is_elif(module, node):
-        return None
-    return node
-
-
-def _is_import(statement: cst.CSTNode) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and isinstance(
-        statement.body[0], cst.Import | cst.ImportFrom
-    )
 
 
 def _binds(statement: cst.CSTNode, dotted: str) -> bool:
@@ -243,22 +377,7 @@ def _binds(statement: cst.CSTNode, dotted: str) -> bool:
     )
 
 
-# places around a node: parentheses, comma, lines, the end of its block ---------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """What is left of a line: a comment perhaps, and whether nothing else is."""
-
-    comment: bool
-    ends: bool
-
-
-def _outer(module: Module, node: cst.CSTNode) -> tuple[int, int]:
-    """The offsets of a node with its own parentheses."""
-    if isinstance(node, cst.BaseExpression) and node.lpar:
-        return module.offsets(node.lpar[0])[0], module.offsets(node.rpar[-1])[1]
-    return module.offsets(node)
+# places around a node: commas, lines that a backslash continues, the end of a block ---------------
 
 
 def _comma_end(module: Module, arg: cst.Arg) -> int | None:
@@ -268,46 +387,40 @@ def _comma_end(module: Module, arg: cst.Arg) -> int | None:
     return None
 
 
-def line_start(module: Module, offset: int) -> int:
-    """The offset where the line of `offset` begins."""
-    return max(module.text.rfind("\n", 0, offset), module.text.rfind("\r", 0, offset)) + 1
-
-
-def _line_end(module: Module, offset: int) -> int:
-    """The offset where the line of `offset` ends, before its newline."""
-    match = _LINE.match(module.text, offset)
-    return match.end() - len(match[1] or "") if match else offset
-
-
-def next_line(module: Module, offset: int) -> int:
-    """The offset where the line after that of `offset` begins."""
-    match = _LINE.match(module.text, offset)
-    return match.end() if match else offset
-
-
-def _rest_of_line(module: Module, offset: int) -> _Rest:
-    match = _REST.match(module.text, offset)
-    assert match is not None
-    return _Rest(comment=match["comment"] is not None, ends=match["end"] is not None)
-
-
-def _first_on_line(module: Module, offset: int) -> bool:
-    """Whether only blanks stand before `offset` in its line."""
-    return not module.text[line_start(module, offset) : offset].strip(" \t\f")
-
-
-def _indentation(module: Module, offset: int) -> str:
-    """The blanks that the line of `offset` begins with, without form feeds."""
-    start = line_start(module, offset)
-    line = module.text[start : _line_end(module, start)].lstrip("\f")
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
 def _statement_start(module: Module, stmt: cst.CSTNode) -> int:
     """Where a statement begins, with its decorators."""
     if isinstance(stmt, cst.FunctionDef | cst.ClassDef) and stmt.decorators:
         return module.offsets(stmt.decorators[0])[0]
     return module.offsets(stmt)[0]
+
+
+def _body(module: Module, stmt: cst.BaseSmallStatement) -> Sequence[cst.BaseSmallStatement]:
+    """The statements of its line."""
+    line = module.parent(stmt)
+    assert isinstance(line, cst.SimpleStatementLine | cst.SimpleStatementSuite)
+    return line.body
+
+
+def _logical_start(module: Module, offset: int) -> int:
+    """Where the line begins that a statement is the first one of, which may be further up: a
+    backslash continues an empty line."""
+    start = line_start(module, offset)
+    while (above := _line_before(module, start)).strip(" \t\f\r\n") == "\\":
+        start -= len(above)
+    return start
+
+
+def _line_before(module: Module, start: int) -> str:
+    """The line above the one that starts here, with its newline."""
+    newline = 2 if module.text[start - 2 : start] == "\r\n" else 1
+    return module.text[line_start(module, start - newline) : start] if start else ""
+
+
+def _line_below(module: Module, end: int) -> int:
+    """Where the line below a statement begins, past backslashes that continue it by nothing."""
+    while (more := _CONTINUED.match(module.text, end)) is not None:
+        end = more.end()
+    return next_line(module, end)
 
 
 def _block_end(module: Module, stmt: cst.CSTNode) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import warnings
 from typing import Final, final
 
 import libcst as cst
 
 _CONSTANTS = {"True": True, "False": False, "None": None}
+_LONGEST_NUMBER = 4_000
+"""Digits; Python itself writes out no whole number of more than 4,300."""
 
 
 @final
@@ -30,11 +34,12 @@ def literal(node: cst.CSTNode | None) -> Literal:
     """The value of a number, string, constant, or tuple or list of such; else `UNKNOWN`."""
     if isinstance(node, cst.Name):
         return _CONSTANTS.get(node.value, UNKNOWN)
-    if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString)):
-        return node.evaluated_value
+    if isinstance(node, (cst.Integer, cst.Float)):
+        return _number(node)
+    if isinstance(node, cst.SimpleString):
+        return _string(node.value)
     if isinstance(node, cst.ConcatenatedString):
-        text = node.evaluated_value
-        return UNKNOWN if text is None else text
+        return _joined(node)
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         value = literal(node.expression)
         return -value if isinstance(value, (int, float)) else UNKNOWN
@@ -42,6 +47,43 @@ def literal(node: cst.CSTNode | None) -> Literal:
         values = tuple(literal(element.value) for element in node.elements)
         return UNKNOWN if UNKNOWN in values else values
     return UNKNOWN
+
+
+def _number(node: cst.Integer | cst.Float) -> int | float | Unknown:
+    if len(node.value) > _LONGEST_NUMBER:
+        return UNKNOWN
+    return int(node.value, 0) if isinstance(node, cst.Integer) else float(node.value)
+
+
+def _string(text: str) -> str | bytes | Unknown:
+    if text[0] in "\"'" and "\\" not in text and "\r" not in text:
+        quotes = 3 if len(text) >= 6 and text[0] == text[1] == text[2] else 1
+        return text[quotes:-quotes]
+    return _evaluated(text)
+
+
+def _joined(node: cst.ConcatenatedString) -> str | bytes | Unknown:
+    """`"a" "b"`; unknown if a part is an f-string."""
+    parts: list[cst.BaseExpression] = []
+    rest: cst.BaseExpression = node
+    while isinstance(rest, cst.ConcatenatedString):
+        parts.append(rest.left)
+        rest = rest.right
+    strings = [each.value for each in (*parts, rest) if isinstance(each, cst.SimpleString)]
+    return _evaluated(" ".join(strings)) if len(strings) > len(parts) else UNKNOWN
+
+
+def _evaluated(text: str) -> str | bytes | Unknown:
+    """What Python reads strings as. (`ast.literal_eval` leaves a cycle of objects behind with each
+    call, and they pile up while a file is checked.)"""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that mean nothing
+            found = ast.parse(f"({text})", mode="eval").body
+    except (SyntaxError, ValueError):
+        return UNKNOWN  # `"\\N{no character}"`; text and bytes
+    value = found.value if isinstance(found, ast.Constant) else UNKNOWN
+    return value if isinstance(value, str | bytes) else UNKNOWN
 
 
 def argument_node(call: cst.Call, keyword: str, position: int | None = None) -> cst.Arg | None:

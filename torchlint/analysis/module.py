@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import libcst as cst
 
-from torchlint.analysis import command_lines, literals
+from torchlint.analysis import literals
 from torchlint.analysis.flow import Flow
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.names import Names, dotted_text, qualified_name
 from torchlint.analysis.training.guards import branch_taken
 from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
-from torchlint.files.lines import LineIndex
+from torchlint.files.lines import LineIndex, split_lines
 from torchlint.files.reading import NOTEBOOK
 from torchlint.source.positions import Positions
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from torchlint.analysis.values.definitions import Definitions
     from torchlint.analysis.values.kinds import Value
     from torchlint.files.reading import Source
     from torchlint.finding import Position
 
+COMMAND_LINES: Final = frozenset(
+    "absl argparse click cyclopts defopt fire hydra jsonargparse plac sacred simple_parsing tyro "
+    "typer".split()
+)
+"""Packages that read the command line."""
 _N = TypeVar("_N", bound=cst.CSTNode)
 _A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
-_TEST_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b", re.MULTILINE)
+_TEST_IMPORT = re.compile(r"(?<![^\r\n])[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b")
 
 
 class Module:
@@ -43,15 +48,23 @@ class Module:
         source: the file's name and text.
         root: `source.text`, parsed.
         torch: the oldest torch version that the project supports, as (major, minor).
+        brought: what star imports of other files bring: see `Names`.
     """
 
-    def __init__(self, source: Source, root: cst.Module, torch: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        root: cst.Module,
+        torch: tuple[int, int],
+        brought: Mapping[str, str] | None = None,
+    ) -> None:
         self.path = source.path
         self.text = source.text
         self.torch = torch
         self.tree = root
         self.newline = root.default_newline
         self._nodes = Tree(root)
+        self._brought = brought or {}
         self._answers: dict[object, object] = {}
 
     def release(self) -> None:
@@ -92,17 +105,17 @@ class Module:
         name. `x.shape` and the like are none: they ask about a tensor, not for its values."""
         function = self.function(assign)
         if (function, name) not in self._reads:
+            uses = self.spelled(name, near=assign)
             self._reads[function, name] = self.flow.reads(
-                use
-                for use in self.spelled(name, near=assign)
-                if function is None or function in self.ancestors(use)
+                uses if function is None else self._nodes.among(uses, function)
             )
-        return self._reads[function, name].get(assign, [])
+        reads = self._reads[function, name]
+        return [*reads.get(assign, ()), *reads.get(None, ())]
 
     @cached_property
     def _reads(
         self,
-    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode, list[cst.Name]]]:
+    ) -> dict[tuple[cst.FunctionDef | None, str], dict[cst.CSTNode | None, list[cst.Name]]]:
         return {}
 
     @cached_property
@@ -202,12 +215,25 @@ class Module:
     def _lines(self) -> LineIndex:
         return LineIndex(self.text)
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text without their ends."""
+        return split_lines(self.text)
+
     def offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where `node` starts and ends in the text, in characters, without blanks around it."""
         return self._positions.span(node)
 
     def position(self, offset: int) -> Position:
         return self._lines.position(offset)
+
+    def offset(self, position: Position) -> int:
+        """The offset of a position in the text.
+
+        Raises:
+            ValueError: the text has no such place.
+        """
+        return self._lines.offset(position)
 
     def span(self, node: cst.CSTNode) -> tuple[Position, Position]:
         start, end = self.offsets(node)
@@ -226,7 +252,7 @@ class Module:
 
     @cached_property
     def names(self) -> Names:
-        return Names(self._nodes)
+        return Names(self._nodes, self._brought)
 
     @cached_property
     def values(self) -> Values:
@@ -294,11 +320,10 @@ class Module:
     def test_like(self) -> bool:
         """A test, a page of documentation or a build script, by its path or imports. A script that
         is run is none for lying in `test/`, which people also call what they try out."""
-        parts = self.path.replace("\\", "/").split("/")
         return (
-            bool(_TEST_FILE.search("/".join(parts)))
+            named_as_test(self.path)
             or bool(_TEST_IMPORT.search(self.text))
-            or (not _TEST_PARTS.isdisjoint(parts[:-1]) and not self.is_entry)
+            or (in_test_folder(self.path) and not self.is_entry)
         )
 
     @property
@@ -337,16 +362,21 @@ class Module:
 
     @cached_property
     def imported(self) -> list[str]:
-        """The dotted names of the modules that the file imports, or imports from."""
+        """The dotted names of the modules that the file imports, or imports from, and of what it
+        uses that a star import brings."""
         names = [dotted_text(alias.name) for each in self.nodes(cst.Import) for alias in each.names]
-        return names + [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
+        names += [dotted_text(each.module) for each in self.nodes(cst.ImportFrom)]
+        return names + [dotted for name, dotted in self._brought.items() if self.spelled(name)]
+
+    @cached_property
+    def reads_command_line(self) -> bool:
+        """Whether the file imports something that reads the command line."""
+        return any(name.partition(".")[0] in COMMAND_LINES for name in self.imported)
 
     @cached_property
     def is_entry(self) -> bool:
         """A script that is started: a main guard, a command line, or training at top level."""
-        if self.main_guard is not None:
-            return True
-        if any(name.partition(".")[0] in command_lines.PACKAGES for name in self.imported):
+        if self.main_guard is not None or self.reads_command_line:
             return True
         if any(self.function(loop) is None for loop in self.loops.step_loops):
             return True
@@ -384,6 +414,16 @@ class Module:
             for value in values
             if isinstance(value, cst.Call) and not names.isdisjoint(self.resolve(value.func))
         ]
+
+
+def named_as_test(path: str) -> bool:
+    """Whether a file is called as tests and build scripts are: `test_train.py`, `conftest.py`."""
+    return _TEST_FILE.search(path.replace("\\", "/")) is not None
+
+
+def in_test_folder(path: str) -> bool:
+    """Whether a file lies in a folder for tests or documentation."""
+    return not _TEST_PARTS.isdisjoint(path.replace("\\", "/").split("/")[:-1])
 
 
 def _always_run(node: cst.CSTNode | None) -> Iterator[cst.CSTNode]:

@@ -16,7 +16,7 @@ import libcst as cst
 from torchlint.analysis.torch_api import canonical, star_exports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from torchlint.source.tree import Tree
 
@@ -62,6 +62,8 @@ class How(Enum):
     CONTEXT = "context"
     PARAMETER = "parameter"
     OTHER = "other"
+    MANY = "many"
+    """In more ways than are told apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,10 +122,16 @@ def qualified_name(tree: Tree, node: cst.FunctionDef | cst.ClassDef) -> str:
 
 
 class Names:
-    """Scopes and bindings of one file, built on the first question."""
+    """Scopes and bindings of one file, built on the first question.
 
-    def __init__(self, tree: Tree) -> None:
+    Args:
+        brought: the names that star imports of other files bring, if these have them from another
+            package, and what they stand for; with a `*` before it, a module whose names they bring.
+    """
+
+    def __init__(self, tree: Tree, brought: Mapping[str, str] | None = None) -> None:
         self._tree = tree
+        self.brought = brought or {}
         self._scopes: dict[int, Scope] = {}
         self._resolved: dict[int, tuple[str, ...]] = {}
         self._scope_of: dict[int, Scope] = {}
@@ -241,7 +249,11 @@ class Names:
     def _name_candidates(self, node: cst.Name) -> Iterator[str]:
         bindings = self.lookup(node)
         if not bindings:
-            for module in self.module.stars:
+            if node.value in self.brought:
+                yield self.brought[node.value]
+                return
+            starred = (name[1:] for name in self.brought if name.startswith("*"))
+            for module in (*self.module.stars, *starred):
                 if node.value in star_exports(module):
                     yield f"{module}.{node.value}"
             if node.value in _BUILTINS:
@@ -296,7 +308,7 @@ def _collect(names: Names, tree: Tree) -> None:
             if len(bindings) > 1:
                 bindings.sort(key=lambda binding: tree.order(binding.node))
             if len(bindings) > _MOST_BINDINGS:
-                bindings[:] = [Binding(name, How.OTHER, bindings[0].node)]
+                bindings[:] = [Binding(name, How.MANY, bindings[0].node)]
 
 
 def _collect_definitions(names: Names, tree: Tree) -> None:

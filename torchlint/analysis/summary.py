@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.analysis.callables import UNKNOWN, WRAPPED, Held, Holders, is_dotted, is_inside
+from torchlint.analysis.entry_points import entry_points, is_public
+from torchlint.analysis.frameworks.runners import Device
+from torchlint.analysis.frameworks.runs import device_of, framework_starts, trains
 from torchlint.analysis.layers.layer_lists import assign_targets
+from torchlint.analysis.literals import literal
 from torchlint.analysis.names import How, is_super
-from torchlint.analysis.training.program import accelerators, trainers
-from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind
+from torchlint.analysis.training.chosen_branches import ANYTHING, Demand, Given, demands, passed
+from torchlint.analysis.values.kinds import ON_HOST, TENSORS, Kind, placing
 from torchlint.finding import Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torchlint.analysis.entry_points import EntryPoint
     from torchlint.analysis.module import Module
     from torchlint.analysis.names import Binding
     from torchlint.analysis.training.loops import Loop
@@ -27,13 +33,14 @@ _MOST_RETURNS = 32
 @dataclass(frozen=True, slots=True)
 class Passed:
     """One argument of a call: its keyword, or `#0` for the first positional one; `objects` are what
-    it is of the project, and what it holds."""
+    it is of the project, and what it holds; `what` is what `chosen_branches.passed` says of it."""
 
     name: str
     device: bool
     host: bool
     parameters: tuple[str, ...]
     objects: tuple[Held, ...]
+    what: str = ANYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,8 @@ class CallSite:
     `target` is one as `torchlint.analysis.callables` writes them, or `self` or `super`; `method` is
     the method called on it, `()` if it is an object that is called itself. `loops` are the indices
     (`Loops.index`) of the loops around it, innermost first; `quiet` says that within them it is
-    guarded or evaluates, `rare` that the outermost itself is guarded.
+    guarded or evaluates, `rare` that the outermost itself is guarded. `demands` are what the
+    function around it must be passed for the call to run.
     """
 
     target: str
@@ -52,6 +60,7 @@ class CallSite:
     loops: tuple[int, ...]
     quiet: bool
     rare: bool
+    demands: tuple[Demand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +73,7 @@ class LoopSummary:
 class FunctionSummary:
     """`steps`: does a backward pass or optimizer step outside its own loops; `whole_step`: does
     both; `trains`: holds a step loop; `hook`: a framework calls it on each step; `returns`: what
-    it returns of the project."""
+    it returns of the project; `defaults`: what parameters are that no caller passes."""
 
     name: str
     position: Position
@@ -76,6 +85,7 @@ class FunctionSummary:
     evaluation: bool
     calls: tuple[CallSite, ...]
     returns: tuple[Held, ...] = ()
+    defaults: tuple[Given, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +99,8 @@ class ClassSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`accelerators`: as in `torchlint.analysis.training.program`; `trainers`: where the calls are
-    that make what takes the training steps of a framework."""
+    """`public`: the names in `__all__`, or None; `device` and `trains`: what the file shows of its
+    program; `starts`: where it has a framework take the training steps."""
 
     path: str
     exports: tuple[tuple[str, str], ...]
@@ -98,13 +108,19 @@ class Summary:
     functions: tuple[FunctionSummary, ...]
     classes: tuple[ClassSummary, ...]
     loops: dict[int, LoopSummary]
-    accelerators: frozenset[str]
+    device: Device
+    trains: bool
     is_entry: bool
     is_test: bool = False
-    trainers: tuple[Position, ...] = ()
+    starts: tuple[Position, ...] = ()
+    public: tuple[str, ...] | None = None
+
+    def offers(self, name: str) -> bool:
+        """Whether a star import of the file brings a name that it has."""
+        return not name.startswith("_") if self.public is None else name in self.public
 
 
-_Sites = dict["cst.FunctionDef | None", list[tuple[cst.Call, CallSite]]]
+_Sites = dict["cst.FunctionDef | None", list[tuple["cst.Call | cst.Decorator", CallSite]]]
 
 
 def summarize(module: Module) -> Summary:
@@ -112,9 +128,17 @@ def summarize(module: Module) -> Summary:
     return _Summarizer(module).summary()
 
 
+def _public_names(module: Module) -> tuple[str, ...] | None:
+    """The names in `__all__`; None if the file has none, or puts it together."""
+    uses = module.spelled("__all__")
+    bindings = module.names.module.bindings.get("__all__", [])
+    names = literal(bindings[0].value) if len(uses) == len(bindings) == 1 else None
+    return tuple(map(str, names)) if isinstance(names, tuple) else None
+
+
 def call_sites(module: Module) -> _Sites:
-    """The calls of each function in the order of `FunctionSummary.calls`; None stands for the top
-    level."""
+    """The calls of each function in the order of `FunctionSummary.calls`, and what makes a command
+    line call something; None stands for the top level."""
     return _Summarizer(module).calls()
 
 
@@ -145,10 +169,12 @@ class _Summarizer:
             functions=tuple(functions),
             classes=tuple(self._class(node) for node in module.nodes(cst.ClassDef)),
             loops=self._loops,
-            accelerators=accelerators(module),
-            trainers=tuple(module.span(call)[0] for call in trainers(module)),
+            device=device_of(module),
+            trains=trains(module),
             is_entry=module.is_entry,
             is_test=module.test_like,
+            starts=tuple(module.span(call)[0] for call in framework_starts(module)),
+            public=_public_names(module),
         )
 
     def _loop(self, loop: Loop) -> int:
@@ -185,12 +211,21 @@ class _Summarizer:
             parameters=tuple(names),
             steps=node in stepping,
             whole_step=stepping.get(node, False),
-            trains=any(module.function(loop) is node for loop in loops.step_loops),
+            trains=node in self._with_step_loops,
             hook=loops.is_step_hook(node),
             evaluation=loops.is_evaluation(node),
             calls=own,
             returns=tuple(dict.fromkeys(self._returned(node))),
+            defaults=tuple(
+                (param.name.value, passed(param.default, module))
+                for param in parameters
+                if param.default is not None
+            ),
         )
+
+    @cached_property
+    def _with_step_loops(self) -> frozenset[cst.FunctionDef | None]:
+        return frozenset(map(self._module.function, self._module.loops.step_loops))
 
     def _returned(self, node: cst.FunctionDef) -> Iterator[Held]:
         for answer in self._module.definitions.returns(node)[:_MOST_RETURNS]:
@@ -216,7 +251,7 @@ class _Summarizer:
         """What `self.name = …` puts there, and what is added to it."""
         if binding.value is None:
             return []
-        found = self._holders.contents(binding.value, binding.path)
+        found = [*self._holders.contents(binding.value, binding.path)]
         for target in assign_targets(binding.node):
             found += self._holders.added(target)
         function = self._module.function(binding.node)
@@ -240,10 +275,22 @@ class _Summarizer:
             rare = around not in module.loops.step_loops and module.loops.is_rare(around)
             arguments = self._arguments(call)
             indices = tuple(self._loop(loop) for loop in loops)
+            wanted = () if quiet else demands(call, module)
             for target, method in targets:
-                site = CallSite(target, method, arguments, indices, quiet, rare)
+                site = CallSite(target, method, arguments, indices, quiet, rare, wanted)
                 found.setdefault(module.function(call), []).append((call, site))
+        for entry in module.once(entry_points):
+            sites = ((entry.node, site) for site in self._run_by_command_line(entry))
+            found.setdefault(module.function(entry.node), []).extend(sites)
         return found
+
+    def _run_by_command_line(self, entry: EntryPoint) -> Iterator[CallSite]:
+        definitions = self._module.definitions
+        for name in filter(is_inside, entry.names):
+            class_ = definitions.class_named(name) if entry.methods else None
+            methods = () if class_ is None else definitions.methods(class_)
+            for method in ("", *filter(is_public, methods)):
+                yield CallSite(name, method, (), (), quiet=False, rare=False)
 
     def _targets(self, call: cst.Call) -> list[tuple[str, str]]:
         """What a call may run: a target, and the method that is called on it."""
@@ -283,7 +330,7 @@ class _Summarizer:
         return inherits and name not in definitions.methods(class_)
 
     def _arguments(self, call: cst.Call) -> tuple[Passed, ...]:
-        passed = []
+        found = []
         index = 0
         for arg in call.args:
             if arg.keyword is not None:
@@ -293,8 +340,8 @@ class _Summarizer:
             else:
                 name = f"#{index}"
                 index += 1
-            passed.append(self._passed(name, arg.value))
-        return tuple(passed)
+            found.append(self._passed(name, arg.value))
+        return tuple(found)
 
     def _passed(self, name: str, node: cst.BaseExpression) -> Passed:
         value = self._module.value(node)
@@ -304,6 +351,9 @@ class _Summarizer:
             name=name,
             device=inner.has(Kind.DEVICE | Kind.LIKELY) and not inner.has(Kind.MODULE),
             host=inner.only(ON_HOST),
-            parameters=tuple(sorted(inner.parameters)) if may_be_tensor else (),
-            objects=() if inner.only(Kind.HOST) else tuple(self._holders.contents(node)),
+            parameters=tuple(sorted(inner.parameters - placing(inner.parameters)))
+            if may_be_tensor
+            else (),
+            objects=() if inner.only(Kind.HOST) else self._holders.contents(node),
+            what=passed(node, self._module),
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.training.guards import words
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -20,8 +21,9 @@ _VERSION_WORDS = re.compile(
 def depends_on_version(node: cst.CSTNode, module: Module) -> bool:
     """Whether a condition that asks for a version decides about a node, or an error does, such as
     a missing name."""
-    return any(
-        isinstance(condition, cst.ExceptHandler)
-        or any(_VERSION_WORDS.search(word) for word in words(condition.test))
-        for condition in module.conditions(node)
-    )
+    for condition in module.conditions(node):
+        if isinstance(condition, cst.ExceptHandler):
+            return because(True, "this runs only where other code fails: {}", condition)
+        if any(_VERSION_WORDS.search(word) for word in words(condition.test)):
+            return because(True, "{} asks which version of torch there is", condition)
+    return False

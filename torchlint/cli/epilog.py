@@ -5,14 +5,11 @@ A command writes it as plain text. It is laid out for the terminal, as click doe
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import click
 
-_ROW: Final = re.compile(r"  (?P<term>\S.*?)(?: {2,}(?P<text>\S.*))?")
-_MORE: Final = re.compile(r" {3,}(?P<text>\S.*)")
 _VERBATIM: Final = "\b\n"
 """Begins a paragraph of which no line is moved, as in click."""
 
@@ -36,14 +33,12 @@ def _write_paragraph(lines: list[str], formatter: click.HelpFormatter) -> None:
     rows: list[tuple[str, str]] = []
     prose = [line for line in lines if not line.startswith(" ")]
     for line in lines[len(prose) :]:
-        more = _MORE.fullmatch(line)
-        if more is not None:
+        if line.startswith("   "):
             term, text = rows.pop()
-            rows.append((term, f"{text} {more['text']}".strip()))
-            continue
-        row = _ROW.fullmatch(line)
-        assert row is not None, line
-        rows.append((row["term"], row["text"] or ""))
+            rows.append((term, f"{text} {line.strip()}".strip()))
+        else:
+            term, _, text = line.strip().partition("  ")
+            rows.append((term, text.strip()))
     formatter.write_text(" ".join(prose))
     if rows:
         with formatter.indentation():

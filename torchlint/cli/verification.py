@@ -229,7 +229,12 @@ def consent(sentence: str, *, yes: bool) -> float:
     """
     if AGREED in os.environ:
         return 0.0
+    from torchlint.runtime.sandbox import fence
+
     print_lines([visible(sentence)], err=True)
+    if fence.why_not():
+        lets = f"Files that libraries in C or other programs write are not kept: {fence.why_not()}."
+        print_lines([lets], err=True)
     begun = time.monotonic()
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if asks and not yes and not click.confirm("Run it?", default=True, err=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchlint.files.reading import SourceError, UnconcernedError
 from torchlint.finding import Diagnostic, Finding
 from torchlint.memory.store import Store
-from torchlint.project.target import Known, Target, digest_of, mentions_torch
+from torchlint.project.target import Known, Target, known_of, mentions_torch
 from torchlint.workers.pool import Pool
 
 if TYPE_CHECKING:
@@ -102,13 +102,12 @@ def _seen(target: Target) -> Known:
         SourceError: the file cannot be read.
     """
     data = target.read()
-    relevant = mentions_torch(data)
-    borders = None
-    if target.is_notebook and (relevant or target.named):
+    known = known_of(target, data)
+    if target.is_notebook and (known.relevant or target.named):
         from torchlint.notebooks.cells import Borders
 
-        borders = Borders(data.decode("utf-8"))
-    return Known(target, digest_of(data), len(data), relevant=relevant, borders=borders)
+        known.borders = Borders(data.decode("utf-8"))
+    return known
 
 
 def _check(

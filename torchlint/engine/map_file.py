@@ -15,6 +15,7 @@ from torchlint.files.reading import SourceError, decode
 from torchlint.finding import Diagnostic, Finding
 from torchlint.project.imports import imported_names
 from torchlint.project.map_result import Depth, MapResult
+from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.target import CHANGED, digest_of
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.registry import all_rules
@@ -22,7 +23,8 @@ from torchlint.source.deep_stack import with_deep_stack
 from torchlint.source.parse import parse
 from torchlint.source.syntax_errors import what_is_wrong
 from torchlint.suppressions.suppressions import Suppressions
-from torchlint.workers.endable import begin_item
+from torchlint.workers import bounded
+from torchlint.workers.endable import LONGEST_S, begin_item
 
 if TYPE_CHECKING:
     from torchlint.project.target import Target
@@ -45,11 +47,32 @@ def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResul
 def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
     begin_item()
     try:
+        with bounded.item():
+            return _read_and_mapped(target, depth)
+    except bounded.Excess:
+        return CHANGED, died(target.path)
+
+
+def died(path: str) -> MapResult:
+    """What is said of a file whose check was ended."""
+    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
+    do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
+    message = (
+        f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
+        f"memory; it was skipped. {do}."
+    )
+    return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
+
+
+def _read_and_mapped(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
+    try:
         data = target.read()
     except SourceError as error:
         return CHANGED, MapResult(target.path, diagnostics=(error.diagnostic,))
     return digest_of(data), replace(
-        _mapped(target, data, depth), imports=tuple(imported_names(data))
+        _mapped(target, data, depth),
+        imports=tuple(imported_names(data)),
+        roots=sys_path_roots(data),
     )
 
 
@@ -63,7 +86,7 @@ def module_of(target: Target, data: bytes) -> Module:
         SourceError: it cannot be parsed.
     """
     source = decode(target.path, data)
-    return Module(source, parse(source), target.torch)
+    return Module(source, parse(source), target.torch, dict(target.brought))
 
 
 def _mapped(target: Target, data: bytes, depth: Depth) -> MapResult:
@@ -123,27 +146,9 @@ def _enabled(target: Target) -> dict[str, Rule]:
 def _run(
     module: Module, active: list[Rule], request: _Request, diagnostics: list[Diagnostic]
 ) -> MapResult:
-    reported: list[Reported] = []
-    for rule in active:
-        if module.test_like and not rule.in_tests:
-            continue
-        reported += _reported_by(rule, module, diagnostics)
-    installed = all_rules()
-    suppressions = Suppressions(
-        module,
-        about={code for code, rule in installed.items() if rule.about_comments},
-        names={code: rule.name for code, rule in installed.items()},
-    )
-    findings = suppressions.left(item for item in reported if isinstance(item, Finding))
-    waiting = [
-        item._replace(finding=finding)
-        for item in reported
-        if isinstance(item, Waiting)
-        for finding in suppressions.left([item.finding])
-    ]
+    left, suppressions = _unsuppressed(module, active, request, diagnostics)
+    findings = [item for item in left if isinstance(item, Finding)]
     if suppressions.comments:
-        suppressions.finished = _finished(active, module, request, diagnostics)
-        suppressions.reasons_required = request.target.selection.require_reason
         findings += _about_comments(active, suppressions, diagnostics)
     summary = None
     if request.on_demand or any(rule.summarizes or rule.about_hot_code for rule in active):
@@ -151,11 +156,48 @@ def _run(
     return MapResult(
         path=module.path,
         findings=tuple(findings),
-        waiting=tuple(waiting),
-        facts=tuple(sorted((item for item in reported if isinstance(item, Fact)), key=_order)),
+        waiting=tuple(item for item in left if isinstance(item, Waiting)),
+        facts=tuple(sorted((item for item in left if isinstance(item, Fact)), key=_order)),
         summary=summary[0] if summary else None,
         diagnostics=tuple(diagnostics),
     )
+
+
+def suppressions_in(
+    module: Module, target: Target, data: bytes, *, on_demand: bool
+) -> Suppressions:
+    """The suppression comments of a file, as the rules about comments see them."""
+    failed: list[Diagnostic] = []
+    rules = _enabled(target)
+    codes = _wanted_by(data, rules, target.path, failed, on_demand=on_demand)
+    request = _Request(target, data, on_demand)
+    return _unsuppressed(module, [rules[code] for code in codes], request, failed)[1]
+
+
+def _unsuppressed(
+    module: Module, active: list[Rule], request: _Request, diagnostics: list[Diagnostic]
+) -> tuple[list[Reported], Suppressions]:
+    """What the rules report and no comment suppresses, and the comments, which have seen it."""
+    reported: list[Reported] = []
+    for rule in active:
+        if not module.test_like or rule.in_tests:
+            reported += _reported_by(rule, module, diagnostics)
+    installed = all_rules()
+    suppressions = Suppressions(
+        module,
+        about={code for code, rule in installed.items() if rule.about_comments},
+        names={code: rule.name for code, rule in installed.items()},
+    )
+    left: list[Reported] = []
+    for item in reported:
+        if isinstance(item, Waiting):
+            left += (item._replace(finding=each) for each in suppressions.left([item.finding]))
+        else:
+            left += [item] if isinstance(item, Fact) else suppressions.left([item])
+    if suppressions.comments:
+        suppressions.finished = _finished(active, module, request, diagnostics)
+        suppressions.reasons_required = request.target.selection.require_reason
+    return left, suppressions
 
 
 def _finished(

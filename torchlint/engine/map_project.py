@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from torchlint.engine.map_file import map_files
+from torchlint.engine.map_file import died, map_files
 from torchlint.files.reading import SourceError
-from torchlint.finding import Diagnostic
-from torchlint.project.imports import ON_PATH, Imports
+from torchlint.project.imports import Imports
 from torchlint.project.map_result import Depth, MapResult
+from torchlint.project.star_imports import Stars
 from torchlint.project.symbols import Locator
+from torchlint.project.sys_path import sys_path_roots
 from torchlint.project.word_search import WordSearch
 from torchlint.ruleapi.registry import all_rules
-from torchlint.workers.endable import LONGEST_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -60,6 +60,8 @@ class Mapper:
         self._not_stored: dict[tuple[str, Depth], MapResult] = (
             {} if whole is None else whole._not_stored
         )
+        if whole is None:
+            self.follow_stars()
 
     @cached_property
     def locator(self) -> Locator:
@@ -68,6 +70,14 @@ class Mapper:
     @cached_property
     def imports(self) -> Imports:
         return Imports(self._imported_names, self.locator)
+
+    def follow_stars(self) -> None:
+        """Tell files with star imports what these bring, which their results depend on."""
+        for path, known in self.files.items():
+            if known.stars:
+                self.locator.note_roots(path, sys_path_roots(self.word_search.data(path)))
+                brought = Stars(self.word_search.offered, self.locator).brought(path)
+                known.target = known.target._replace(brought=brought)
 
     def part(self, files: Sequence[Known]) -> Mapper:
         """Some of the files, in which nothing has been mapped."""
@@ -116,7 +126,7 @@ class Mapper:
         for target, answer in answers:
             known = todo[target.path]
             if answer is None:
-                result, stored = _died(target.path), False
+                result, stored = died(target.path), False
             else:
                 known.digest, result = answer[0], self.store.shared.of(answer[1], target.path)
                 stored = self.store.keep(known, depth, result)
@@ -128,9 +138,7 @@ class Mapper:
                 self._progress(done, len(self.project))
 
     def _noted(self, result: MapResult, depth: Depth) -> MapResult:
-        for name in result.imports:
-            if name.startswith(ON_PATH):
-                self.locator.note_path(result.path, name.removeprefix(ON_PATH))
+        self.locator.note_roots(result.path, result.roots)
         if result.facts:
             self.facts[result.path] = result.facts
         elif depth is not Depth.IMPORTS:
@@ -142,16 +150,6 @@ class Mapper:
         left = [known for path, known in self.files.items() if path not in self._names]
         self.map(left, Depth.IMPORTS)
         return self._names
-
-
-def _died(path: str) -> MapResult:
-    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
-    do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
-    message = (
-        f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
-        f"memory; it was skipped. {do}."
-    )
-    return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 
 
 def _with_data(target: Target) -> Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
@@ -92,6 +92,7 @@ def _add(mapper: Mapper, found: _Found) -> None:
         found.portable = False  # an import that is hard to see: two parts settle the same finding
     results = mapper.results
 
+    @cache
     def place(path: str) -> tuple[Position, ...]:
         return places(results[path].summary) if path in results else ()
 
@@ -112,8 +113,13 @@ def _add(mapper: Mapper, found: _Found) -> None:
         found.searches.add(path, mapper.store.asked(known))
 
 
-def join(mapper: Mapper) -> tuple[Project, set[str]]:
-    """The joined project, and the files that were loaded on demand for it."""
+def join(mapper: Mapper, known: frozenset[str] | None = None) -> tuple[Project, set[str]]:
+    """The joined project, and the files that were loaded on demand for it.
+
+    Args:
+        known: the files to load, if an earlier join of the same files has shown which.
+    """
+    mapper.follow_stars()  # so that it is noted what the results depend on
     mapper.map([known for known in mapper.files.values() if known.relevant], Depth.RULES)
     index = Index(mapper.locator, mapper.word_search.mentions)
     calls = Calls(index)
@@ -125,6 +131,9 @@ def join(mapper: Mapper) -> tuple[Project, set[str]]:
         clues = {name: clue for rule in all_rules().values() for name, clue in rule.clues.items()}
         return Project(index, calls, facts, mapper.imports, mapper.word_search, clues)
 
+    if known is not None:
+        mapper.map([mapper.project[path] for path in sorted(known)], Depth.ON_DEMAND)
+        return joined(mapper.results), set(known)
     project = joined(mapper.results)
     loaded: set[str] = set()
     if not any(result.waiting or result.summary for result in mapper.results.values()):

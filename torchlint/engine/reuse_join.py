@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from torchlint.memory.join_outcome import NotPortableError, applied, join_input, moved, places
@@ -96,6 +97,7 @@ def _updated_findings(
         NotPortableError: a related place no longer exists.
     """
 
+    @cache
     def place(path: str) -> tuple[Position, ...]:
         return places(_result(mapper, path).summary)
 

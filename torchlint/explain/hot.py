@@ -35,8 +35,6 @@ class State(str, Enum):
 
     HOT = "hot"
     """Runs on each training step."""
-    TRAINER = "trainer"
-    """Makes or configures what takes the training steps of a framework."""
     LIKELY = "likely"
     """Runs on each step if a training step calls the model; findings there are hints."""
     GUARDED = "guarded"
@@ -136,12 +134,19 @@ class _Builder:
             for key in project.index.functions
             if (heat := project.heat(key.path, key.name)) is not None
         }
-        self.paths = {path for path, _ in project.step_loops} | {key.path for key in self._hot}
-        self.paths |= {path for path, summary in project.summaries.items() if summary.trainers}
+        steps = {path for path, _ in project.step_loops}
+        steps |= {key.path for key, heat in self._hot.items() if heat.certain and not heat.depth}
+        self._starting = {
+            path
+            for path, summary in project.summaries.items()
+            if summary.starts and steps.isdisjoint(project.imported(path))
+        }
+        """The files that have a framework train, and lead to no step that the project names."""
+        self.paths = steps | self._starting | {key.path for key in self._hot}
 
     def roots(self) -> Iterator[Root]:
         found = [*self._loops(), *self._functions(certain=True), *self._functions(certain=False)]
-        found += self._trainers()
+        found += self._starts()
         for node in sorted(found, key=lambda node: (node.path, node.position)):
             summaries = self.project.summaries
             importers = sorted(self.project.importers(node.path))
@@ -184,10 +189,11 @@ class _Builder:
             code = f"def {key.name}"
             yield Node(code, key.path, function.position, state, heat.by.value, inside=inside)
 
-    def _trainers(self) -> Iterator[Node]:
-        for path, sketch in self.sketches.items():
-            for position, code in sketch.trainers:
-                yield Node(code, path, position, State.TRAINER)
+    def _starts(self) -> Iterator[Node]:
+        for path in self._starting & self.sketches.keys():
+            for call in self.sketches[path].starts:
+                why = "a framework takes the training steps here"
+                yield Node(call.code, path, call.position, State.HOT, why)
 
     def _sites(self, key: Key) -> list[_Site]:
         calls = self.project.index.functions[key].calls
@@ -217,11 +223,16 @@ class _Builder:
             for target in targets:
                 if target != key and (call.position, target) not in seen:
                     seen.add((call.position, target))
-                    yield self._call(key.path, call, target, depth)
+                    runs = self.project.runs(key, site, heat)
+                    yield self._call(key.path, call, target, depth, runs=runs)
         yield from (node for position, node in unknown.items() if position not in followed)
 
-    def _call(self, path: str, call: CallSketch, target: Key, depth: int) -> Node:
-        """A call of a function of the project, with the calls in that function."""
+    def _call(self, path: str, call: CallSketch, target: Key, depth: int, *, runs: bool) -> Node:
+        """A call of a function of the project, with the calls in that function.
+
+        Args:
+            runs: some caller passes what the conditions around the call ask for.
+        """
         sketch, summary = self._sketch(target), self.project.index.functions[target]
         position = call.position if sketch is None else sketch.position
         place = (target.name, target.path, position)
@@ -231,6 +242,9 @@ class _Builder:
         if summary.evaluation:
             why = f"`{target.name}` evaluates, by its name or its first statements"
             return Node(call.code, path, call.position, State.EVALUATION, why, place)
+        if not runs:
+            why = "no caller passes what the condition around it asks for"
+            return Node(call.code, path, call.position, State.GUARDED, why, place)
         heat = self._hot.get(target)
         if heat is None:
             why = f"more than {CALL_DEPTH} calls from the step"

@@ -3,25 +3,65 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from torchlint.config.settings import ConfigError, shortened
-from torchlint.files.reading import NOTEBOOK
+from torchlint.files.reading import NOTEBOOK, read_bytes
 from torchlint.finding import Position
 
+_MOST_CELLS: Final = 40
+_LONGEST: Final = 60
 
-def place_in(text: str) -> tuple[str, Position]:
-    """The file, which need not exist, and the line in it.
+
+def place_in(text: str) -> tuple[str, Position | None]:
+    """The file, which need not exist, and the line in it; None for a notebook of which no cell is
+    named: `which_cell` then says what to name.
 
     Raises:
         ConfigError: the text is not of that form.
     """
-    found = re.fullmatch(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", text)
-    if found is None or int(found[2]) < 1:
+    found = re.fullmatch(r"(.+?)(?::(\d{1,9}))?(?::(\d{1,9}))?", text)
+    path = "" if found is None else found[1]
+    numbers = [] if found is None else [int(each) for each in found.groups()[1:] if each]
+    if path.endswith(NOTEBOOK) and len(numbers) < 2:
+        return path, None
+    if not numbers or min(numbers) < 1:
         shown = shortened(text)
         raise ConfigError(f"`{shown}` is not a place; write a file and a line, train.py:42.")
-    path, first, second = found[1], int(found[2]), found[3]
-    if not path.endswith(NOTEBOOK):
-        return path, Position(first, 1)
-    if second is None:
-        raise ConfigError(f"In a notebook, name the cell too: {shortened(path)}:1:{first}.")
-    return path, Position(int(second), 1, first)
+    if path.endswith(NOTEBOOK):
+        return path, Position(numbers[1], 1, numbers[0])
+    return path, Position(numbers[0], 1)
+
+
+def which_cell(text: str) -> list[str]:
+    """What to name in a notebook: a sentence, and a line for each of its code cells.
+
+    Args:
+        text: the place without a cell; its file exists.
+
+    Raises:
+        SourceError: the notebook cannot be read.
+    """
+    from torchlint.notebooks.document import Notebook
+
+    path, _, row = text.partition(f"{NOTEBOOK}:")
+    path = path.removesuffix(NOTEBOOK) + NOTEBOOK
+    cells = [cell.source for cell in Notebook(path, read_bytes(path)).cells]
+    if not cells:
+        return [f"{path} has no code cells."]
+    heads = [next((line for line in cell.splitlines() if line.strip()), "") for cell in cells]
+    lines = [
+        f"  {number:>3}  {_lines(cell)}  {head.strip()[:_LONGEST]}"
+        for number, (cell, head) in enumerate(zip(cells, heads, strict=True), 1)
+    ]
+    left = len(lines) - _MOST_CELLS
+    return [
+        f"In a notebook, name the cell too: {shortened(path)}:1:{row or 1}. Its code cells are:",
+        *lines[:_MOST_CELLS],
+        *([f"  and {left} more"] if left > 0 else []),
+    ]
+
+
+def _lines(cell: str) -> str:
+    count = cell.count("\n") + 1
+    return f"{count:>4} line{' ' if count == 1 else 's'}"

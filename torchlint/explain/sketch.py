@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.analysis.summary import call_sites
-from torchlint.analysis.training.program import trainers
 from torchlint.engine.map_file import module_of
 from torchlint.explain.words import Words
 from torchlint.files.reading import SourceError
@@ -44,12 +44,12 @@ class LoopSketch(NamedTuple):
 
 
 class FileSketch(NamedTuple):
-    """The functions of a file by qualified name, its loops by index, and the calls that make what
-    takes the training steps of a framework, each with where it is."""
+    """The functions of a file by qualified name, its loops by index, and the calls that have a
+    framework train."""
 
     functions: dict[str, FunctionSketch]
     loops: dict[int, LoopSketch]
-    trainers: tuple[tuple[Position, str], ...] = ()
+    starts: tuple[CallSketch, ...] = ()
 
 
 def sketch_files(targets: list[Target]) -> list[FileSketch]:
@@ -78,7 +78,7 @@ def _sketch(words: Words) -> FileSketch:
     module = words.module
     functions: dict[str, FunctionSketch] = {}
     sites = call_sites(module)
-    known: dict[cst.Call, CallSketch] = {}  # a call may have several sites
+    known: dict[cst.CSTNode, CallSketch] = {}  # a call may have several sites
     for node in (None, *module.nodes(cst.FunctionDef)):
         start = Position(1, 1) if node is None else words.position(node)
         calls = [call for call, _ in sites.get(node, ())]
@@ -95,5 +95,8 @@ def _sketch(words: Words) -> FileSketch:
         anchor = None if step is None else words.quoted(step.anchor)
         start = words.position(loop)
         loops[module.loops.index(loop)] = LoopSketch(start, words.header(loop), anchor)
-    made = tuple((words.position(call), words.called(call)) for call in trainers(module))
-    return FileSketch(functions, loops, made)
+    starts = (
+        CallSketch(words.position(call), words.called(call), None)
+        for call in framework_starts(module)
+    )
+    return FileSketch(functions, loops, tuple(starts))

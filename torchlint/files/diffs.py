@@ -48,7 +48,7 @@ def unified(path: str, before: bytes, after: bytes, *, context: int = _CONTEXT) 
 def rows_before(rows: Iterable[int], before: bytes, after: bytes) -> list[int]:
     """The rows in the old file of rows of the new one, from 1; for a changed line, that of the
     line that it was made of."""
-    changes = changed_lines(_lines(before), _lines(after))
+    changes = changed_lines(before.splitlines(keepends=True), after.splitlines(keepends=True))
     return [_row_before(row, changes) for row in rows]
 
 

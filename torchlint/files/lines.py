@@ -14,6 +14,12 @@ def _line_end() -> re.Pattern[str]:
     return re.compile(r"\r\n|\r|\n")
 
 
+def split_lines(text: str) -> list[str]:
+    """The lines of a text without their ends, as `LineIndex` counts them; what follows the last end
+    is a line, too."""
+    return _line_end().split(text) if "\r" in text else text.split("\n")
+
+
 class LineIndex:
     """Turns offsets in a text into rows and columns, and back.
 

@@ -148,6 +148,25 @@ def decode(path: str, data: bytes) -> Source:
     return Source(path, data, text, encoding, bom=bom)
 
 
+def with_text(path: str, text: str) -> Source:
+    """A file with this text, which may begin with a byte order mark, in the encoding that its
+    coding line names, else UTF-8.
+
+    Raises:
+        SourceError: of kind `undecodable`: there is no such encoding, or it lacks a character.
+    """
+    bom = text.startswith("\ufeff")
+    body = text.removeprefix("\ufeff")
+    head = body[:1000].encode("utf-8", "replace")
+    coding = _coding().match(head) if b"coding" in head else None
+    source = Source(path, b"", body, _encoding(path, head, coding, bom=bom), bom=bom)
+    try:
+        source.data = encode(source, body)
+    except LookupError as error:  # codecs for bytes, such as `hex`
+        raise _wrong_coding(path, head, coding) from error
+    return source
+
+
 def encode(source: Source, text: str) -> bytes:
     """`text` as bytes in the file's own encoding, with its byte order mark if it had one.
 
@@ -159,13 +178,12 @@ def encode(source: Source, text: str) -> bytes:
     except UnicodeEncodeError as error:
         from torchlint.files.lines import LineIndex
 
-        sign = text[error.start]
-        raise SourceError(
-            source.path,
-            f"The file's encoding, {source.encoding}, has no {sign!a}; save the file as UTF-8.",
-            LineIndex(text).position(error.start),
-            kind="undecodable",
-        ) from error
+        sign = f"{text[error.start]!r} (U+{ord(text[error.start]):04X})"
+        message = f"The file's encoding, {source.encoding}, has no {sign}; save the file as UTF-8."
+        if "\ud800" <= text[error.start] <= "\udfff":
+            message = f"No file can hold {sign}, half of a surrogate pair; remove it."
+        place = LineIndex(text).position(error.start)
+        raise SourceError(source.path, message, place, kind="undecodable") from error
     except UnicodeError as error:  # `idna` gives no place
         message = f"The file's encoding, {source.encoding}, cannot hold it; save it as UTF-8."
         raise SourceError(source.path, message, kind="undecodable") from error

@@ -6,6 +6,8 @@ import re
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
+from torchlint.files.plain_layout import plain_layout
+
 UNCOMMENTED: Final = r"(?m)^[^#\n]*"
 """A pattern that starts so is looked for without it, and its line then searched for a `#`."""
 UNQUOTED: Final = r"(?m)^[^#\n\"'`]*"
@@ -24,10 +26,10 @@ _FLAGS: Final = re.compile(r"\(\?[a-zA-Z]+\)")
 
 
 class Words:
-    """The bytes of one file, with the answers to what was looked for in them."""
+    """The bytes of one file in a plain layout, with the answers to what was looked for in them."""
 
     def __init__(self, data: bytes) -> None:
-        self.data = data
+        self.data = plain_layout(data)
         self._contains: dict[bytes, bool] = {}
         self._branches: dict[str, list[_Branch]] = {}
         self._matches: dict[str, bool] = {}
@@ -70,22 +72,39 @@ class Words:
             )
         return known
 
+    def rows_of(self, pattern: str) -> list[int]:
+        """The rows, from 1, of all matches of a pattern."""
+        matches = _expression(pattern).finditer(self.data)
+        return [self.data.count(b"\n", 0, match.start()) + 1 for match in matches]
+
+    def row_of(self, pattern: str) -> int | None:
+        """The first row, from 1, where a rule's pattern is found."""
+        branches, stop = _compiled(pattern)
+        found = (self._find(each.text or each.one_word, stop) for each in branches)
+        match = min(filter(None, found), key=lambda each: each.start(), default=None)
+        if match is None:
+            return None
+        # A match may begin with the lines above what it is about.
+        start = match.end() - len(match[0].lstrip())
+        return self.data.count(b"\n", 0, start) + 1
+
     def _has(self, text: str, stop: re.Pattern[bytes] | None) -> bool:
-        if not text:
-            return True
+        return not text or self._find(text, stop) is not None
+
+    def _find(self, text: str, stop: re.Pattern[bytes] | None) -> re.Match[bytes] | None:
         data, expression = self.data, _expression(text)
         if stop is None:
-            return expression.search(data) is not None
+            return expression.search(data)
         at = 0
         while (match := expression.search(data, at)) is not None:
             line = data.rfind(b"\n", 0, match.start()) + 1
             if stop.search(data, line, match.start()) is None:
-                return True
+                return match
             # What else stands in this line stands behind the same sign.
             at = data.find(b"\n", match.start()) + 1
             if at == 0:
                 break
-        return False
+        return None
 
 
 class _Branch(NamedTuple):

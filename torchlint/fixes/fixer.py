@@ -283,7 +283,7 @@ class _Run:
             self._made(file, [finding])
         except SourceError as error:
             reason = error.message
-            if error.kind != "fix":
+            if error.kind == "syntax":
                 reason = f"its result does not parse: {reason}"
             self._drop(finding, file, reason)
 

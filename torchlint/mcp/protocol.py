@@ -8,6 +8,7 @@ import threading
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import anyio
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
@@ -16,6 +17,7 @@ from pydantic import FailFast, Field, ValidationError
 from torchlint.config.settings import ConfigError, shortened
 from torchlint.debug import debugging
 from torchlint.files.reading import SourceError
+from torchlint.mcp.messages import channel
 from torchlint.mcp.root import RefusedError
 from torchlint.report.terminal.safe_text import visible
 from torchlint.version import __version__
@@ -77,7 +79,13 @@ def serve(tools: Tools, root: str) -> None:
     level: Any = "INFO" if debugging() else "CRITICAL"
     server = _Server("torchlint", version=__version__, instructions=_INSTRUCTIONS, log_level=level)
     _add(server, tools)
-    server.run("stdio")
+    anyio.run(_answering, server)
+
+
+async def _answering(server: _Server) -> None:
+    lowlevel = server._lowlevel_server  # as its `run_stdio_async` does, which takes no stream
+    async with channel() as (read, write):
+        await lowlevel.run(read, write, lowlevel.create_initialization_options())
 
 
 def _add(server: _Server, tools: Tools) -> None:

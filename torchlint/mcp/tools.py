@@ -13,7 +13,7 @@ from torchlint.memory.store import Store
 from torchlint.report import summary
 from torchlint.report.formats import agent
 from torchlint.report.terminal.excerpt import Excerpts
-from torchlint.report.terminal.safe_text import Paint, is_exact, plural, visible_path
+from torchlint.report.terminal.safe_text import Paint, is_exact, plural, visible, visible_path
 from torchlint.workers.pool import Pool, processors
 
 if TYPE_CHECKING:
@@ -89,18 +89,22 @@ class Tools:
             ConfigError: there is no such rule, or the configuration cannot be used.
             SourceError: the file cannot be read or parsed, or has no such line.
         """
-        from torchlint.explain.place import place_in
+        from torchlint.explain.place import place_in, which_cell
         from torchlint.explain.why import explain
         from torchlint.report import why as report
         from torchlint.ruleapi.registry import all_rules, rule_named
 
         name, position = place_in(place)
         path = self._root.path(name)
+        if position is None:
+            cells = which_cell(os.path.relpath(path) + place.removeprefix(name))
+            raise RefusedError("\n".join(map(visible, cells)))
         rules = list(all_rules().values()) if rule is None else [rule_named(rule)]
         target = self._target(path)
-        everything = Wishes(("ALL",), config=self._given.config, isolated=self._given.isolated)
-        around = plan((".", path), everything)
-        found = explain(target, position, rules, around.targets, pool=Pool(processors()))
+        around = plan((".", path), self._given)
+        store = Store(self._open_cache)
+        pool = Pool(processors())
+        found = explain(target, position, rules, around.targets, pool=pool, store=store)
         shown = f"{target.path}:{position.line.removeprefix('cell ')}"
         lines = report.render(found, shown, Paint(), all_rules=rule is not None)
         errors = self._errors([*around.diagnostics, *found.diagnostics])

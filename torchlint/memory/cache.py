@@ -39,6 +39,9 @@ _HEXADECIMAL: Final = frozenset("0123456789abcdef")
 _DAY_S: Final = 24 * 3600.0
 _KEPT_S: Final = 30 * _DAY_S
 _DRAFT: Final = ".draft-"
+_SWEPT: Final = ".swept"
+_BESIDE: Final = (_SWEPT, ".gitignore", TAG)
+"""What is in the cache folder beside the generations."""
 
 
 class Cache:
@@ -81,7 +84,7 @@ class Cache:
         """Once a day, remove blobs unused for a month and abandoned drafts."""
         if not _is_ours(self.root):
             return
-        stamp = os.path.join(self.root, ".swept")
+        stamp = os.path.join(self.root, _SWEPT)
         now = time.time()
         try:
             if now - os.stat(stamp).st_mtime < _DAY_S:
@@ -144,7 +147,7 @@ def clear(root: str) -> tuple[int, int]:
     """
     if not os.path.isdir(root):
         return 0, 0
-    if not _is_ours(root):
+    if not _is_ours(root) and not _has_lost_its_tag(root):
         raise ValueError(f"{root} is not a cache of torchlint: it has no {TAG} of its own.")
     count = size = 0
     for path in _blobs(root):
@@ -153,7 +156,7 @@ def clear(root: str) -> tuple[int, int]:
             os.unlink(path)
             count += 1
     _remove_empty(root)
-    for name in (".swept", ".gitignore", TAG):
+    for name in _BESIDE:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(root, name))
     with contextlib.suppress(OSError):
@@ -169,6 +172,21 @@ def _is_ours(root: str) -> bool:
         return False
 
 
+def _has_lost_its_tag(root: str) -> bool:
+    """Whether a folder holds nothing but what torchlint makes, although its tag is damaged or gone:
+    a disk that was full, or somebody who tidied up."""
+    made = [each for each in os.listdir(root) if each not in _BESIDE and not _is_draft(each)]
+    if made:
+        return all(
+            _is_name(each, _GENERATION) and os.path.isdir(os.path.join(root, each)) for each in made
+        )
+    try:
+        with open(os.path.join(root, TAG), "rb", opener=_open_safely) as file:
+            return _TAG_TEXT.startswith(file.read(len(_TAG_TEXT) + 1))
+    except OSError:
+        return False
+
+
 def _blobs(root: str) -> Iterator[str]:
     """Every file with a path that this module would create; links are not followed."""
     for generation in _folders(root):
@@ -177,7 +195,7 @@ def _blobs(root: str) -> Iterator[str]:
         for kind in _folders(generation):
             with contextlib.suppress(OSError), os.scandir(kind) as entries:
                 for entry in entries:
-                    ours = _is_name(entry.name, _NAME) or entry.name.startswith(_DRAFT)
+                    ours = _is_name(entry.name, _NAME) or _is_draft(entry.name)
                     if ours and entry.is_file(follow_symlinks=False):
                         yield entry.path
 
@@ -233,16 +251,19 @@ def _refresh_date(path: str) -> None:
 
 
 def refusal(root: str) -> str | None:
-    """Why a folder cannot be used as the cache; None if it is new, empty or a cache already."""
+    """Why a folder cannot be used as the cache; None if it is new, empty or a cache already, with
+    its tag or without."""
     if os.path.lexists(root) and not os.path.isdir(root):
         return "it is not a folder"
     try:
-        used = any(not name.startswith(_DRAFT) for name in os.listdir(root))
+        used = not all(map(_is_draft, os.listdir(root)))
     except FileNotFoundError:
         return None
     except OSError as error:
         return error.strerror or str(error)
-    return "it holds something else" if used and not _is_ours(root) else None
+    if not used or _is_ours(root) or _has_lost_its_tag(root):
+        return None
+    return "it holds something else"
 
 
 def distrust(root: str) -> str | None:
@@ -282,10 +303,15 @@ def _make(root: str) -> None:
     os.makedirs(root, mode=0o700, exist_ok=True)
     if os.name != "nt" and not os.listdir(root):
         os.chmod(root, 0o700)
-    for name, text in ((TAG, _TAG_TEXT), (".gitignore", b"*\n")):
-        path = os.path.join(root, name)
-        if not os.path.lexists(path):
-            _write(path, text)
+    if not _is_ours(root):
+        _write(os.path.join(root, TAG), _TAG_TEXT)
+    ignored = os.path.join(root, ".gitignore")
+    if not os.path.lexists(ignored):
+        _write(ignored, b"*\n")
+
+
+def _is_draft(name: str) -> bool:
+    return name.startswith(_DRAFT)
 
 
 def _is_name(text: str, digits: int) -> bool:

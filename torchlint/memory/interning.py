@@ -57,6 +57,7 @@ class Shared:
             function,
             name=self._one(function.name),
             parameters=self._one(function.parameters),
+            defaults=self._one(function.defaults),
             calls=tuple(map(self._call, function.calls)),
         )
 
@@ -68,6 +69,7 @@ class Shared:
             loops=self._one(site.loops),
             quiet=site.quiet,
             rare=site.rare,
+            demands=self._one(site.demands),
         )
 
     def _one(self, part: _T, made: Callable[[_T], _T] = lambda part: part) -> _T:

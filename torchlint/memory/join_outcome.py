@@ -4,6 +4,7 @@ edit: a changed file needs no new join if it contributes the same as before at o
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -111,7 +112,7 @@ def places(summary: Summary | None) -> tuple[Position, ...]:
         return ()
     functions = (function.position for function in summary.functions)
     loops = (loop.position for loop in summary.loops.values())
-    return tuple(sorted({*functions, *loops, *summary.trainers}))
+    return tuple(sorted({*functions, *loops}))
 
 
 def join_input(result: MapResult, outside: Callable[[str], bool]) -> object:
@@ -123,6 +124,7 @@ def join_input(result: MapResult, outside: Callable[[str], bool]) -> object:
     """
     return (
         tuple(name for name in result.imports if not outside(name)),
+        result.roots,
         tuple(_waits(waiting) for waiting in result.waiting),
         tuple((fact.name, fact.path, fact.value) for fact in result.facts),
         result.summary and _without_places(result.summary, outside),
@@ -218,20 +220,15 @@ def _without_places(summary: Summary, outside: Callable[[str], bool]) -> object:
     )
     loops = ((index, loop.steps, ranks[loop.position]) for index, loop in summary.loops.items())
     exports = (export for export in summary.exports if not outside(export[1]))
-    rest = replace(
-        summary,
-        exports=tuple(exports),
-        functions=tuple(functions),
-        loops={},
-        trainers=tuple(ranks[position] for position in summary.trainers),
-    )
+    rest = replace(summary, exports=tuple(exports), functions=tuple(functions), loops={}, starts=())
     return rest, tuple(loops)
 
 
 def _as_place(related: Related, places: tuple[Position, ...]) -> RelatedPlace:
-    if related.position not in places:
+    rank = bisect_left(places, related.position)
+    if places[rank : rank + 1] != (related.position,):
         raise NotPortableError
-    return RelatedPlace(related.path, places.index(related.position), related.message)
+    return RelatedPlace(related.path, rank, related.message)
 
 
 def _resolved(related: RelatedPlace, places: tuple[Position, ...]) -> Related:

@@ -71,6 +71,11 @@ class Store:
     def _cache(self) -> Cache | None:
         return None if self._open_cache is None else self._open_cache()
 
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether another run finds what is stored."""
+        return self._cache is not None
+
     @cached_property
     def shared(self) -> Shared:
         """Interns the parts of results, to save memory."""
@@ -287,7 +292,9 @@ class Store:
 
     def _variant(self, target: Target, depth: Depth | None) -> bytes:
         """A key for everything that a result depends on besides the content of the file."""
-        settings = (target.selection, target.torch, target.named, depth)
+        settings: tuple[object, ...] = (target.selection, target.torch, target.named, depth)
+        if depth is not None:
+            settings += target.brought
         found = self._variants.get(settings)
         if found is None:
             found = blake2b(repr(settings).encode(), digest_size=8).digest()
@@ -299,7 +306,8 @@ class Store:
 
 def _key(known: Known, depth: Depth) -> tuple[object, ...]:
     target = known.target
-    return (target.path, known.digest, target.selection, target.torch, target.named, depth)
+    settings = (target.selection, target.torch, target.named, target.brought)
+    return (target.path, known.digest, *settings, depth)
 
 
 def _place(known: Known) -> tuple[str, str]:

@@ -132,6 +132,16 @@ class Borders:
             if each[1]
         ]
 
+    @property
+    def lines(self) -> list[int]:
+        """The number of lines of each cell."""
+        pairs = zip(self._starts, self._ends, strict=True)
+        return [max(1, end.row - start + 1) for start, end in pairs]
+
+    def row(self, cell: int, row: int) -> int:
+        """The row in the text of a row in a cell."""
+        return self._starts[cell - 1] + row - 1
+
     def located(self, place: Position) -> Position:
         """A place in the text as a cell, counted from 1, and a row in it.
 

@@ -22,6 +22,10 @@ CALL_DEPTH = 3
 _ORIGINS_DEPTH = 6
 """How many factories, parameters and attributes an object is followed through."""
 
+_MOST_OBJECTS = 64
+"""What one parameter, attribute or result stands for: a helper that is given hundreds of functions
+in hundreds of places would lead from each place to each function."""
+
 
 class _Object(NamedTuple):
     """A function or class, or an object of the class; `guessed` if it is one of several whose name
@@ -224,7 +228,7 @@ class Calls:
         known = self._objects.get((caller, target, depth, load))
         if known is None:
             met, asked = self._index.met_unparsed, self._asked_for_passed
-            found = sorted(set(self._found_objects(caller, target, depth, load=load)))
+            found = _few(self._found_objects(caller, target, depth, load=load))
             passed = self._asked_for_passed != asked
             known = _Objects(found, passed, self._index.met_unparsed != met)
             known = _NOTHING if known == _NOTHING else known  # of most targets
@@ -317,6 +321,16 @@ class Calls:
             for resolved in self._resolved:
                 if caller in resolved:
                     resolved[caller][number] = None
+
+
+def _few(objects: Iterable[_Object]) -> list[_Object]:
+    """Each once, sorted; none if there are too many to say anything of one."""
+    found: set[_Object] = set()
+    for each in objects:
+        found.add(each)
+        if len(found) > _MOST_OBJECTS:
+            return []
+    return sorted(found)
 
 
 def _parts(held: Held, part: str) -> Iterator[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from torchlint.files.plain_layout import plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from torchlint.project.symbols import Locator
 
@@ -17,18 +19,11 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _WORD = re.compile(rb"[.\w]+")
-_ADDED = re.compile(rb"\bsys\.path\.(?:append|insert|extend)\(([^\n]{1,300})")
-_STRING = re.compile(rb"([\"'])([^\"'\\\n]{1,100})\1")
-_UP = re.compile(rb"\bdirname\(|\.parent\b")
-ON_PATH: Final = "+"
-"""Begins a name that stands for a folder that the file puts on `sys.path`."""
 
 
 def imported_names(data: bytes) -> list[str]:
-    """The dotted names that a file imports, found by pattern; strings may add a few.
-
-    A folder that it puts on `sys.path` is among them, as `+../lib`, relative to the file's own.
-    """
+    """The dotted names that a file imports, found by pattern; strings may add a few."""
+    data = plain_lines(data)
     found: dict[str, None] = {}
     end = 0
     last_close = data.rfind(b")")
@@ -52,19 +47,7 @@ def imported_names(data: bytes) -> list[str]:
             word = _WORD.search(part)
             if word:
                 found[f"{base}{joint}{word.group().decode('utf-8', 'replace')}"] = None
-    found.update(dict.fromkeys(_added_folders(data)))
     return list(found)
-
-
-def _added_folders(data: bytes) -> Iterator[str]:
-    for match in _ADDED.finditer(data):
-        added = match[1]
-        strings = [string for _, string in _STRING.findall(added)]
-        ups = max(0, len(_UP.findall(added)) - 1)  # the first one is the folder of the file
-        parts = [*[b".."] * ups, *strings]
-        folder = b"/".join(parts).decode("utf-8", "replace")
-        if folder and not folder.startswith("/"):
-            yield ON_PATH + folder
 
 
 class Imports:

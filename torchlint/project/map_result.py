@@ -7,6 +7,7 @@ from enum import Enum
 
 from torchlint.analysis.summary import Summary
 from torchlint.finding import Diagnostic, Finding
+from torchlint.project.sys_path import Root
 from torchlint.reported import Fact, Waiting
 
 
@@ -28,6 +29,8 @@ class MapResult:
 
     path: str
     imports: tuple[str, ...] = ()
+    roots: tuple[Root, ...] = ()
+    """The folders that it puts on `sys.path`."""
     findings: tuple[Finding, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     facts: tuple[Fact, ...] = ()

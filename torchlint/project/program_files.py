@@ -7,8 +7,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from torchlint.files.reading import SourceError
-from torchlint.project.imports import ON_PATH, imported_names
+from torchlint.project.imports import imported_names
 from torchlint.project.symbols import Locator
+from torchlint.project.sys_path import sys_path_roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,9 +63,7 @@ def _next(path: str, targets: dict[str, Target], locator: Locator) -> Iterator[s
             names.append(dotted)
         elif "." in dotted:
             yield from _members(path, dotted.rpartition(".")[0], targets, locator)
-    for name in names:
-        if name.startswith(ON_PATH):
-            locator.note_path(path, name.removeprefix(ON_PATH))
+    locator.note_roots(path, sys_path_roots(data))
     for name in names:
         located = locator.locate(path, name)
         if located is not None:

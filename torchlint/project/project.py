@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -11,25 +11,28 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchlint.analysis.callables import is_dotted
-from torchlint.analysis.frameworks.frameworks import ANY, TRAINER_WORDS
-from torchlint.analysis.training.program import CERTAIN, accelerated
+from torchlint.analysis.frameworks.frameworks import ANY
+from torchlint.analysis.training.chosen_branches import ANYTHING, refused
 from torchlint.finding import Related
 from torchlint.project.calls import CALL_DEPTH, received
+from torchlint.project.programs import Programs
 from torchlint.project.symbols import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from torchlint.analysis.summary import CallSite, FunctionSummary, Summary
+    from torchlint.analysis.training.chosen_branches import Given
     from torchlint.finding import Position
     from torchlint.project.calls import Calls
     from torchlint.project.imports import Imports
     from torchlint.project.symbols import Index
     from torchlint.project.word_search import WordSearch
-    from torchlint.reported import Fact, HotPlace
+    from torchlint.reported import Clue, Fact, HotPlace
 
 _STEP_DEPTH = 2
-_TRAINS = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b)"
+_MOST_WAYS = 3
+"""In how many ways callers may pass a parameter before it may be anything."""
 
 
 class By(str, Enum):
@@ -44,8 +47,9 @@ class By(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Why a function is hot: what runs it and where that is, the number of calls in between, and
-    which of its parameters receive device or host tensors."""
+    """Why a function is hot: what runs it and where that is, the number of calls in between, which
+    of its parameters receive device or host tensors, and what they are given; None if that is not
+    known."""
 
     path: str
     position: Position
@@ -53,6 +57,7 @@ class Heat:
     device: frozenset[str]
     host: frozenset[str]
     by: By = By.LOOP
+    given: frozenset[Given] | None = None
 
     @property
     def certain(self) -> bool:
@@ -87,6 +92,7 @@ class Project:
         self._imports = imports
         self._word_search = word_search
         self._clues = clues
+        self._programs = Programs(self.summaries, imports, word_search)
         self._facts: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
             self._facts[fact.name].append(fact)
@@ -103,7 +109,7 @@ class Project:
 
     def programs(self, path: str) -> set[str]:
         """The files of every program that uses this file: its importers and what they import."""
-        return self._imports.from_(self.importers(path))
+        return self._programs.of(path)
 
     def beside(self, path: str) -> set[str]:
         """The files in the folder of `path` and below, which it may import by computed names."""
@@ -117,6 +123,20 @@ class Project:
         pattern = self._clues[name]
         return any(self._word_search.matches(path, pattern) for path in paths)
 
+    def place_of(self, clue: Clue) -> tuple[str, int] | None:
+        """The first file that matches a clue, and the row of the match."""
+        pattern = self._clues[clue.name]
+        for path in sorted(clue.paths):
+            if self._word_search.matches(path, pattern):
+                row = self._word_search.row_of(path, pattern)
+                if row is not None:
+                    return path, row
+        return None
+
+    def row_of(self, key: Key) -> int | None:
+        """The row of a function, as far as the text of its file shows."""
+        return self._word_search.row_of_function(key.path, key.name.rpartition(".")[2])
+
     def facts(self, name: str, paths: Iterable[str]) -> list[Fact]:
         """The facts with this name that rules recorded in these files."""
         wanted = set(paths)
@@ -124,23 +144,15 @@ class Project:
 
     def uses_cuda(self, path: str) -> bool:
         """Whether a program that uses this file runs on an accelerator."""
-        known = self._cuda.get(path)
-        if known is None:
-            shown = self._accelerators(path)
-            if CERTAIN not in shown:
-                shown = shown.union(*map(self._accelerators, self.programs(path)))
-            known = self._cuda[path] = accelerated(shown)
-        return known
+        return self._programs.uses_accelerator(path)
 
-    @cached_property
-    def _cuda(self) -> dict[str, bool]:
-        return {}
+    def kept_on_cpu(self, path: str) -> str | None:
+        """The file that keeps the programs of this file on the CPU, if one does."""
+        return self._programs.kept_on_cpu(path)
 
-    def _accelerators(self, path: str) -> frozenset[str]:
-        summary = self.summaries.get(path)
-        if summary is not None:
-            return summary.accelerators
-        return frozenset({CERTAIN} if self._word_search.accelerated(path) else ())
+    def trains(self, path: str) -> bool:
+        """Whether a program that uses this file trains a model."""
+        return self._programs.trains(path)
 
     # steps -------------------------------------------------------------------------------
 
@@ -181,24 +193,7 @@ class Project:
     def shows_steps(self) -> bool:
         """Whether a file that was parsed has a training step, in a loop or in a function."""
         functions = self.index.functions.values()
-        return (
-            bool(self.step_loops)
-            or any(each.steps or each.hook for each in functions)
-            or any(each.trainers for each in self.summaries.values())
-        )
-
-    def trains(self, path: str) -> bool:
-        """Whether a program that uses this file trains, by a framework or by its text."""
-        programs = self.programs(path)
-        return any(map(self._makes_trainer, programs)) or any(
-            self._word_search.matches(file, _TRAINS) for file in programs
-        )
-
-    def _makes_trainer(self, path: str) -> bool:
-        summary = self.summaries.get(path)
-        if summary is not None:
-            return bool(summary.trainers)
-        return self._word_search.matches(path, TRAINER_WORDS)
+        return bool(self.step_loops) or any(each.steps or each.hook for each in functions)
 
     def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
         """The first of these loops of a file that is a step loop."""
@@ -216,7 +211,7 @@ class Project:
         """
         loop = self.step_loop(path, site.loops)
         heat = loop or self.heat(path, site.function)
-        if heat is None:
+        if heat is None or self.is_refused(path, site):
             return None
         if not site.parameters:
             return heat
@@ -227,6 +222,34 @@ class Project:
         if known.host.issuperset(site.parameters) or not site.tensor:
             return None
         return heat
+
+    def is_refused(self, path: str, site: HotPlace) -> bool:
+        """Whether no caller of a function passes what the place in it demands."""
+        if not site.demands:
+            return False
+        key = Key(path, site.function)
+        heat = self._heats.get(key)
+        if heat is None or self.step_loop(path, site.loops) is not None:
+            return refused(site.demands, self._given_to.get(key))
+        return refused(site.demands, heat.given)
+
+    @cached_property
+    def _given_to(self) -> dict[Key, frozenset[Given] | None]:
+        """What the functions with a step loop are passed, by all of their callers that were
+        parsed."""
+        wanted = {key for key, function in self.index.functions.items() if function.trains}
+        found: dict[Key, frozenset[Given] | None] = {}
+        for key, callers in self.calls.callers(wanted).items() if wanted else ():
+            for caller, site in callers:
+                if not self._only_tested(caller, key):
+                    given = _given(self.index.functions[key], site, None)
+                    found[key] = given if key not in found else _either(found[key], given)
+        return found
+
+    def runs(self, caller: Key, site: CallSite, heat: Heat) -> bool:
+        """Whether a call in a hot function runs, by what that function is passed."""
+        own = self.step_loop(caller.path, site.loops) is not None
+        return not refused(site.demands, self._given_to.get(caller) if own else heat.given)
 
     # hot functions -----------------------------------------------------------------------
 
@@ -254,7 +277,7 @@ class Project:
             )
         for key, number, site in self.calls.sites():
             loop = None if site.quiet else self.step_loop(key.path, site.loops)
-            if loop is not None:
+            if loop is not None and self.runs(key, site, loop):
                 for target in self.run_by(key, number, loop):
                     self._warm(heats, queue, target, self._passed_heat(site, target, loop, None))
                 for target in self.calls.guesses(key, number):
@@ -266,7 +289,7 @@ class Project:
             if heat.depth >= CALL_DEPTH:
                 continue
             for number, site in enumerate(self.index.functions[key].calls):
-                if site.quiet or site.rare:
+                if site.quiet or site.rare or not self.runs(key, site, heat):
                     continue
                 for target in self.run_by(key, number, heat):
                     if target != key:
@@ -296,10 +319,9 @@ class Project:
     def training_programs(self) -> set[str]:
         """The files of programs with training code that was parsed."""
         training = {
-            key.path
-            for key, function in self.index.functions.items()
-            if (function.steps or function.trains or function.hook)
-            and not self.summaries[key.path].is_test
+            path
+            for path, summary in self.summaries.items()
+            if summary.trains and not summary.is_test
         }
         return self._imports.from_(self._imports.to(training))
 
@@ -342,10 +364,11 @@ class Project:
             queue.append(key)
             return
         device, host = old.device | heat.device, old.host & heat.host
+        given = _either(old.given, heat.given)
         nearer = min(
             old, heat, key=lambda each: (not each.certain, each.depth, each.path, each.position)
         )
-        merged = replace(nearer, device=device, host=host)
+        merged = replace(nearer, device=device, host=host, given=given)
         if merged != old:
             heats[key] = merged
             queue.append(key)
@@ -370,7 +393,10 @@ class Project:
                 host.add(parameter)
         if depth is None:
             depth = loop.depth + 1
-        return replace(loop, depth=depth, device=frozenset(device), host=frozenset(host))
+        gets = _given(self.index.functions[target], site, caller)
+        return replace(
+            loop, depth=depth, device=frozenset(device), host=frozenset(host), given=gets
+        )
 
     def warm_up(self) -> None:
         """Compute the expensive properties; `index.missing` then has the files to load."""
@@ -406,3 +432,39 @@ class Project:
             used = self.index.symbol(key.path, dotted)
             if used is not None and used.name.partition(".")[0] in found.get(used.path, ()):
                 found[key.path].add(key.name.partition(".")[0])
+
+
+def _given(function: FunctionSummary, site: CallSite, caller: Heat | None) -> frozenset[Given]:
+    """What a call gives the parameters of a function.
+
+    Args:
+        caller: why the function around the call is hot, if that is what it passes on.
+    """
+    found = dict.fromkeys(function.parameters, ANYTHING)
+    if not any(passed.name.startswith("*") for passed in site.arguments):
+        found.update(function.defaults)
+    given = {(name, what) for name, what in found.items()}
+    for parameter, passed in received(function, site.arguments):
+        given -= {each for each in given if each[0] == parameter}
+        given |= {(parameter, what) for what in _passed_on(passed.what, caller)}
+    return frozenset(given)
+
+
+def _passed_on(what: str, caller: Heat | None) -> Iterable[str]:
+    """What an argument is, or what the parameter was given that is passed on."""
+    if not what.startswith("$"):
+        return (what,)
+    given = None if caller is None else caller.given
+    return {each for name, each in given or () if name == what[1:]} or (ANYTHING,)
+
+
+def _either(
+    one: frozenset[Given] | None, other: frozenset[Given] | None
+) -> frozenset[Given] | None:
+    """What is given by one caller or another; what they pass in many ways may be anything."""
+    if one is None or other is None or one == other:
+        return None if one is None or other is None else one
+    both = one | other
+    ways = Counter(name for name, _ in both)
+    many = {name for name, what in both if what == ANYTHING or ways[name] > _MOST_WAYS}
+    return frozenset(each for each in both if each[0] not in many) | {(n, ANYTHING) for n in many}

@@ -10,17 +10,19 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from torchlint.project.sys_path import LEVELS_UP
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from torchlint.analysis.callables import Held
     from torchlint.analysis.summary import ClassSummary, FunctionSummary, Summary
+    from torchlint.project.sys_path import Root
 
 _DEEPEST = 8
 _MOST_BASES = 200
 _MOST_DERIVED = 64
 _MOST_MEMBERS = 32
-_LEVELS_UP = 3
 _MOST_LOCATED = 4096
 """A name that hundreds of star imports may provide is looked for in each of them."""
 _CUT_OUT = 2
@@ -56,12 +58,13 @@ class Locator:
         self._folders: dict[str, str] = {}
         """The absolute folder of each path."""
         self._located: dict[str, tuple[str, tuple[str, ...]] | None] = {}
-        """Names resolved from `_folder`: all files of a folder see the same modules."""
-        self._folder: str | None = None
+        """Names resolved from `_folder`: all files of a folder see the same modules, if they put
+        the same folders on `sys.path`."""
+        self._folder: tuple[str, tuple[Root, ...]] | None = None
+        self._added: dict[str, tuple[Root, ...]] = {}
+        """The folders that files put on `sys.path` themselves."""
         self._roots: dict[str, set[str]] = {}
         """The folders that contain each module or package name."""
-        self._on_path: dict[str, set[str]] = {}
-        """Folders that files put on `sys.path`, each with the folders of these files."""
         folders: dict[str, str] = {}  # one string for all files of a folder
         for path in paths:
             absolute = os.path.abspath(path)
@@ -77,13 +80,12 @@ class Locator:
                 folder, name = os.path.split(folder)
                 self._roots.setdefault(name, set()).add(folder)
 
-    def note_path(self, path: str, added: str) -> None:
-        """A file puts a folder on `sys.path`, named relative to its own or to where it is run."""
-        folder = self._folders.get(path)
-        if folder is not None:
-            root = os.path.normpath(os.path.join(folder, added))
-            self._on_path.setdefault(root, set()).add(os.path.join(folder, ""))
-            self._located.clear()
+    def note_roots(self, path: str, roots: tuple[Root, ...]) -> None:
+        """Note which folders a file puts on `sys.path`, before it is asked what it imports."""
+        if roots:
+            self._added[path] = roots
+        else:
+            self._added.pop(path, None)
 
     def locate(self, path: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         """The file that a dotted name of `path` leads to, and the rest of the name inside it."""
@@ -92,11 +94,12 @@ class Locator:
         folder = self._folders.get(path)
         if folder is None:
             return None
-        if folder != self._folder or len(self._located) >= _MOST_LOCATED:
-            self._folder = folder
+        roots = self._added.get(path, ())
+        if self._folder != (folder, roots) or len(self._located) >= _MOST_LOCATED:
+            self._folder = folder, roots
             self._located.clear()
         if dotted not in self._located:
-            self._located[dotted] = self._locate(folder, dotted)
+            self._located[dotted] = self._locate(folder, dotted, roots)
         return self._located[dotted]
 
     def outside(self, dotted: str) -> bool:
@@ -104,19 +107,20 @@ class Locator:
         top = dotted.partition(".")[0]
         return top in sys.stdlib_module_names and top not in self._roots
 
-    def _locate(self, folder: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
+    def _locate(
+        self, folder: str, dotted: str, roots: tuple[Root, ...]
+    ) -> tuple[str, tuple[str, ...]] | None:
         level = len(dotted) - len(dotted.lstrip("."))
         parts = tuple(part for part in dotted.split(".") if part)
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._under(folder, parts)
-        found = self._above(folder, parts)
+        found = self._on_sys_path(folder, parts, roots) or self._above(folder, parts)
         if found is None and parts and parts[0] in sys.stdlib_module_names:
             return None  # `import random` is not some other folder's random.py
         if found is None and parts and parts[0] in self._roots:
-            added = self._added(folder, parts, self._roots[parts[0]])
-            return added or self._beside(folder, parts, self._roots[parts[0]])
+            return self._beside(folder, parts, self._roots[parts[0]])
         for start in range(1, len(parts) - 1) if found is None else ():
             # The folder was copied out of a larger package, so leading names are missing.
             found = self._above(folder, parts[start:])
@@ -124,6 +128,23 @@ class Locator:
                 return found
             found = None
         return found
+
+    def _on_sys_path(
+        self, folder: str, parts: tuple[str, ...], roots: tuple[Root, ...]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        """The module as seen from the folders that the file itself puts on `sys.path`; those that
+        come behind its own have no module of a name that its own has, nor of the standard library.
+        """
+        if not roots or not parts or parts[0] not in self._roots:
+            return None
+        hidden = parts[0] in sys.stdlib_module_names or folder in self._roots[parts[0]]
+        for root in roots:
+            if hidden and not root.first:
+                continue
+            for start in root.places(folder):
+                if start in self._roots[parts[0]]:
+                    return self._under(start, parts)
+        return None
 
     def _above(self, folder: str, parts: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
         """The module as seen from a folder on `sys.path`: the script's own or a parent."""
@@ -141,24 +162,12 @@ class Locator:
             folder = above
         return best
 
-    def _added(
-        self, near: str, parts: tuple[str, ...], folders: set[str]
-    ) -> tuple[str, tuple[str, ...]] | None:
-        """A module in a folder that a file here or above puts on `sys.path`."""
-        here = os.path.join(near, "")
-        for root in sorted(self._on_path.keys() & folders):
-            if here.startswith(tuple(self._on_path[root])):
-                found = self._under(root, parts)
-                if found is not None and len(found[1]) <= 1:
-                    return found
-        return None
-
     def _beside(
         self, near: str, parts: tuple[str, ...], folders: set[str]
     ) -> tuple[str, tuple[str, ...]] | None:
         """A module in a folder that the script puts on `sys.path`, such as `lib/`: the only one
         with that name below the script's folder or one of the two above it."""
-        for _ in range(_LEVELS_UP):
+        for _ in range(LEVELS_UP):
             matches = {
                 found
                 for folder in folders
@@ -306,12 +315,20 @@ class Index:
         self, file: str, summary: Summary, name: str, depth: int
     ) -> Key | _Unparsed | None:
         unparsed: _Unparsed | None = None
-        for star in summary.stars:
+        for star in reversed(summary.stars):  # the last one of a name counts
+            if not self._offers(file, star, name):
+                continue
             found = self._symbol(file, f"{star}.{name}", depth + 1)
             if isinstance(found, Key):
                 return found
             unparsed = unparsed or found
         return unparsed
+
+    def _offers(self, path: str, star: str, name: str) -> bool:
+        """Whether the star import of a module may bring a name."""
+        located = self.locate(path, star)
+        summary = None if located is None else self.summaries.get(located[0])
+        return summary is None or bool(located and located[1]) or summary.offers(name)
 
     def method(
         self, class_: Key, name: str, *, load: bool = False, inherited: bool = False

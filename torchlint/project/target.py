@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
 
 _MENTIONS: Final = (
-    b"torch", b"lightning", b"accelerate", b"transformers", b" trl ", b"mmengine", b"ignite",
-    b".backward("
+    b"torch", b"lightning", b"accelerate", b"transformers", b" trl ", b"mmengine", b".backward("
 )  # fmt: skip
 """The words of files that have to do with torch or a framework; apart from the adapters, because
 every check asks for them, even one that finds nothing changed."""
@@ -31,6 +30,7 @@ class Target(NamedTuple):
         data: the content, if it is not read from disk.
         named: the user named this file, so it is an error if it is not Python. A file found in a
             folder is parsed only if a rule wants it.
+        brought: names that its star imports of other files bring, and what they stand for.
     """
 
     path: str
@@ -38,6 +38,7 @@ class Target(NamedTuple):
     torch: tuple[int, int]
     data: bytes | None = None
     named: bool = False
+    brought: tuple[tuple[str, str], ...] = ()
 
     def read(self) -> bytes:
         """The Python source: the content, or for a notebook the module made of its cells.
@@ -67,9 +68,10 @@ class Target(NamedTuple):
 
 class Known:
     """A target whose content was read: its digest, its size in bytes, whether any rule can
-    report something in it, and for a notebook the borders of its cells."""
+    report something in it, whether it may have a star import, and for a notebook the borders of its
+    cells."""
 
-    __slots__ = ("borders", "digest", "relevant", "size", "target")
+    __slots__ = ("borders", "digest", "relevant", "size", "stars", "target")
 
     def __init__(
         self,
@@ -78,6 +80,7 @@ class Known:
         size: int,
         *,
         relevant: bool,
+        stars: bool = False,
         borders: "Borders | None" = None,
     ) -> None:
         self.borders = borders
@@ -85,11 +88,19 @@ class Known:
         self.digest = digest
         self.size = size
         self.relevant = relevant
+        self.stars = stars
 
 
 def digest_of(data: bytes) -> bytes:
     """A digest that identifies the content of a file."""
     return blake2b(data, digest_size=16).digest()
+
+
+def known_of(target: Target, data: bytes) -> Known:
+    """A target with what `read` returned."""
+    relevant = mentions_torch(data)
+    stars = relevant and b"import *" in data
+    return Known(target, digest_of(data), len(data), relevant=relevant, stars=stars)
 
 
 def mentions_torch(data: bytes) -> bool:

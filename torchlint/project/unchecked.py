@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.files.discover import shown_path
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.project.imports import ON_PATH, imported_names
+from torchlint.project.imports import imported_names
+from torchlint.project.sys_path import LEVELS_UP, sys_path_roots
 from torchlint.project.target import mentions_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from torchlint.project.sys_path import Root
     from torchlint.project.target import Target
 
-_LEVELS_UP: Final = 3
-"""How far above a file the folder may be from which it is imported."""
 _MOST_FILES: Final = 64
 _MOST_NAMES: Final = 500
 """Of a file. Each name takes some looks at the disk."""
@@ -44,7 +44,7 @@ def unchecked(targets: Sequence[Target]) -> Unchecked | None:
             continue
         if path != importer:
             found[path] = importer
-        for other in _imported(path, imported_names(data)[:_MOST_NAMES]):
+        for other in _imported(path, imported_names(data)[:_MOST_NAMES], sys_path_roots(data)):
             real = os.path.realpath(other)
             if real not in known:
                 known.add(real)
@@ -64,31 +64,35 @@ def _read(path: str) -> bytes:
         return b""
 
 
-def _imported(path: str, names: Sequence[str]) -> Iterator[str]:
-    """The files that dotted names lead to: below the folder of the file, or of one above it."""
-    folder = os.path.dirname(os.path.abspath(path))
-    added = [os.path.join(folder, name[1:]) for name in names if name.startswith(ON_PATH)]
-    tops: dict[str, list[str]] = {}
+def _imported(path: str, names: Sequence[str], roots: Sequence[Root]) -> Iterator[str]:
+    """The files that dotted names lead to: below the folder of the file, one that it puts on
+    `sys.path`, or one above it."""
+    own = os.path.dirname(os.path.abspath(path))
+    first, later = ([each for each in roots if each.first is early] for early in (True, False))
+    folders = [
+        *(place for root in first for place in root.places(own)),
+        own,
+        *(place for root in later for place in root.places(own)),
+        *(_above(own, up) for up in range(1, LEVELS_UP + 1)),
+    ]
+    holders: dict[str, str | None] = {}
     for name in names:
         bare = name.lstrip(".")
         parts = [part for part in bare.split(".") if part]
         level = len(name) - len(bare)
-        if level:
-            roots = [_above(folder, level - 1)]
-        elif parts:
-            if parts[0] not in tops:
-                above = (_above(folder, up) for up in range(_LEVELS_UP + 1))
-                tops[parts[0]] = [root for root in (*above, *added) if _holds(root, parts[0])]
-            roots = tops[parts[0]][:1]
-        else:
+        top: str | None = _above(own, level - 1) if level else None
+        if parts and not level:
+            if parts[0] not in holders:
+                holders[parts[0]] = next((each for each in folders if _holds(each, parts[0])), None)
+            top = holders[parts[0]]
+        if top is None:
             continue
-        for root in roots:
-            for length in range(len(parts), -1 if level else 0, -1):
-                base = os.path.join(root, *parts[:length])
-                file = next(filter(os.path.isfile, (f"{base}.py", f"{base}/__init__.py")), None)
-                if file is not None:
-                    yield file
-                    break
+        for length in range(len(parts), -1 if level else 0, -1):
+            base = os.path.join(top, *parts[:length])
+            file = next(filter(os.path.isfile, (f"{base}.py", f"{base}/__init__.py")), None)
+            if file is not None:
+                yield file
+                break
 
 
 def _holds(folder: str, name: str) -> bool:

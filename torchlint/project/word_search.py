@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.files.reading import SourceError
 from torchlint.files.words import Words
+from torchlint.project.star_imports import Offered
 from torchlint.project.target import CHANGED, digest_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _WORD: Final = "word "
 """Prefix of a question about a plain word; no pattern starts with it."""
+_OFFERS: Final = "offers "
+"""The same for a question whether a star import brings what has this fingerprint."""
 _MOST_BYTES: Final = 2 << 20
 """Limit for files kept in memory; the same few are searched many times in a row."""
 
@@ -34,6 +37,7 @@ class WordSearch:
         self._answers = answers
         self._words: OrderedDict[str, Words] = OrderedDict()
         self._bytes = 0
+        self._offered: dict[str, Offered] = {}
 
     def paths(self) -> Iterable[str]:
         return self._files.keys()
@@ -53,17 +57,34 @@ class WordSearch:
             words = self._of(path)
             if question.startswith(_WORD):
                 known = words.contain(question.removeprefix(_WORD).encode())
+            elif question.startswith(_OFFERS):
+                known = Offered(words.data).fingerprint == question.removeprefix(_OFFERS)
             else:
                 known = words.match(question)
             # Looked up again: reading may have shown that the file has changed.
             self._answers(self._files[path]).note(question, answer=known)
         return known
 
-    def accelerated(self, path: str) -> bool:
-        """Whether the text of a file shows that it moves something to a GPU."""
-        from torchlint.analysis.frameworks.frameworks import ACCELERATED
+    def row_of_function(self, path: str, name: str) -> int | None:
+        """The row of the only function of a file with this name."""
+        rows = self._of(path).rows_of(rf"(?m)^[ \t]*(?:async[ \t]+)?def[ \t]+{name}\b")
+        return rows[0] if len(rows) == 1 else None
 
-        return self.matches(path, ACCELERATED)
+    def row_of(self, path: str, pattern: str) -> int | None:
+        """The first row of a file where a pattern matches."""
+        return self._of(path).row_of(pattern)
+
+    def offered(self, path: str) -> Offered:
+        """What a file offers to a star import."""
+        found = self._offered.get(path)
+        if found is None:
+            found = self._offered[path] = Offered(self.data(path))
+        self.answer(path, _OFFERS + found.fingerprint)
+        return found
+
+    def data(self, path: str) -> bytes:
+        """The bytes of a file; empty if it cannot be read."""
+        return self._of(path).data
 
     def _of(self, path: str) -> Words:
         words = self._words.get(path)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from torchlint.report.terminal.safe_text import Paint
 
 _SAID = {
-    State.TRAINER: "the framework takes the training steps",
     State.LIKELY: "likely",
     State.GUARDED: "not on each step",
     State.EVALUATION: "evaluation",
@@ -87,14 +86,12 @@ def _summary(tree: HotTree) -> str:
             if node.state is State.HOT and node.target is not None:
                 functions.add(node.target[:2])
     certain = sum(root.node.state is State.HOT for root in tree.roots)
-    trainers = counts[State.TRAINER]
     parts = [
         f"{plural(certain, 'training loop or step', 'training loops or steps')}",
         f"{plural(len(functions), 'function')} that they call",
         f"{counts[State.GUARDED]} guarded",
         f"{counts[State.EVALUATION]} in evaluation",
         f"{counts[State.UNKNOWN]} unknown",
-        *([f"{plural(trainers, 'call')} of a framework that trains"] if trainers else ()),
     ]
     return ", ".join(parts) + "."
 

@@ -10,7 +10,8 @@ from torchlint.report.terminal.safe_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.explain.why import Answer, Explanation
+    from torchlint.explain.answers import Answer
+    from torchlint.explain.why import Explanation
     from torchlint.report.terminal.safe_text import Paint
 
 _SAID = {

@@ -9,14 +9,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import libcst as cst
+
 from torchlint.analysis.training.batches import loads, runs_per_batch
+from torchlint.analysis.training.chosen_branches import demands
+from torchlint.analysis.training.guards import perhaps_outside_training
+from torchlint.analysis.training.processors import runs_without_accelerator
 from torchlint.finding import Tier
 from torchlint.reported import HotPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import libcst as cst
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Operand
@@ -44,7 +47,8 @@ class Context(str, Enum):
     ENTRY = "entry"
     """The file is a script that is run."""
     ACCELERATOR = "accelerator"
-    """A program that uses this file runs on an accelerator."""
+    """A program that uses this file runs on an accelerator, and no condition lets the code run
+    only where there is none, as the `else` of `if torch.cuda.is_available():` does."""
     TRAINS = "trains"
     """A program that uses this file trains a model."""
 
@@ -91,8 +95,8 @@ def placed(
         return None
     found = Placed(
         certain=all(holds_here(each, node, module) for each in else_hint),
-        waits=tuple(each.value for each in required if each not in _LOCAL),
-        hints=tuple(each.value for each in else_hint if each not in _LOCAL),
+        waits=tuple(each.value for each in required if each in _OF_PROJECT),
+        hints=tuple(each.value for each in else_hint if each in _OF_PROJECT),
     )
     if Context.HOT not in (*required, *else_hint):
         return found
@@ -159,11 +163,25 @@ def _heated(
         parameters=() if operand is None or operand.sure else operand.parameters,
         tensor=operand is None or operand.tensor,
         rare=inner is None and module.loops.is_rare(around),
+        demands=demands(node, module),
     )
     return found._replace(
+        certain=found.certain and not _may_be_outside_training(node, module),
         hot=place,
         group=f"{module.path}:{module.span(inner.node)[0].row}" if inner is not None else None,
     )
+
+
+def _may_be_outside_training(node: cst.CSTNode, module: Module) -> bool:
+    """Whether code lies in a branch that training need not take."""
+    child = node
+    for above in module.ancestors(node):
+        if isinstance(above, cst.FunctionDef):
+            return False
+        if isinstance(above, cst.If | cst.IfExp) and child is perhaps_outside_training(above):
+            return True
+        child = above
+    return False
 
 
 def _outside_evaluation(node: cst.CSTNode, module: Module) -> bool:
@@ -182,10 +200,13 @@ def holds_here(context: Context, node: cst.CSTNode, module: Module) -> bool:
     return context not in _LOCAL or _LOCAL[context](node, module)
 
 
+_OF_PROJECT: Final = frozenset({Context.HOT, Context.ACCELERATOR, Context.TRAINS})
+"""Contexts that hold only if the project says so as well."""
 _LOCAL: Final[dict[Context, Callable[[cst.CSTNode, Module], bool]]] = {
     Context.LOADING: loads,
     Context.PER_BATCH: runs_per_batch,
     Context.OUTSIDE_EVALUATION: _outside_evaluation,
     Context.UNCONDITIONAL: _unconditional,
     Context.ENTRY: lambda _, module: module.is_entry,
+    Context.ACCELERATOR: lambda node, module: not runs_without_accelerator(node, module),
 }

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
 from torchlint.analysis import edits
 from torchlint.analysis.frameworks import frameworks
-from torchlint.analysis.literals import literal
+from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
+from torchlint.because import because
 from torchlint.finding import Edit, Fix, Tier
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     Version = tuple[int, int]
 
 
+NOT_PASSED: Final = "`{}` is not passed"
+"""Why a call is no match that does not even mention what the rule looks for."""
 Change = tuple[str, Edit] | Fix
 """The message of a fix and its edit; or the fix, if it has several or is not as safe as others."""
 
@@ -100,7 +103,7 @@ class Pattern:
             found = [_any_word(name.rpartition(".")[2] for name in self.names)]
         packages = {_package(name) for name in self.names}
         if self.kind in (_Kind.CALL, _Kind.SETTING) and "" not in packages:
-            found.append(_any_word(packages))
+            found.append(rf"{_any_word(packages)}|import \*")
         if self.kind in (_Kind.KEYWORD, _Kind.ENVIRONMENT):
             found += _any_text(self.bad)
         if self.arguments and all(
@@ -110,15 +113,38 @@ class Pattern:
             found += _any_text(value for each in self.arguments for value in each.values)
         return tuple(found)
 
+    @property
+    def dotted(self) -> tuple[str, ...]:
+        """The dotted names of the calls or settings that it finds."""
+        return self.names if self.kind in (_Kind.CALL, _Kind.SETTING) else ()
+
+    @property
+    def is_about_program(self) -> bool:
+        """Whether it finds the one place where a program is told what it never does."""
+        return self.kind is _Kind.FIRST_STEP
+
+    def is_for(self, torch: Version) -> bool:
+        """Whether it applies to projects whose oldest torch version is this one."""
+        return (self.since is None or torch >= self.since) and (
+            self.until is None or torch < self.until
+        )
+
     def matches(self, module: Module) -> Iterator[Match]:
         """Every match of the pattern in a file."""
-        if self.since is not None and module.torch < self.since:
+        if not self.is_for(module.torch):
             return
-        if self.until is not None and module.torch >= self.until:
-            return
-        for match in _FIND[self.kind](self, module):
-            if all(holds(match) for holds in self.where):
+        for node in self.candidates(module):
+            match = self.match(node, module)
+            if match is not None and all(holds(match) for holds in self.where):
                 yield match
+
+    def candidates(self, module: Module) -> Iterator[cst.CSTNode]:
+        """The calls, assignments and arguments of a file that have the pattern's names."""
+        return _FIND[self.kind][0](self, module)
+
+    def match(self, node: cst.CSTNode, module: Module) -> Match | None:
+        """The match that a candidate is, if its values are bad; `where` is not asked."""
+        return _FIND[self.kind][1](self, node, module)
 
     def tier_of(self, match: Match, usual: Tier) -> Tier:
         """The tier of the finding for a match; `usual` is the tier of the rule."""
@@ -126,90 +152,123 @@ class Pattern:
             return Tier.HINT
         return self.tier or usual
 
-    def _calls(self, module: Module) -> Iterator[Match]:
+    def _calls(self, module: Module) -> Iterator[cst.Call]:
         index = module.calls_by_name if self.kind is _Kind.CALL else module.calls_by_method
         calls = {id(call): call for name in self.names for call in index.get(name, ())}
-        for call in calls.values():
-            if not self.arguments:
-                yield Match(call, module)
-            elif not module.has_star_args(call) and not module.has_star_kwargs(call):
-                judged = (_bad(each, call, module) for each in self.arguments)
-                bad = next((match for match in judged if match is not None), None)
-                if bad is not None:
-                    yield bad
+        yield from calls.values()
 
-    def _keywords(self, module: Module) -> Iterator[Match]:
+    def _bad_call(self, call: cst.Call, module: Module) -> Match | None:
+        if not self.arguments:
+            return Match(call, module)
+        if module.has_star_args(call) or module.has_star_kwargs(call):
+            names = tuple(f"`{each.name}`" for each in self.arguments)
+            return because(None, "`*` or `**` of this call may pass {}", names)
+        judged = (_bad(each, call, module) for each in self.arguments)
+        return next((match for match in judged if match is not None), None)
+
+    def _keywords(self, module: Module) -> Iterator[cst.Arg]:
         for name in self.names:
             for word in module.spelled(name):
                 argument = module.parent(word)
                 if not isinstance(argument, cst.Arg) or argument.keyword is not word:
                     continue
-                call = module.parent(argument)
-                if isinstance(call, cst.Call) and self._is_bad(argument.value):
-                    yield Match(call, module, argument)
+                if isinstance(module.parent(argument), cst.Call):
+                    yield argument
 
-    def _settings(self, module: Module) -> Iterator[Match]:
+    def _bad_keyword(self, argument: cst.Arg, module: Module) -> Match | None:
+        call = module.parent(argument)
+        assert call is not None
+        return Match(call, module, argument) if self._is_bad(argument.value) else None
+
+    def _settings(self, module: Module) -> Iterator[cst.Assign]:
         last = {name.rpartition(".")[2] for name in self.names}
-        for assign, target in _targets(module):
-            if dotted_text(target).rpartition(".")[2] not in last:
-                continue
-            if not set(self.names).isdisjoint(module.resolve(target)) and self._is_bad(
-                assign.value
+        for assign in module.nodes(cst.Assign):
+            if any(
+                dotted_text(each.target).rpartition(".")[2] in last
+                and not set(self.names).isdisjoint(module.resolve(each.target))
+                for each in assign.targets
             ):
-                yield Match(assign, module)
+                yield assign
 
-    def _attributes(self, module: Module) -> Iterator[Match]:
-        for assign, target in _targets(module):
-            if (
-                isinstance(target, cst.Attribute)
-                and target.attr.value in self.names
-                and self._is_bad(assign.value)
+    def _attributes(self, module: Module) -> Iterator[cst.Assign]:
+        for assign in module.nodes(cst.Assign):
+            targets = (each.target for each in assign.targets)
+            if any(
+                isinstance(each, cst.Attribute) and each.attr.value in self.names
+                for each in targets
             ):
-                yield Match(assign, module)
+                yield assign
 
-    def _environment(self, module: Module) -> Iterator[Match]:
-        for assign, target in _targets(module):
-            if (
-                isinstance(target, cst.Subscript)
-                and "os.environ" in module.resolve(target.value)
-                and isinstance(target.slice[0].slice, cst.Index)
-                and literal(target.slice[0].slice.value) in self.names
-                and self._is_bad(assign.value)
+    def _bad_value(self, assign: cst.Assign, module: Module) -> Match | None:
+        return Match(assign, module) if self._is_bad(assign.value) else None
+
+    def _environment(self, module: Module) -> Iterator[cst.Assign | cst.Call]:
+        for assign in module.nodes(cst.Assign):
+            targets = (each.target for each in assign.targets)
+            if any(
+                isinstance(each, cst.Subscript)
+                and "os.environ" in module.resolve(each.value)
+                and isinstance(each.slice[0].slice, cst.Index)
+                and literal(each.slice[0].slice.value) in self.names
+                for each in targets
             ):
-                yield Match(assign, module)
+                yield assign
         for name in ("os.environ.setdefault", "os.putenv"):
             for call in module.calls_by_name.get(name, ()):
-                named, value = module.argument(call, "key", 0), module.argument(call, "value", 1)
-                if literal(named) in self.names and value is not None and self._is_bad(value):
-                    yield Match(call, module)
+                if literal(module.argument(call, "key", 0)) in self.names:
+                    yield call
 
-    def _framework_settings(self, module: Module) -> Iterator[Match]:
-        (setting,) = self.names
+    def _bad_export(self, node: cst.Assign | cst.Call, module: Module) -> Match | None:
+        value = node.value if isinstance(node, cst.Assign) else module.argument(node, "value", 1)
+        return Match(node, module) if value is not None and self._is_bad(value) else None
+
+    def _framework_settings(self, module: Module) -> Iterator[cst.Call]:
         for call in module.nodes(cst.Call):
-            for argument in module.setting(call, setting):
-                if _is_one_of(module.literal(argument.value), self.bad):
-                    yield Match(call, module, argument)
-                    break
+            if module.setting(call, self.names[0]):
+                yield call
 
-    def _first_step(self, module: Module) -> Iterator[Match]:
+    def _bad_setting(self, call: cst.Call, module: Module) -> Match | None:
+        for argument in module.setting(call, self.names[0]):
+            if self._is_bad(argument.value):
+                return Match(call, module, argument)
+        return None
+
+    def _first_step(self, module: Module) -> Iterator[cst.CSTNode]:
         first = module.first_step
         if first is not None:
-            yield Match(first, module)
+            yield first
+
+    def _is_found(self, node: cst.CSTNode, module: Module) -> Match:
+        return Match(node, module)
 
     def _is_bad(self, value: cst.BaseExpression) -> bool:
-        return not self.bad or _is_one_of(literal(value), self.bad)
+        known = literal(value)
+        if not self.bad or _is_one_of(known, self.bad):
+            return True
+        if known is UNKNOWN:
+            return because(False, "the file does not show which value {:code} has", value)
+        return because(False, "the rule is not about the value {:code}", value)
 
 
-_FIND: Final[dict[_Kind, Callable[[Pattern, Module], Iterator[Match]]]] = {
-    _Kind.CALL: Pattern._calls,
-    _Kind.METHOD: Pattern._calls,
-    _Kind.KEYWORD: Pattern._keywords,
-    _Kind.SETTING: Pattern._settings,
-    _Kind.ATTRIBUTE: Pattern._attributes,
-    _Kind.ENVIRONMENT: Pattern._environment,
-    _Kind.FRAMEWORK: Pattern._framework_settings,
-    _Kind.FIRST_STEP: Pattern._first_step,
+_FIND: Final[
+    dict[
+        _Kind,
+        tuple[
+            Callable[[Pattern, Module], Iterator[cst.CSTNode]],
+            Callable[[Pattern, Any, Module], Match | None],
+        ],
+    ]
+] = {
+    _Kind.CALL: (Pattern._calls, Pattern._bad_call),
+    _Kind.METHOD: (Pattern._calls, Pattern._bad_call),
+    _Kind.KEYWORD: (Pattern._keywords, Pattern._bad_keyword),
+    _Kind.SETTING: (Pattern._settings, Pattern._bad_value),
+    _Kind.ATTRIBUTE: (Pattern._attributes, Pattern._bad_value),
+    _Kind.ENVIRONMENT: (Pattern._environment, Pattern._bad_export),
+    _Kind.FRAMEWORK: (Pattern._framework_settings, Pattern._bad_setting),
+    _Kind.FIRST_STEP: (Pattern._first_step, Pattern._is_found),
 }
+"""How to find what has a pattern's names, and how to tell whether it is bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +304,7 @@ def _targets(module: Module) -> Iterator[tuple[cst.Assign, cst.BaseExpression]]:
             yield assign, each.target
 
 
-_ASSIGNED: Final = r"[ \t]{0,40}="
+_ASSIGNED: Final = r"[ \t)]{0,40}="
 
 
 def _package(name: str) -> str:
@@ -271,9 +330,14 @@ def _any_text(values: Iterable[object]) -> Iterator[str]:
 def _bad(argument: Argument, call: cst.Call, module: Module) -> Match | None:
     passed = module.argument_node(call, argument.name, argument.position)
     if passed is None:
-        return Match(call, module) if argument.missing else None
-    bad = _is_one_of(module.literal(passed.value), argument.values)
-    return Match(call, module, passed, argument.required) if bad else None
+        return Match(call, module) if argument.missing else because(None, NOT_PASSED, argument.name)
+    value = module.literal(passed.value)
+    if _is_one_of(value, argument.values):
+        return Match(call, module, passed, argument.required)
+    if value is UNKNOWN:
+        unknown = "`{}` is {:code} here, and the file does not show which value that is"
+        return because(None, unknown, argument.name, passed.value)
+    return because(None, "`{}` is {:code} here", argument.name, passed.value)
 
 
 def _is_one_of(value: Literal, bad: tuple[object, ...]) -> bool:
@@ -327,11 +391,15 @@ def _split(what: tuple[str | Argument, ...]) -> tuple[tuple[str, ...], tuple[Arg
 
 
 def passes(
-    keyword: str, *bad: object, tier: Tier | None = None, where: tuple[Predicate, ...] = ()
+    keyword: str,
+    *bad: object,
+    tier: Tier | None = None,
+    where: tuple[Predicate, ...] = (),
+    hint_if: tuple[Predicate, ...] = (),
 ) -> Pattern:
     """A keyword with a bad literal in the call of whatever function, such as
     `padding="max_length"`."""
-    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, tier, where)
+    return Pattern(_Kind.KEYWORD, (keyword,), (), bad, tier, where, hint_if)
 
 
 def sets(
@@ -390,12 +458,13 @@ def pass_argument(name: str, value: str) -> Callable[[Match], Change]:
 
     def change(match: Match) -> Change:
         text = f"{name}={value}"
-        if match.argument is None:
+        passed = match.argument
+        if passed is None:
             edit = edits.add_argument(match.module, match.call, text)
-        elif match.argument.keyword is None:
-            edit = edits.replace(match.module, match.argument.value, value)
+        elif passed.keyword is None or passed.keyword.value == name:
+            edit = edits.replace(match.module, passed.value, value)
         else:
-            edit = edits.replace(match.module, match.argument, text)
+            edit = edits.replace_argument(match.module, passed, text)
         return f"Pass `{text}`", edit
 
     return change

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import libcst as cst
 
+from torchlint.analysis import edits
 from torchlint.files.digests import blake2b
 from torchlint.finding import Applicability, Finding, Fix, Related, Tier
 from torchlint.reported import Reported, Waiting
@@ -185,6 +186,13 @@ class Rule:
         return candidate
 
     @property
+    def speaks_once(self) -> bool:
+        """Whether it is about a program and not about a line, so that it reports a single place."""
+        return not (self.checks or self.about_comments) and all(
+            each.is_about_program for each in self.finds
+        )
+
+    @property
     def label(self) -> str:
         """Its code, with the plugin that it is from: `HOUSE1 of the plugin `house``."""
         return f"{self.code} of the plugin `{self.plugin}`" if self.plugin else self.code
@@ -254,27 +262,30 @@ class Rule:
     def _report_matches(self, module: Module) -> Iterator[Finding | Waiting]:
         for pattern in self.finds:
             for match in pattern.matches(module):
-                if any(excuse(match) for excuse in self.unless):
-                    continue
-                operand = self.operand(match) if self.operand else None
-                if self.operand and operand is None:
-                    continue
-                change = self.change(match) if callable(self.change) else self.change
-                fix = None
-                if isinstance(change, Fix):
-                    fix = change
-                elif self.promises and isinstance(change, tuple):
-                    fix = Fix(self.promises[0], change[0], (change[1],))
-                yield from self.report(
-                    module,
-                    match.node,
-                    self.message(match) if callable(self.message) else self.message,
-                    tier=pattern.tier_of(match, self.tier),
-                    fix=fix,
-                    withheld=change if isinstance(change, str) else None,
-                    operand=operand,
-                    else_hint=pattern.else_hint,
-                )
+                if not any(excuse(match) for excuse in self.unless):
+                    yield from self.report_match(match, pattern)
+
+    def report_match(self, match: Match, pattern: Pattern) -> Iterable[Finding | Waiting]:
+        """A finding on a match of a pattern for which no exception holds, if the contexts do."""
+        operand = self.operand(match) if self.operand else None
+        if self.operand and operand is None:
+            return ()
+        change = self.change(match) if callable(self.change) else self.change
+        fix = None
+        if isinstance(change, Fix):
+            fix = change
+        elif self.promises and isinstance(change, tuple):
+            fix = Fix(self.promises[0], change[0], (change[1],))
+        return self.report(
+            match.module,
+            match.node,
+            self.message(match) if callable(self.message) else self.message,
+            tier=pattern.tier_of(match, self.tier),
+            fix=fix,
+            withheld=change if isinstance(change, str) else None,
+            operand=operand,
+            else_hint=pattern.else_hint,
+        )
 
     def finding(
         self,
@@ -290,6 +301,8 @@ class Rule:
     ) -> Finding:
         """A finding on `node`. Give a fix or the reason why it is withheld."""
         start, end = module.span(node)
+        if fix is not None and (reason := edits.why_not(module, fix)) is not None:
+            fix, withheld = None, reason
         return Finding(
             code=self.code,
             name=self.name,

@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from torchlint.analysis.frameworks import frameworks
+from torchlint.analysis.frameworks.runners import START_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEFINITION: Final = re.compile(rb"\n[ \t]*(?:async )?def ")
 
-STEP_TEXT: Final = "|".join((frameworks.STEP_WORDS, frameworks.HOOK_WORDS, frameworks.RUNNER_WORDS))
+STEP_TEXT: Final = f"{frameworks.STEP_WORDS}|{frameworks.HOOK_WORDS}|{START_WORDS}"
 """Words that show training steps in a file, so that its code can be hot."""
 
 

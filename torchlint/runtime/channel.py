@@ -27,6 +27,8 @@ _CHUNK: Final = 1 << 18
 _LONGEST_LINE: Final = 1 << 28
 _LONGEST_GREETING: Final = 1 << 12
 """Over TCP, anybody can send one."""
+_MOST_READING_S: Final = 1.0
+"""Past the time to wait, of what keeps coming without a message in it."""
 _IDLE_S, _EVERY_S, _TIMES = 30, 10, 3
 """When a machine that says nothing is asked whether it is there, how often and how many times."""
 
@@ -115,7 +117,7 @@ class Channel:
                     self._accept()
                 else:
                     self._read(key.data)
-            if not ready and left <= 0:
+            if left <= (-_MOST_READING_S if ready else 0.0) and not self._arrived:
                 return None
         return self._arrived.popleft()
 
@@ -136,14 +138,18 @@ class Channel:
             self.send(peer, "start")
 
     def _accept(self) -> None:
-        with suppress(BlockingIOError, ConnectionAbortedError):
+        try:
             connection, _ = self._listener.accept()
-            connection.setblocking(False)
-            if self._token:
-                _keep_asking(connection)
-            peer = Peer(connection)
-            self.peers.append(peer)
-            self._selector.register(connection, selectors.EVENT_READ, peer)
+        except (BlockingIOError, ConnectionAbortedError):
+            return
+        except OSError as error:
+            raise MalformedError(f"too many connections: {error.strerror}") from error
+        connection.setblocking(False)
+        if self._token:
+            _keep_asking(connection)
+        peer = Peer(connection)
+        self.peers.append(peer)
+        self._selector.register(connection, selectors.EVENT_READ, peer)
 
     def _read(self, peer: Peer) -> None:
         try:
@@ -174,6 +180,8 @@ class Channel:
         self._selector.unregister(peer.connection)
         peer.connection.close()
         peer.gone = True
+        if peer.greeting is None:
+            self.peers.remove(peer)
 
     def _is_a_stranger(self, begun: bytearray) -> bool:
         """Whether what came first cannot be the greeting of a process that knows the token."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime import probe
 from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
+from torchlint.runtime.disk_space import release
 from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
     CRASHED,
@@ -25,10 +26,12 @@ from torchlint.runtime.failures import (
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.probe.files.territory import of_run
 from torchlint.runtime.probe.settings import Settings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
 from torchlint.runtime.processes.started import Here
+from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
@@ -147,6 +150,7 @@ class Run:
             if self._workspace.is_late:
                 raise OutOfTime
             left = deadline - time.monotonic()
+            self._workspace.tend()
             over = self._tree.exit_code is not None
             found = self._hear(0.0 if over else max(0.0, min(left, _TICK_S)))
             if found is not None:
@@ -201,6 +205,7 @@ class Run:
             self._tree.end()
         finally:
             self._channel.close()
+            release(self.folder)
             if self._temporary:
                 remove(self._temporary)
                 sweep(self.folder)
@@ -278,7 +283,9 @@ class Run:
     def _start_here(self, job: Job) -> tuple[Channel, Started]:
         self._temporary = self._workspace.temporary()
         address = self._workspace.socket()
-        settings = replace(job.settings, socket=address, scratch=self.folder)
+        settings = replace(
+            job.settings, socket=address, scratch=self.folder, fenced=not fence.why_not()
+        )
         mark = os.path.join(self.folder, "settings.json")
         write(settings, mark)
         channel = Channel(address)
@@ -293,7 +300,8 @@ class Run:
             raise
 
     def _begin(self, job: Job, settings: Settings, mark: str) -> subprocess.Popen[bytes]:
-        command = job.launcher.command([PROBE, mark])
+        environment = variables(settings, mark, self._temporary, job.environment)
+        command = fenced(job.launcher.command([PROBE, mark]), settings, environment)
         if settings.sandbox == OVERLAYFS:
             command = wrap(command, settings.project, self.folder, own_network=job.own_network)
         with (
@@ -307,9 +315,16 @@ class Run:
                 stdout=stdout,
                 stderr=stderr,
                 cwd=job.cwd or None,
-                env=variables(settings, mark, self._temporary, job.environment),
+                env=environment,
                 start_new_session=True,
             )
+
+
+def fenced(command: list[str], settings: Settings, environment: Mapping[str, str]) -> list[str]:
+    """The command, with writes restricted to what it may write, where the kernel can do that."""
+    if not settings.fenced:
+        return command
+    return fence.wrap(command, of_run(settings, environment).writable())
 
 
 def _age(noted: tuple[float, object]) -> float:

@@ -6,7 +6,10 @@ import os
 import shutil
 import tempfile
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _LONGEST: Final = 70
 """The name of a Unix socket, with its folder, has to fit into 104 bytes on macOS."""
@@ -35,6 +38,17 @@ def show(real: str, folder: str) -> None:
         if not name.startswith(_OF_PROGRAMS):
             with suppress(OSError):
                 os.symlink(os.path.join(real, name), os.path.join(folder, name))
+
+
+def make_missing(paths: Iterable[str]) -> list[str]:
+    """Make folders, and those around them; which were not there, each after the one around it."""
+    made: list[str] = []
+    for path in paths:
+        with suppress(OSError):
+            made += make_missing([os.path.dirname(path)]) if not os.path.lexists(path) else []
+            os.mkdir(path, 0o700)
+            made.append(path)
+    return made
 
 
 def remove(folder: str) -> bool:

@@ -7,12 +7,25 @@ import re
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from torchlint.runtime import temporary_folders as folders
+from torchlint.runtime.disk_space import cut_output
+from torchlint.runtime.probe.files.territory import missing_caches
 from torchlint.runtime.processes.interrupts import Interrupts
-from torchlint.runtime.processes.tree import Tree, children, set_subreaper, sweep
+from torchlint.runtime.processes.tree import (
+    Tree,
+    adopted,
+    children,
+    end_all,
+    is_foreign,
+    reap,
+    set_subreaper,
+    sweep,
+)
 from torchlint.runtime.processes.watchdog import Guard
+from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.shared_memory import sweep as sweep_shared_memory
 
 if TYPE_CHECKING:
@@ -49,6 +62,7 @@ class Workspace:
         self._guard: Guard | None = None
         self._before: set[psutil.Process] = set()
         self._was_subreaper = False
+        self._made: list[str] = []
 
     def __enter__(self) -> Workspace:
         try:
@@ -57,6 +71,9 @@ class Workspace:
             self._guard = Guard(self.root)
             self._before = children()
             self._was_subreaper = set_subreaper(True)
+            if not fence.why_not():
+                # Behind the fence a run cannot make them, and what it downloads is to be kept.
+                self._made = folders.make_missing(missing_caches(os.environ))
         except BaseException:
             self._close()
             raise
@@ -109,18 +126,28 @@ class Workspace:
 
     def start(self, begin: Callable[[], subprocess.Popen[bytes]], mark: str) -> Tree:
         """Start a process in a session of its own, and keep it in mind until `end`."""
-        with self._interrupts.held():
+        with self._interrupts.held(), self._lock:
             root = begin()
             tree = Tree(root, mark)
-            with self._lock:
-                self._trees[root.pid] = tree
-                if self._guard is not None:
-                    self._guard.watch(root.pid)
+            self._trees[root.pid] = tree
+            if self._guard is not None:
+                self._guard.watch(root.pid)
         return tree
+
+    def tend(self) -> None:
+        """Keep small what runs leave while they are under way.
+
+        Nobody else reaps their orphans, and where there are many no process can start any more.
+        """
+        with self._lock:
+            known = {process.pid for process in self._before}.union(self._trees)
+            reap(pid for pid in adopted() if is_foreign(pid, known))
+            for tree in self._trees.values():
+                cut_output(tree.folder)
 
     def end(self, tree: Tree) -> None:
         """End all processes of a run."""
-        if tree.kill():
+        if end_all([tree]):
             with self._lock:
                 if self._trees.pop(tree.session, None) and self._guard is not None:
                     self._guard.forget(tree.session)
@@ -129,8 +156,8 @@ class Workspace:
         self._interrupts.begin_closing()
         self._stopping.set()
         try:
-            for tree in tuple(self._trees.values()):
-                self.end(tree)
+            # All at once: what cannot be ended takes its time once, and not for each run.
+            end_all(tuple(self._trees.values()))
             if self._guard is not None:
                 sweep(self._before)
                 set_subreaper(self._was_subreaper)
@@ -138,6 +165,9 @@ class Workspace:
                 for folder in self._folders:
                     sweep_shared_memory(folder)
                 folders.remove(self.root)
+            for path in reversed(self._made):
+                with suppress(OSError):
+                    os.rmdir(path)  # if nothing is in it
             if self._guard is not None:
                 self._guard.dismiss()
                 self._guard = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.files.reading import NOTEBOOK, SourceError, decode
+from torchlint.files.reading import NOTEBOOK, with_text
 
 if TYPE_CHECKING:
     from torchlint.finding import Finding
@@ -52,17 +52,10 @@ class Outcome(NamedTuple):
 def data_of(buffer: Buffer) -> bytes:
     """The bytes that the editor would write.
 
-    If the text cannot be encoded as its coding line says, it is encoded as UTF-8, and decoding
-    reports the error.
+    Raises:
+        SourceError: the text cannot be encoded as its coding line says.
     """
     if buffer.cells is not None:
         cells = [{"cell_type": "code", "source": cell.text} for cell in buffer.cells]
         return json.dumps({"cells": cells}).encode()
-    data = buffer.text.encode("utf-8", "replace")
-    if b"coding" not in data[:1000]:
-        return data
-    try:
-        encoding = decode(buffer.uri, data).encoding
-        return buffer.text.encode(encoding)
-    except (SourceError, ValueError, LookupError):
-        return data
+    return with_text(buffer.name, buffer.text).data

@@ -9,7 +9,7 @@ from torchlint.config.settings import ConfigError
 from torchlint.engine.targets import plan, plan_text
 from torchlint.files.discover import shown_path
 from torchlint.files.reading import SourceError, most_bytes
-from torchlint.project.target import Known, digest_of, mentions_torch
+from torchlint.project.target import Known, digest_of, known_of
 from torchlint.report.terminal.safe_text import visible_path
 from torchlint.server.buffers import data_of
 
@@ -77,7 +77,7 @@ class Files:
         try:
             found = os.stat(path)
             stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
-            same = before is not None and before.target == target
+            same = before is not None and before.target._replace(brought=()) == target
             if same and self._stamps.get(path) == stamp:
                 return before
             data = target.read()
@@ -87,7 +87,7 @@ class Files:
         digest = digest_of(data)
         if before is not None and same and before.digest == digest:
             return before
-        return Known(target, digest, len(data), relevant=mentions_torch(data))
+        return known_of(target, data)
 
     def known(self, buffer: Buffer) -> Known | None:
         """What a buffer is to the engine; None if the configuration leaves it out."""
@@ -97,15 +97,16 @@ class Files:
         except ConfigError as error:
             self._say(str(error))
             return None
-        data = b"" if target is None else data_of(buffer)
-        if target is None or len(data) > most_bytes(target.path):
+        if target is None:
             return None
-        target = target._replace(data=data)
         try:
+            target = target._replace(data=data_of(buffer))
             code = target.read()
         except SourceError:
             return None
-        return Known(target, digest_of(code), len(code), relevant=mentions_torch(code))
+        if len(target.data or b"") > most_bytes(target.path):
+            return None
+        return known_of(target, code)
 
     def _target(self, path: str, *, is_file: bool) -> Target | None:
         """

@@ -92,4 +92,4 @@ class Memory(Store):
 
 def _key(known: Known, depth: Depth) -> Key:
     target = known.target
-    return (known.digest, target.selection, target.torch, target.named, depth)
+    return (known.digest, target.selection, target.torch, target.named, target.brought, depth)

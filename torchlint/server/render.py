@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lsprotocol import types
 from pygls import uris
 
-from torchlint.files.reading import NOTEBOOK, Source
+from torchlint.files.reading import NOTEBOOK, Source, SourceError
 from torchlint.finding import Applicability, Edit, Finding, Fix, Tier
 from torchlint.fixes.add_ignores import edits_that_silence
 from torchlint.fixes.splice import that_fit, with_fixes
@@ -170,7 +170,10 @@ class Shown:
                 cells_of([cell.text for cell in buffer.cells]).sources(text)
         except ValueError:  # edits that do not fit, or reach over the border of a cell
             return False
-        after = data_of(buffer._replace(text=text, cells=None))
+        try:
+            after = data_of(buffer._replace(text=text, cells=None))
+        except SourceError:  # the encoding of the file has no such character
+            return False
         return what_is_wrong("fixed.py", after) is None
 
     def _edit(self, spots: Sequence[Spot]) -> types.WorkspaceEdit:

@@ -13,6 +13,7 @@ from torchlint.server.memory import Interrupted, Memory
 from torchlint.server.project import Project
 from torchlint.server.settings import ClientSettings
 from torchlint.source.reparse import TREES, Trees
+from torchlint.workers.bounded import bound_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -111,6 +112,7 @@ class Worker:
 
     def _run(self) -> None:
         TREES.set(Trees())
+        bound_items()
         _warm_up()
         while True:
             with self._news:

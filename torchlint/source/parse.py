@@ -5,16 +5,18 @@ from __future__ import annotations
 import gc
 import re
 import warnings
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.files.lines import LineIndex
+from torchlint.files.lines import LineIndex, split_lines
 from torchlint.files.reading import SourceError
 from torchlint.finding import Position
 from torchlint.source.nesting import too_much
 from torchlint.source.positions import Positions
 from torchlint.source.reparse import TREES
+from torchlint.source.tree import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +31,13 @@ _PYTHON_2 = re.compile(
     """,
     re.VERBOSE,
 )
+_STRINGS = (cst.SimpleString, cst.FormattedString, cst.TemplatedString)
 _PYTHON_2_SAYS = ("Missing parentheses in call to 'print", "Missing parentheses in call to 'exec")
 _CAUGHT = frozenset({"e", "ex", "err", "exc", "inst", "msg", "why"})
 _OLD_EXCEPT = re.compile(rf"except\b[^:#\n]{{0,200}},[ \t]*(?:{'|'.join(sorted(_CAUGHT))})[ \t]*:")
 _PLACE = re.compile(r"error at (\d+):(\d+)")
+_BEFORE_INDENTATION = re.compile(r"(?<![^\r\n])[ \t\f]*\f(?=[ \t]*[^ \t\f\r\n])")
+"""What Python leaves out of account when it measures how far a line is indented."""
 
 
 def parse(source: Source) -> cst.Module:
@@ -73,6 +78,8 @@ def _parse_without_gc(source: Source) -> cst.Module:
     enabled = gc.isenabled()
     gc.disable()
     try:
+        if "\f" in source.text and (feeds := _form_feeds(source.text)):
+            return _parse_without(feeds, source.text)
         trees = TREES.get()
         if trees is not None:
             return trees.parse(source.path, source.text)
@@ -80,6 +87,40 @@ def _parse_without_gc(source: Source) -> cst.Module:
     finally:
         if enabled:
             gc.enable()
+
+
+def _form_feeds(text: str) -> list[tuple[int, int]]:
+    """Where form feeds stand before the indentation, and the blanks before them."""
+    return [match.span() for match in _BEFORE_INDENTATION.finditer(text)]
+
+
+def _parse_without(feeds: list[tuple[int, int]], text: str) -> cst.Module:
+    """The tree of a text without its form feeds before lines of code, which LibCST takes for a part
+    of the indentation, so that it refuses blocks that Python reads. Those in strings stay."""
+    rest, starts = _cut(text, feeds)
+    tree = cst.parse_module(rest)
+    positions = Positions(tree, rest)
+    inside: set[int] = set()
+    for first, last in (
+        positions.span(each) for each in within(tree) if isinstance(each, _STRINGS)
+    ):
+        inside.update(range(bisect_right(starts, first), bisect_left(starts, last)))
+    if inside:
+        outside = [each for index, each in enumerate(feeds) if index not in inside]
+        tree = cst.parse_module(_cut(text, outside)[0])
+    return tree
+
+
+def _cut(text: str, cuts: list[tuple[int, int]]) -> tuple[str, list[int]]:
+    """The text without some parts, and where each of them was in what is left."""
+    pieces, places = [], []
+    done = length = 0
+    for start, end in cuts:
+        pieces.append(text[done:start])
+        length += start - done
+        places.append(length)
+        done = end
+    return "".join([*pieces, text[done:]]), places
 
 
 def _explain(source: Source, error: cst.ParserSyntaxError | cst.CSTValidationError) -> SourceError:
@@ -93,11 +134,11 @@ def _explain(source: Source, error: cst.ParserSyntaxError | cst.CSTValidationErr
     else:
         row, column = python.lineno or 1, python.offset or 1
         message = f"This is not valid Python: {python.msg}; fix or exclude the file."
-    lines = re.split(r"\r\n|\r|\n", source.text)
+    lines = split_lines(source.text)
     row = min(max(row, 1), len(lines))
     line = lines[row - 1]
-    if _PYTHON_2.search(line) or (python and python.msg.startswith(_PYTHON_2_SAYS)):
-        message = _python_2(python.msg if python else "invalid syntax")
+    if python and (_PYTHON_2.search(line) or python.msg.startswith(_PYTHON_2_SAYS)):
+        message = _python_2(python.msg)
     place_in_line = min(max(column, 1), len(line) + 1)
     return SourceError(source.path, message, Position(row, place_in_line), kind="syntax")
 

@@ -7,11 +7,12 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import libcst as cst
 
 _BLANK = " \t\f\\\r\n"
 _COMMENT = re.compile(r"#[^\r\n]*")
@@ -95,23 +96,6 @@ class PositionsInParts(Positions):
                 self._last = (offset, part)
                 return found[0] + offset, found[1] + offset
         return Positions(*self._whole).span(node)  # of the module itself, which is not asked for
-
-
-def code_of(node: cst.CSTNode, tree: cst.Module, *, indent: str = "") -> str:
-    """The code of a node that need not be in `tree`, without blanks and comments around it.
-
-    Args:
-        indent: the indentation of the block that the node goes into; LibCST leaves it out of
-            what nodes hold, for statements and for the lines of an expression.
-    """
-    state = _Recorder(tree.default_indent, tree.default_newline)
-    state.indent_tokens.append(indent)
-    node._codegen(state)
-    starts = list(accumulate(map(len, state.tokens), initial=0))
-    first, last = state.spans[node]
-    if isinstance(node, cst.BaseExpression) and node.lpar:
-        first, last = 0, len(state.tokens)
-    return "".join(state.tokens)[starts[first] : starts[last]]
 
 
 class _Recorder(CodegenState):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import libcst as cst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _N = TypeVar("_N", bound=cst.CSTNode)
 
@@ -167,6 +168,13 @@ class Tree:
         """The place of `node` in source order: a parent before its children."""
         return self._order[id(node)]
 
+    def last(self, node: cst.CSTNode) -> int:
+        """The place of the last node below `node`; of itself if there is none."""
+        last, end = self._last, node
+        while (child := last.get(id(end))) is not None:
+            end = child
+        return self._order[id(end)]
+
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._parents.get(id(node))
 
@@ -207,10 +215,16 @@ class Tree:
         Raises:
             KeyError: the node is not in the tree.
         """
-        last, end = self._last, node
-        while (child := last.get(id(end))) is not None:
-            end = child
-        return self._all[self._order[id(node)] : self._order[id(end)] + 1]
+        return self._all[self._order[id(node)] : self.last(node) + 1]
+
+    def among(self, nodes: Sequence[_N], around: cst.CSTNode) -> Sequence[_N]:
+        """Those of some nodes that are below another.
+
+        Args:
+            nodes: in source order.
+        """
+        begin = bisect_left(nodes, self.order(around), key=self.order)
+        return nodes[begin : bisect_right(nodes, self.last(around), key=self.order)]
 
     def __contains__(self, node: cst.CSTNode) -> bool:
         return id(node) in self._order

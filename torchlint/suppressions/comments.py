@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
-from torchlint.files.lines import LineIndex
+from torchlint.files.lines import LineIndex, split_lines
 from torchlint.finding import Position
 from torchlint.suppressions.until import parse_date
 
@@ -198,7 +198,7 @@ class Layout:
     @cached_property
     def _open_rows(self) -> list[int]:
         """For each row, the first row from there on whose end a comment may follow."""
-        lines = re.split(r"\r\n|\r|\n", self.text)
+        lines = split_lines(self.text)
         taken = {row for first, last in self.inside for row in range(first, last)}
         found = [len(lines) + 1] * (len(lines) + 2)
         for row in range(len(lines), 0, -1):
@@ -228,6 +228,7 @@ class Layout:
 
 
 _LINE = re.compile(r"[^\r\n]*")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _BETWEEN_LINES: Final = frozenset(
     {
         tokenize.NL,
@@ -241,7 +242,9 @@ _BETWEEN_LINES: Final = frozenset(
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
-    return tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+    # Not all tokenizers take a lone carriage return for the end of a line.
+    same = _LONE_RETURN.sub("\n", text)
+    return tokenize.generate_tokens(io.StringIO(same, newline="").readline)
 
 
 def _comment(match: re.Match[str], part: str, offset: int) -> Comment:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import ERROR, FINISHED, NO_GPU, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
+from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
 from torchlint.runtime.sandbox.side_effects import collect
 from torchlint.runtime.survey import Survey, survey
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _WRONG_USAGE: Final = 2
 """The exit code of argparse, click and others for arguments that they cannot use."""
 _NO_TERMINAL: Final = "Inappropriate ioctl for device"
+_DENIED: Final = "ermission denied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,12 @@ class Looker:
             more += " It runs without a standard input; give it one with `< FILE`."
         elif _NO_TERMINAL in failed.message or _NO_TERMINAL in failed.tail:
             more += " It runs without a terminal."
+        elif _DENIED in failed.message + failed.tail and not fence.why_not():
+            kept = ", caches and the project" if self._jobs.sandbox == OVERLAYFS else " and caches"
+            more += (
+                f" While torchlint runs it, only Python itself can write outside of $TMPDIR{kept}; "
+                "let what fails write there."
+            )
         elif not self._changes.program.argv and _wants_arguments(failed):
             more += " Its own arguments go after `--`, as in `-- --data FOLDER`."
         code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)

@@ -54,7 +54,7 @@ class Jobs:
         self._request = request
         self._changes = changes
         self._workspace = workspace
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._own_network = own_network
         self._stdin = ""
         self._served: dict[tuple[str, ...], dict[str, str]] = {}
@@ -70,7 +70,7 @@ class Jobs:
             as_module=program.as_module,
             argv=program.argv,
             sources=self._sources(variant),
-            sandbox=self._sandbox,
+            sandbox=self.sandbox,
             seed=self._request.seed,
             threads=self.threads,
             device=self._request.device,

@@ -7,6 +7,7 @@ import platform
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from torchlint.runtime.sandbox import fence
 from torchlint.verify.result import Environment
 from torchlint.workers.pool import processors
 
@@ -56,7 +57,7 @@ def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:
         processors=here.processors if jobs.nodes is None else jobs.nodes.processors,
         processor=here.processor,
         load=tuple(round(value, 2) for value in os.getloadavg()),
-        sandbox=sandbox,
+        sandbox=sandbox if fence.why_not() else f"{sandbox}, Landlock",
         processes=seen.processes if seen is not None else 1,
         settings=dict(jobs.environment),
         gpu=gpu,

@@ -64,4 +64,4 @@ def test_what_is_called_with_gradients_off_for_certain(module_of: Callable[..., 
         model(x)
         """
     )
-    assert switched_off_calls(module) == ["infer", "test", "validate"]
+    assert list(switched_off_calls(module)) == ["infer", "test", "validate"]

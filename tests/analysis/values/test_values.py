@@ -108,6 +108,13 @@ DEVICE = {
     "the result of a model of this file": (
         "class Net(nn.Module):\n  def go(self): pass\nthing = Net().cuda()\nprobe(thing(x))"
     ),
+    "one on the device of another": "probe(torch.ones(3, device=net(x).device))",
+    "one on the device that a call names": (
+        "def made(n, device='cpu'): return torch.rand(n, device=device)\n"
+        "probe(made(3, device='cuda'))"
+    ),
+    "one on the device that settings name": "def f(args): probe(torch.ones(3, device=args.device))",
+    "one on the device that a parameter names": "def f(device): probe(torch.ones(3, device=device))",
     "a walrus": "if (y := net(x)) is not None: probe(y)",
     "either way": "probe(net(x) if c else net(y))",
 }
@@ -121,6 +128,21 @@ CPU = {
     "a constructor with device='cpu'": "probe(torch.zeros(3, device='cpu'))",
     "a function of one": "probe(torch.exp(torch.zeros(3)))",
     "a method of one": "probe(torch.zeros(3).sum())",
+    "one on the device of another": "x = torch.zeros(3)\nprobe(torch.ones(3, device=x.device))",
+    "one on a device with a name": (
+        "x = torch.zeros(3)\nplace = x.device\nprobe(torch.ones(3, device=place))"
+    ),
+    "one on the device that is a parameter's default": (
+        "def made(n, device='cpu'):\n  return torch.round(torch.rand(n, device=device) * 3)\n"
+        "probe(made(3))"
+    ),
+    "one on the device that is passed on": (
+        "def made(n, *, device): return torch.rand(n, device=device)\n"
+        "def more(n, device=None): return made(n, device=device).view(1, n)\nprobe(more(3))"
+    ),
+    "one on the device of an argument": (
+        "def beside(x): return torch.ones(3, device=x.device).sum()\nprobe(beside(torch.zeros(3)))"
+    ),
     "a batch that was not moved": "for x, y in data: probe(y)",
     "a batch under a progress bar": "for x, y in tqdm(data): probe(y)",
     "a counted batch": "for i, (x, y) in enumerate(data): probe(y)",
@@ -149,6 +171,12 @@ HOST = {
     "a sum of numbers": "n = 0\nn += 1\nprobe(n + len(y))",
     "the count of a loop": "for i, x in enumerate(data): probe(i)",
     "the round of a loop": "for i in range(3): probe(i)",
+    "the name of a parameter": "for name, p in net.named_parameters(): probe(name)",
+    "the name of a counted buffer": "for i, (n, b) in enumerate(net.named_buffers()): probe(n)",
+    "what a command line gives": "args = parser.parse_args()\nprobe(args.steps)",
+    "a number by a check of its type": (
+        "def f(x):\n  if not isinstance(x, (int, float)): return\n  probe(x)"
+    ),
     "the key of a dict": "xs = {'a': net(x)}\nfor k, v in xs.items(): probe(k)",
     "`is`": "probe(net(x) is None)",
     "`not`": "probe(not net(x))",
@@ -190,6 +218,22 @@ OTHERS = {
     "a parameter": ("def f(x): probe(x)", Kind.PARAMETER),
     "a method of a parameter": ("def f(x): probe(x.mean())", Kind.PARAMETER),
     "a parameter or None": ("def f(x=None): probe(x)", Kind.PARAMETER),
+    "a tensor on the device of a parameter": (
+        "def f(x): probe(torch.ones(3, device=x.device))",
+        Kind.TENSOR | Kind.PARAMETER,
+    ),
+    "what a function is called for": ("probe(build_model(3))", Kind.MODULE),
+    "what a method is called for": ("probe(registry.get_network(net(x)))", Kind.MODULE),
+    "what a function does with a model": ("probe(train_model(3))", Kind.UNKNOWN),
+    "a number beside the tensors of an output": (
+        "probe(net(x).num_tokens)",
+        Kind.DEVICE | Kind.HOST,
+    ),
+    "a buffer that other code gives a number": (
+        "class T(nn.Module):\n  def __init__(self):\n    self.register_buffer('n', torch.ones(1))\n"
+        "  def forward(self): probe(self.n)\nthing.module.n = 0",
+        Kind.DEVICE | Kind.HOST,
+    ),
     "a parameter that is annotated as tensor": (
         "def f(x: torch.Tensor): probe(x)",
         Kind.TENSOR | Kind.PARAMETER,
@@ -323,6 +367,9 @@ class TestWords:
             (Kind.OPTIMIZER, "optimizer optim opt opt_g D_optimizer solver"),
             (Kind.LOADER, "loader train_loader trainloader val_dataloader dl train_iter"),
             (Kind.NOTHING, "modeling network_size x models_path internet loss losses total_loss"),
+            (Kind.MODULE, "model_ema model_without_ddp model_1 model_fn"),
+            (Kind.NOTHING, "model_names model_parser model_setup model_registry model_outputs"),
+            (Kind.NOTHING, "build_model get_network save_model train_model load_encoder"),
             (Kind.NOTHING, "option options scheduler adopted load data reloaded iterations"),
         ],
     )

@@ -305,6 +305,6 @@ from torch.utils.data import DataLoader
 
 loader = DataLoader(photos, num_workers=4, pin_memory=True)
 for images, labels in loader:
-    loss = criterion(model(images.to(rank)), labels)
+    loss = criterion(model(images.to(place)), labels)
     loss.backward()
     optimizer.step()

@@ -160,6 +160,6 @@ from torch.utils.data import DataLoader
 
 loader = DataLoader(photos, num_workers=4)
 for images, labels in loader:
-    loss = criterion(model(images), labels.long().to(rank))
+    loss = criterion(model(images), labels.long().to(place))
     loss.backward()
     optimizer.step()

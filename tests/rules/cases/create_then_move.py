@@ -541,3 +541,26 @@ for images, _ in loader:
     loss = criterion(model(images), label(images, 3))
     loss.backward()
     optimizer.step()
+
+# head: none
+
+# case: a mask in a file of its own, whose callers nobody can follow
+# file: masks.py
+import torch
+def of_lengths(lengths, size):
+    return torch.arange(size).to(lengths.device)[None] < lengths[:, None]  # TL205 hint safe
+def square(x):
+    return torch.ones(x.shape[1], x.shape[1]).type_as(x).tril()  # TL205 hint
+# file: use.py
+import torch
+from masks import of_lengths
+torch.cuda.set_device(0)
+registered = {"mask": of_lengths}
+
+# case: a file of its own that moves what it creates to a device of the program [bare, unread]
+import torch
+def draw(n, device):
+    return torch.zeros(n).to(device)
+class Sampler:
+    def draw(self, n):
+        return torch.zeros(n).to(self.device)

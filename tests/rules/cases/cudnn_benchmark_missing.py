@@ -250,9 +250,9 @@ tyro.cli(train)  # TL301
 import typer
 app = typer.Typer()
 @app.command()
-def run():
+def run():  # TL301
     train(model, loader, optimizer)
-app()  # TL301
+app()
 
 # case: a command of Typer that does not train
 import typer
@@ -511,8 +511,6 @@ if __name__ == "__main__":  # TL301 unsafe
     mp.spawn(train)
     train(model, loader, optimizer)
 
-# case: the fix: below the imports if the main block is one line
-if __name__ == "__main__": train(m, loader, o)  # TL301 unsafe
 
 # case: the fix: above the loop even if something is imported after it
 for x in loader:  # TL301 unsafe
@@ -613,6 +611,64 @@ class Base:
             model(x).sum().backward()
 class Trainer(Base):
     pass
+
+# case: Fire runs a method of what is imported
+import fire
+from engine import Trainer
+fire.Fire(Trainer)  # TL301 hint
+# file: engine.py
+class Trainer:
+    def fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+# case: Fire runs no method that begins with an underscore
+import fire
+from engine import Trainer
+fire.Fire(Trainer)
+# file: engine.py
+class Trainer:
+    def _fit(self):
+        for x in loader:
+            model(x).sum().backward()
+
+# case: jsonargparse runs any function of the script
+import jsonargparse
+from engine import fit
+def train():
+    fit()
+if __name__ == "__main__":  # TL301 hint
+    jsonargparse.auto_cli()
+# file: engine.py
+def fit():
+    for x in loader:
+        model(x).sum().backward()
+
+# case: a command of Typer trains
+import typer
+from engine import fit
+app = typer.Typer()
+@app.command()
+def train():
+    fit()
+if __name__ == "__main__":  # TL301 hint
+    app()
+# file: engine.py
+def fit():
+    for x in loader:
+        model(x).sum().backward()
+
+# case: an experiment of Sacred without a main guard
+from sacred import Experiment
+from engine import fit
+experiment = Experiment()
+@experiment.automain
+def run():  # TL301 hint
+    fit()
+# file: engine.py
+def fit():
+    for x in loader:
+        model(x).sum().backward()
 
 # case: the step is two calls away
 from start import run
@@ -818,16 +874,18 @@ model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
-if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix
+if __name__ == "__main__": mp.spawn(train)  # TL301 | no fix
 
-# case: no fix: torch is not imported, and the main block is one line [bare]
+# case: the fix: in a main block of one line [bare]
 from torch import nn
+# added: import torch
 crop = torchvision.transforms.CenterCrop(224)
 model = nn.Conv2d(3, 8, 3).to("cuda")
 def train(model, loader, optimizer):
     for x in loader:
         model(x.cuda()).sum().backward()
-if __name__ == "__main__": train(model, loader, optimizer)  # TL301 | no fix
+if __name__ == "__main__": train(model, loader, optimizer)  # TL301 unsafe
+# becomes: if __name__ == "__main__": torch.backends.cudnn.benchmark = True; train(model, loader, optimizer)
 
 # head: a script whose imports stand in a `try` [bare]
 from __future__ import print_function
@@ -1001,3 +1059,201 @@ model = torch.nn.Conv2d(3, 8, 3).to("cuda")
 # case: no fix: torch is imported under a condition
 for x in loader:  # TL301 | no fix: no suitable place
     model(x).sum().backward()
+
+# head: a script that trains a network that only embeds patches
+for x in loader:
+    model(x.cuda()).sum().backward()
+
+# case: a convolution as wide as its stride
+class Net(nn.Module):
+    def __init__(self, size):
+        self.patches = nn.Conv2d(3, 8, kernel_size=size, stride=size)
+        self.frames = nn.Conv3d(3, 8, (2, size, size), (2, size, size))
+
+# case: in a file that nothing else makes worth parsing
+from models import Net
+model = Net()
+# file: models.py
+from torch import nn
+Net = lambda size: nn.Conv2d(3, 8, kernel_size=(size, size), stride=(size, size))
+
+# case: from a model zoo
+import timm
+from torchvision import models
+model = timm.create_model("vit_base_patch16_224") if small else models.vit_b_16()
+
+# case: from a model zoo in another file
+from net import build
+# file: net.py
+import timm
+build = lambda: timm.create_model("vit_base_patch16_224")
+
+# head: a script that trains a network with patches and more
+for x in loader:  # TL301
+    model(x.cuda()).sum().backward()
+
+# case: a convolution beside the patches
+class Net(nn.Module):
+    def __init__(self, size):
+        self.patches = nn.Conv2d(3, 8, kernel_size=size, stride=size)
+        self.stem = nn.Conv2d(3, 8, kernel_size=3, stride=2)
+
+# case: one number for each pixel, and an upsampling
+class Net(nn.Module):
+    def __init__(self):
+        self.mix = nn.Conv2d(3, 8, kernel_size=1, stride=1)
+        self.wider = nn.ConvTranspose2d(8, 8, kernel_size=2, stride=2)
+
+# case: in a file that nothing else makes worth parsing, narrower than its kernel
+from models import Net
+model = Net()
+# file: models.py
+from torch import nn
+Net = lambda size: nn.Conv2d(3, 8, kernel_size=size, stride=2)
+
+# head: none
+
+# case: a frozen autoencoder
+from autoencoder import Coder
+model = nn.Linear(3, 3).cuda()
+coder = Coder(3)
+coder.cuda()
+coder.eval()
+for x in loader:  # TL301 hint | no fix: not trained | says: does not train
+    with torch.no_grad():
+        x = coder.encode(x.cuda())
+    model(x).sum().backward()
+# file: autoencoder.py
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+
+# case: an autoencoder whose parameters are frozen, for a function that nobody knows
+from autoencoder import Coder
+model = nn.Linear(3, 3).cuda()
+coder = Coder(3).cuda().eval()
+def freeze():
+    for p in coder.parameters():
+        p.requires_grad = False
+for x in loader:  # TL301 hint | no fix
+    x = encoded(x.cuda(), coder)
+    model(x).sum().backward()
+# file: autoencoder.py
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+
+# case: a frozen autoencoder that a command line chooses
+from autoencoder import CODERS
+parser = argparse.ArgumentParser()
+parser.add_argument("--coder", choices=list(CODERS))
+args = parser.parse_args()
+model = nn.Linear(3, 3).cuda()
+coder = CODERS[args.coder](3).cuda().eval()
+for x in loader:  # TL301 hint | no fix
+    with torch.no_grad():
+        x = coder.encode(x.cuda())
+    model(x).sum().backward()
+# file: autoencoder.py
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+CODERS = {"small": Coder}
+
+# case: an autoencoder that runs with gradients
+from autoencoder import Coder
+model = nn.Linear(3, 3).cuda()
+coder = Coder(3).cuda().eval()
+for x in loader:  # TL301
+    x = coder.encode(x.cuda())
+    model(x).sum().backward()
+# file: autoencoder.py
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+
+# case: an autoencoder that learns
+from autoencoder import Coder
+model = nn.Linear(3, 3).cuda()
+coder = Coder(3).cuda()
+coder.requires_grad_(False)
+opt = torch.optim.Adam(coder.parameters())
+for x in loader:  # TL301
+    with torch.no_grad():
+        x = coder.encode(x.cuda())
+    model(x).sum().backward()
+# file: autoencoder.py
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+
+# case: an autoencoder that trains at times
+from autoencoder import Coder
+model = nn.Linear(3, 3).cuda()
+coder = Coder(3).cuda()
+coder.eval()
+coder.train()
+for x in loader:  # TL301
+    with torch.no_grad():
+        x = coder.encode(x.cuda())
+    model(x).sum().backward()
+# file: autoencoder.py
+from torch import nn
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+
+# case: a frozen autoencoder of the script itself, and a network
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+class Net(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Linear(3, width)
+coder = Coder(3).eval()
+model = Net(3).cuda()
+for x in loader:  # TL301 hint | no fix
+    with torch.no_grad():
+        x = coder(x.cuda())
+    model(x).sum().backward()
+
+# case: a frozen network with the convolutions of the trained one
+class Block(nn.Module):
+    def __init__(self, width):
+        self.layers = nn.Conv2d(3, width, 3)
+class Coder(nn.Module):
+    def __init__(self, width):
+        self.layers = Block(width)
+class Net(nn.Module):
+    def __init__(self, width):
+        self.layers = Block(width)
+coder = Coder(3).eval()
+model = Net(3).cuda()
+for x in loader:  # TL301
+    with torch.no_grad():
+        x = coder(x.cuda())
+    model(x).sum().backward()
+
+# case: a slice cuts images to one size [bare]
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for images in loader:  # TL301
+    model(images[:, :224, :224]).sum().backward()
+
+# case: a slice cuts something else [bare]
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for images in loader:  # TL301 hint
+    model(images[:64, :32]).sum().backward()
+
+# case: images are scaled to one size [bare]
+import torch
+model = torch.nn.Conv2d(3, 8, 3).to("cuda")
+for images in loader:  # TL301
+    images = torch.nn.functional.interpolate(images, size=(224, 224))
+    model(images[..., 0:128, 0:128]).sum().backward()

@@ -1024,3 +1024,82 @@ def main():
 def main():
     photos = load("photos").with_transform(lambda rows: augment(rows["image"]))
     arguments = TrainingArguments("out")  # TL101 | no fix: local function
+
+# head: none
+
+# case: a class of the same file whose samples cost an unknown amount
+class Pairs(Dataset):
+    def __getitem__(self, index):
+        return make_pair(self.left[index], self.right[index])
+dataset = Pairs()
+def main():
+    train(DataLoader(dataset))  # TL101 hint unsafe
+    # becomes: train(DataLoader(dataset, num_workers=4))
+
+# case: a class of the same file whose samples cost an unknown amount and that cannot be sent
+class Pairs(Dataset):
+    def __getitem__(self, index):
+        self.seen = index
+        return make_pair(self.left[index], self.right[index])
+def main():
+    train(DataLoader(Pairs()))  # TL101 hint | no fix: writes to `self.seen`
+
+# case: a class of another file whose samples cost an unknown amount
+from data import Pairs
+def main():
+    train(DataLoader(Pairs()))  # TL101 hint unsafe
+# file: data.py
+from torch.utils.data import Dataset
+class Pairs(Dataset):
+    def __getitem__(self, index):
+        return make_pair(self.left[index], self.right[index])
+
+# case: a class of another file that nobody finds
+from elsewhere import Pairs
+def main():
+    train(DataLoader(Pairs()))  # TL101 hint | no fix: the dataset is unknown
+
+# case: items of an HDF5 file
+import h5py
+class Images(Dataset):
+    def __init__(self, path):
+        self.images = h5py.File(path, "r")["images"]
+    def __getitem__(self, index):
+        return torch.from_numpy(self.images[index])
+def main():
+    train(DataLoader(Images("a.h5")))  # TL101 | says: reads `self.images` from a file | no fix: open HDF5 file
+
+# case: items of one of several files
+import h5py
+class Images(Dataset):
+    def __init__(self, paths):
+        self.files = [h5py.File(path, "r") for path in paths]
+        self.labels = self.files[0]
+    def __getitem__(self, index):
+        return torch.from_numpy(self.files[index % 3]["images"][index])
+def main():
+    train(DataLoader(Images(["a.h5"])))  # TL101 | says: reads `self.files` from a file
+
+# case: items of a Zarr store, through a method and another attribute
+import zarr
+class Images(Dataset):
+    def __init__(self, path):
+        self.store = zarr.open(path)
+        self.images = self.store["images"]
+    def read(self, index):
+        return self.images[index]
+    def __getitem__(self, index):
+        return torch.from_numpy(self.read(index))
+def main():
+    train(DataLoader(Images("a.zarr")))  # TL101 unsafe | says: `read` reads `self.images` from a file
+
+# case: an HDF5 file that is read as a whole
+import h5py
+class Images(Dataset):
+    def __init__(self, path):
+        self.images = h5py.File(path, "r")["images"][:]
+        self.labels = np.asarray(h5py.File(path, "r")["labels"])
+    def __getitem__(self, index):
+        return torch.from_numpy(self.images[index]), self.labels[index]
+def main():
+    train(DataLoader(Images("a.h5")))

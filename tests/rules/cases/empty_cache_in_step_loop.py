@@ -72,7 +72,15 @@ for images, labels in loader:
 import torch
 
 def release():
-    torch.cuda.empty_cache()  # TL209 | see: for images
+    torch.cuda.empty_cache()  # TL209 | see: for images | says: remove the call of `release` | no fix: other code
+
+# case: a helper that does more
+for images, labels in loader:
+    step(images.to(device), labels.to(device))
+def step(images, labels):
+    criterion(model(images), labels).backward()
+    torch.cuda.empty_cache()  # TL209 unsafe | says: remove it
+    optimizer.step()
 
 # case: a helper that nobody calls
 def release():

@@ -514,3 +514,38 @@ def test_net(net, loader):
     net.eval()
     for images, labels in loader:  # TL701
         correct += net(images).argmax(1).eq(labels).sum().item()
+
+# head: none
+
+# case: an evaluator in a file of its own
+class Evaluator:
+    def run(self, model, loader):
+        for images, labels in loader:  # TL701 unsafe
+            self.meter.update(model(images).argmax(1).eq(labels).sum().item())
+
+# case: an evaluator that is called, and where that is without gradients
+class ScoreEvaluator:
+    def __call__(self, model, loader):
+        for images, labels in loader:
+            self.meter.update(model(images).argmax(1).eq(labels).sum().item())
+# file: use.py
+import torch
+from train import ScoreEvaluator
+evaluator = ScoreEvaluator()
+with torch.no_grad():
+    evaluator(model, loader)
+
+# case: an evaluator that is called with gradients
+class ScoreEvaluator:
+    def __call__(self, model, loader):
+        for images, labels in loader:  # TL701 unsafe
+            self.meter.update(model(images).argmax(1).eq(labels).sum().item())
+# file: use.py
+from train import ScoreEvaluator
+ScoreEvaluator()(model, loader)
+
+# case: a class of another name
+class Runner:
+    def run(self, model, loader):
+        for images, labels in loader:
+            self.meter.update(model(images).argmax(1).eq(labels).sum().item())

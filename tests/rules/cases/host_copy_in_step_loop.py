@@ -337,3 +337,83 @@ for images in loader:
     loss = model(images.to(device)).mean()
     loss.backward()
     print(loss.cpu())
+
+# head: a step that also runs without a GPU
+device = "cpu"
+use_cuda = torch.cuda.is_available()
+for index, (images, labels) in enumerate(loader):
+    images = images.cuda() if use_cuda else images
+    output = model(images)
+    loss = criterion(output, labels)
+    loss.backward()
+    optimizer.step()
+
+    # case: the branch without an accelerator
+    if torch.cuda.is_available():
+        kept = output.cpu()  # TL202
+    else:
+        kept = output.to(device)
+
+    # case: a name for the question, and a negation
+    kept = output.detach() if use_cuda else output.cpu()
+    if not use_cuda:
+        kept = output.cpu()
+    if not (use_cuda or args.use_gpu):
+        kept = output.cpu()
+    if use_cuda and index:
+        kept = output.cpu()  # TL202
+    else:
+        kept = output.cpu()  # TL202
+
+    # case: what is asked of a device
+    if args.device == "cpu":
+        kept = output.cpu()
+    elif args.device.type == "cuda":
+        kept = output.cpu()  # TL202
+    else:
+        kept = output.cpu()
+    kept = output.detach() if "cuda" in str(args.device) else output.cpu()
+    kept = output.cpu() if args.device != "cpu" else output.detach()  # TL202
+
+    # case: the device of a tensor, which says where that one lies
+    on_host = images.device.type == "cpu"
+    if on_host or images.device.type == "cpu":
+        kept = output.cpu()  # TL202
+    kept = output.detach() if images.is_cuda else output.cpu()  # TL202
+
+    # case: a question about something else
+    if args.backend == "cpu":
+        kept = output.cpu()  # TL202
+    else:
+        kept = output.cpu()  # TL202
+
+    # case: flags by their words
+    if args.no_cuda:
+        kept = output.cpu()
+    if args.use_cuda:
+        kept = output.cpu()  # TL202
+    else:
+        kept = output.cpu()
+
+    # case: what follows on a branch that leaves
+    if torch.cuda.is_available():
+        kept = output.cpu()  # TL202
+        continue
+    kept = output.cpu()
+
+    # case: a device that may be the CPU
+    kept = output.to(args.device)
+
+# case: a batch that one of two branches moves, and that each round gets anew
+for images, labels in loader:
+    if args.flip:
+        images, labels = labels, images
+    else:
+        images, labels = images, labels
+    if args.fast:
+        images = images.cuda()
+    else:
+        images = images.to("cpu")
+    loss = model(images).mean()
+    loss.backward()
+    optimizer.step()

@@ -1326,3 +1326,530 @@ for images in loader:
     loss = model(images.to(device)).mean()
     loss.backward()
     noise = sample(loss)
+
+# head: a step, and objects of other files that hold numbers
+from project import build_network, create_state, load_options
+class Trainer:
+    def __init__(self):
+        self.model_loader = make_loader(options)
+        self.model = None
+    def start(self):
+        model_names = options.model_names()
+        self.model = self.model_loader.load(model_names, dtypes=options.model_dtypes())
+    def fit(self, args, batch_of):
+        progress = self.model.progress
+        network = build_network(args).to(device)
+        for step, (images, labels) in enumerate(loader):
+            output = network(images.to(device))
+            loss = criterion(output, labels.to(device))
+            loss.backward()
+            optimizer.step()
+
+            # case: a counter of the model that a loader gave
+            print(f"{progress.global_step} {progress.epoch}")
+            print(int(progress.global_step), int(self.model.seen))
+            writer.add_scalar("decay", self.model.ema.decay_at(step), progress.global_step)
+
+            # case: a counter of the model that a function built
+            print(f"{network.global_step}", int(network.seen))
+
+            # case: a state that a function made of the model
+            print(f"{create_state(network).step}")
+
+            # case: a number that stands beside the tensors of an output
+            print(f"{output.num_tokens} {output.n_experts} {output.step} {output.batch_size}")
+            print(int(output.batch_size[0] / 2))
+
+            # case: a tensor of an output
+            print(f"{output.loss} {output.aux_loss:.3f}")  # TL201 # TL201
+            steps = int(output.lengths.max())  # TL201
+
+            # case: what the built network returns, and its parameters
+            print(network(images).mean().item())  # TL201
+            for name, p in network.named_parameters():
+                norms[f"{name}.norm"] = p.grad.norm()
+                norms[name] = p.grad.norm().item()  # TL201
+
+            # case: names that stand beside modules and buffers
+            for name, part in network.named_modules():
+                print(f"{name}")
+            for name, buffer in network.named_buffers():
+                print(f"{name}")
+                print(buffer.mean().item())  # TL201
+            for index, (name, p) in enumerate(network.named_parameters()):
+                print(f"{index} {name}")
+                print(f"{p.mean()}")  # TL201
+
+# head: a helper of the step, and what checks of types show
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    note({"loss": loss}, {})
+def note(values, kept):
+    for name, value in values.items():
+        # case: only numbers come past the check
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue
+        kept[name] = float(value)
+
+        # case: only tensors come past the check
+        if not isinstance(value, torch.Tensor):
+            continue
+        kept[name] = float(value)  # TL201
+
+        # case: a number in its branch, a tensor in the other
+        if isinstance(value, float):
+            kept[name] = float(value)
+        else:
+            kept[name] = float(value)  # TL201
+
+        # case: a condition in an expression
+        kept[name] = float(value) if isinstance(value, (int, float)) else value.item()  # TL201 | marks: value.item()
+        kept[name] = isinstance(value, str) and float(value)
+
+        # case: an assertion
+        assert isinstance(value, float)
+        kept[name] = float(value)
+
+        # case: either of two types
+        if isinstance(value, float) or name in kept:
+            kept[name] = float(value)  # TL201
+
+        # case: what is made of it in the branch
+        if isinstance(value, float):
+            value = torch.tensor(value, device=device)
+            kept[name] = float(value)  # TL201
+
+# head: the step before a helper that is given what a command line says
+import argparse
+import models
+parser = models.model_parser(argparse.ArgumentParser())
+args = parser.parse_args()
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    adjust(args.epoch, args.steps, loss)
+
+# case: a list of numbers, and a text
+def adjust(epoch, steps, loss):
+    for a_step in steps:
+        if epoch >= int(a_step):
+            epoch += 1
+    return int(loss)  # TL201
+
+# head: a helper of the step that looks for what is wrong
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    look_at(loss)
+def look_at(loss):
+    # case: the text of an error is made once
+    if model.deep:
+        count = int(loss.sum().item())
+        raise ValueError(f"{count} of {loss.numel()}")
+
+    # case: a branch that goes on
+    if model.deep:
+        count = int(loss.sum().item())  # TL201
+        if count:
+            raise ValueError(count)
+    else:
+        print(loss.item())  # TL201
+
+    # case: the text of an assertion
+    assert loss.dim() == 1, str(loss.max().item())
+    assert loss.max().item(), "none"  # TL201
+    return loss
+
+# head: updates of PPO, each of several epochs over minibatches
+class Trainer:
+    def __init__(self, optimizers):
+        self.optimizer, self.lr_scheduler = optimizers
+    def train(self):
+        for update in range(self.updates):
+            values = play(model)
+            for epoch in range(4):
+                for batch in minibatches(values):
+                    loss = criterion(model(batch.to(device)), batch)
+                    loss.backward()
+                    self.optimizer.step()
+                    kl = model(batch).mean()
+
+                    # case: in the loop over minibatches
+                    kls.append(kl.item())  # TL201
+
+                # case: in the loop over epochs, and in that over updates
+                kls.append(kl.item())
+            metrics["loss"] = loss.item()
+            self.lr_scheduler.step()
+            self.optim_schedule.step()
+
+# head: a helper with branches that its callers choose
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    note(loss)
+    note(loss, False, mode="mean", scale=3.0)
+def note(loss, unbiased=False, mask=None, mode="mean", scale=1.0, **rest):
+    # case: a flag that nobody sets
+    if unbiased:
+        kept["a"] = loss.item()
+    else:
+        kept["b"] = loss.item()  # TL201
+    kept["c"] = loss.max().item() if not unbiased else loss.min().item()  # TL201 | marks: loss.max().item()
+
+    # case: an argument that nobody passes
+    if mask is not None:
+        kept["a"] = loss.item()
+    if mask is None and loss.item() > 3:  # TL201
+        kept["b"] = loss.max().item()  # TL201
+
+    # case: a text
+    if mode == "sum":
+        kept["a"] = loss.item()
+    elif mode == "mean":
+        kept["b"] = loss.item()  # TL201
+
+    # case: what leaves the function
+    if not unbiased:
+        return loss.item()  # TL201
+    kept["a"] = loss.max().item()
+
+    # case: a name for the question, and a question that says nothing
+    biased = not unbiased
+    if not biased:
+        kept["a"] = loss.item()
+    if scale > 2 or rest:
+        kept["b"] = loss.item()  # TL201
+
+    # case: a number that may be true
+    if scale:
+        kept["a"] = loss.item()  # TL201
+    else:
+        kept["b"] = loss.item()
+
+    # case: a parameter that is given another value
+    unbiased = loss.dim() > 1
+    if unbiased:
+        kept["a"] = loss.item()  # TL201
+
+    # case: the function that is called in such a branch, and one that passes a flag on
+    show(loss) if unbiased else show(loss, False)
+    tell(loss, unbiased)
+def show(value, chatty=True):
+    if chatty:
+        kept["a"] = value.item()
+    kept["b"] = value.item()  # TL201
+def tell(value, chatty):
+    if chatty:
+        kept["c"] = value.item()
+
+# head: none
+
+# case: a function with a loop, and a flag that its only caller sets
+def fit(debugged, kept, verbosity=0):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())
+        if verbosity:
+            kept.append(loss.mean().item())
+fit(True, [])
+
+# case: a function with a loop that nobody calls
+def fit(debugged, kept):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())  # TL201
+
+# case: a function with a loop, and a flag that one of two callers sets
+def fit(debugged, kept):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())  # TL201
+fit(True, [])
+fit(False, [])
+
+# case: a function with a loop, and a caller that gives it all at once
+def fit(debugged, verbosity=0):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if verbosity:
+            kept.append(loss.item())  # TL201
+fit(True, **settings)
+
+# case: a test passes something else
+def fit(debugged, kept):
+    for images, labels in loader:
+        loss = criterion(model(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        if debugged:
+            kept.append(loss.item())  # TL201
+        else:
+            kept.append(loss.max().item())
+if __name__ == "__main__":
+    fit(True, [])
+# file: tests/test_fit.py
+from train import fit
+fit(False, [])
+
+# head: a helper that asks what it is given
+for images, labels in loader:
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    reduce([loss, 3.0])
+def reduce(data):
+    # case: no caller is known to pass an array
+    is_array = isinstance(data, np.ndarray)
+    result = gather(torch.as_tensor(data).to(device))
+    if is_array:
+        return result.sum().item()
+    elif not isinstance(data, torch.Tensor):
+        return result.item()  # TL201
+
+# head: matrices that a helper makes for the images of a step
+for images, labels in loader:
+    loss = criterion(model(augment(images.to(device))), labels.to(device))
+    loss.backward()
+    optimizer.step()
+def drawn(size, scale, place="cpu"):
+    return torch.eye(3, device=place).repeat(size, 1, 1) * scale
+def corners(matrices, width):
+    points = torch.tensor([[0, 0, 1], [width, 0, 1]], device=matrices.device)
+    far, near = (matrices @ points.T).ceil().int()
+    return far, near
+def augment(images, matrices=None):
+    # case: without a device they lie in host memory
+    if matrices is None:
+        matrices = drawn(images.shape[0], 2.0)
+    far, near = corners(matrices, images.shape[3])
+    return images[:, :, far.item() : near.item()]
+
+    # case: on the device of the images
+    matrices = drawn(images.shape[0], 2.0, images.device)
+    far, near = corners(matrices, images.shape[3])
+    return images[:, :, far.item() : near.item()]  # TL201 # TL201
+
+# head: a step whose loss gets another value
+def fit(meter):
+    for images, labels in loader:
+        loss = compute(images, labels)
+        loss.backward()
+        optimizer.step()
+
+        # case: before it does
+        print(f"{loss:.3f}")  # TL201
+
+        # case: what a meter gives
+        meter.append(loss)
+        loss = meter.aggregate()
+        print(f"{loss:.3f}")
+        note(int(loss), "{:.3f}".format(loss))
+
+        # case: what the same function gives
+        loss = compute(labels, images)
+        print(f"{loss:.3f}")  # TL201
+
+        # case: what an unknown function makes of it
+        loss = mean_of(loss)
+        print(loss.item())  # TL201
+        print(f"{loss:.3f}")
+
+# head: a step that looks at each parameter
+for step, (images, labels) in enumerate(loader):
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    for i, (n, p) in enumerate(model.named_parameters()):
+        # case: gradients that are there, and more
+        if p.grad is not None and n != "bias":
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and i > 0 and i % 2 == 0:
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and torch.isfinite(p.grad).all():
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and not (~torch.isfinite(p.grad)).any():
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and p.grad.count_nonzero() > 0:
+            norms[n] = p.grad.norm().item()  # TL201
+
+        # case: some steps, or what is broken
+        if p.grad is not None and step > 10:
+            norms[n] = p.grad.norm().item()  # TL201
+        if p.grad is not None and step < 10:
+            norms[n] = p.grad.norm().item()
+        if p.grad is not None and i % 2 == 0 and step % 100 == 0:
+            norms[n] = p.grad.norm().item()
+        if p.grad is not None and not torch.isfinite(p.grad).all():
+            norms[n] = p.grad.norm().item()
+        if (~torch.isfinite(p.grad)).any() or torch.isnan(p.grad).any():
+            norms[n] = p.grad.norm().item()
+
+# head: a helper of the step that looks at each parameter
+for step, (images, labels) in enumerate(loader):
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+    note(model, step)
+def note(model, step):
+    for i, p in enumerate(model.parameters()):
+        # case: all but the first of them, and some steps
+        if p.grad is not None and i > 0:
+            norms[i] = p.grad.norm().item()  # TL201
+        if p.grad is not None and step < 10:
+            norms[i] = p.grad.norm().item()
+
+# head: none
+
+# case: the count of a loop whose rounds may be steps
+for epoch in range(9):
+    for i, images in enumerate(loader):
+        trainer.train_on(images)
+        if i == 0:
+            print(trainer.loss.item())
+
+# head: a module that trains in one branch
+def train(net):
+    for images, labels in loader:
+        loss = criterion(net(images.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+train(Net().to(device))
+class Net(nn.Module):
+    def forward(self, x):
+        # case: the other branch, which training need not take
+        if self.deep and self.training:
+            return x / x.max().item()  # TL201
+        else:
+            return x / x.min().item()  # TL201 hint
+
+        # case: the same the other way round
+        if not self.training or not self.deep:
+            return x / x.max().item()  # TL201 hint
+        return x / x.min().item()  # TL201
+
+        # case: a branch that training always takes, and the other one
+        if self.deep or self.training:
+            return x / x.max().item()  # TL201
+        else:
+            return x / x.min().item()
+
+# head: none
+
+# case: in one file with Lightning, whose trainer takes the GPU where there is one [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch).mean()
+        print(loss.item())  # TL201
+        return loss
+L.Trainer(max_epochs=3).fit(Net(), loader)
+
+# case: the same with a trainer that stays on the CPU [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch).mean()
+        print(loss.item())
+        return loss
+L.Trainer(accelerator="cpu").fit(Net(), loader)
+
+# case: the same in two files [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch.to(self.device)).mean()
+        print(loss.item())
+        return loss
+# file: main.py
+from pytorch_lightning import Trainer
+from train import Net
+Trainer(accelerator="cpu").fit(Net(), loader)
+
+# case: a test that stays on the CPU says nothing about a training [bare]
+import lightning as L
+import torch
+class Net(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.model(batch).mean()
+        print(loss.item())  # TL201
+        return loss
+# file: tests/test_net.py
+from lightning import Trainer
+from train import Net
+Trainer(accelerator="cpu").fit(Net(), loader)
+
+# case: in one file with Transformers [bare]
+from transformers import Trainer, TrainingArguments
+class Mine(Trainer):
+    def compute_loss(self, model, inputs, return_outputs=False):
+        loss = model(**inputs).loss
+        print(loss.item())  # TL201
+        return loss
+Mine(model, TrainingArguments("out", bf16=True)).train()
+
+# case: with Accelerate, which is told to stay on the CPU [bare]
+from accelerate import Accelerator
+accelerator = Accelerator(cpu=True)
+for batch in accelerator.prepare(loader):
+    loss = model(batch.to(accelerator.device)).mean()
+    accelerator.backward(loss)
+    print(loss.item())
+
+# case: MMEngine calls `forward` on each step [bare]
+import torch
+from mmengine.model import BaseModel
+from mmengine.runner import Runner
+class Net(BaseModel):
+    def forward(self, images, labels, mode):
+        loss = self.net(images).mean()
+        if mode == "loss":
+            print(loss.item())  # TL201
+            return {"loss": loss}
+        elif mode == "predict":
+            print(loss.item(), mode)
+            return loss
+Runner(model=Net()).train()
+
+# case: MMEngine does the backward pass and the step in one call [bare]
+import torch
+for batch in loader:
+    loss = model(batch.cuda()).mean()
+    optimizer.update_params(loss)
+    print(loss.item())  # TL201
+
+# case: a phase in which the model evaluates
+for phase in ("train", "val"):
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        if phase == "train":
+            loss.backward()
+            optimizer.step()
+            print(loss.item())  # TL201
+        if phase == "val":
+            print(loss.item())

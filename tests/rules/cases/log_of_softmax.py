@@ -51,7 +51,7 @@ def loss_of(x, y):
     return -torch.log(p).mean()  # TL309 | no fix: something stands between
 
     # case: a comment inside
-    return torch.log(  # of the probabilities  # TL309 | no fix: a comment stands in between
+    return torch.log(  # of the probabilities  # TL309 | no fix: a comment
         F.softmax(x, dim=1)
     )
 

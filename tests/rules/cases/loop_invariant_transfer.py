@@ -40,7 +40,7 @@ for step, (images, labels) in enumerate(loader):
 
     # case: a module, under a condition
     if distributed:
-        model.cuda()  # TL211 | no fix: on its own
+        model.cuda()  # TL211 | no fix: a block inside the loop
 
     # case: a module with another statement
     model.cuda(); model.train()  # TL211 unsafe
@@ -159,10 +159,22 @@ def train(net):
         loss.backward()
         optimizer.step()
 
+# case: a module before another statement of its line
+epochs = 1
+# added: model.to(device)
+for images, labels in loader:
+    model.to(device); model.train()  # TL211 unsafe
+    # becomes: model.train()
+    loss = criterion(model(images.to(device)), labels.to(device))
+    loss.backward()
+    optimizer.step()
+
 # case: a comment that goes on, above the loop
 # to the end \
+# added: model.to(device)
 for images, labels in loader:
-    model.to(device)  # TL211 | no fix: on its own
+    model.to(device)  # TL211 unsafe
+    # removed
     loss = criterion(model(images.to(device)), labels.to(device))
     loss.backward()
     optimizer.step()

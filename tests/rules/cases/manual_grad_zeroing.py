@@ -241,7 +241,7 @@ for p in thing.parameters():  # TL402 | no fix: thing
     p.grad.zero_()
 
 # case: no fix: a comment
-for p in model.parameters():  # TL402 | no fix: comments
+for p in model.parameters():  # TL402 | no fix: a comment
     # as in the paper
     p.grad.zero_()
 

@@ -111,7 +111,7 @@ for step, (images, labels) in enumerate(loader):
         kept.sub_((1 - decay) * (kept - current))
 
     # case: with a comment
-    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix: more than one
+    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix: a comment
         # slowly
         kept.lerp_(current, tau)
 

@@ -88,12 +88,14 @@ def train(net, target_net, critic_net, teacher, loader, optimizer, criterion):
         optimizer.step()
 
         # case: two statements of one line
-        labels = teacher(state); labels = labels.detach()  # TL713 | no fix
+        labels = teacher(state); labels = labels.detach()  # TL713 | no fix: other code
         F.mse_loss(net(state), labels).backward()
         optimizer.step()
 
         # case: a statement of two lines
-        labels = teacher(  # TL713 | no fix
+        labels = teacher(  # TL713 unsafe
+        # becomes: with torch.no_grad():
+        # added:     labels = teacher(
             state
         )
         F.mse_loss(net(state), labels.detach()).backward()

@@ -188,3 +188,19 @@ x = torch.FloatTensor([t.item() for t in ts])  # TL106 | no fix: torch.stack
 from torch import tensor
 x = tensor([np.zeros(3)])  # TL106 safe
 # becomes: x = tensor(np.stack([np.zeros(3)]))
+
+# head: none
+
+# case: a list that was filled, and joined under the same name [bare]
+import numpy as np
+import torch
+def collate(batch):
+    ids = []
+    for item in batch:
+        ids.append(np.array(item["ids"]))
+    ids = pad_all(ids)
+    ids = torch.tensor(ids)
+    rows = []
+    for item in batch:
+        rows.append(np.array(item["ids"]))
+    return ids, torch.tensor(rows)  # TL106

@@ -26,10 +26,11 @@ if __name__ == "__main__":
 
 # case: a main guard on one line
 def train():
-    for x, y in loader:  # TL502 pedantic | no fix: where the script starts
+    for x, y in loader:  # TL502 pedantic unsafe
         criterion(model(x), y).backward()
         optimizer.step()
 if __name__ == "__main__": train()
+# becomes: if __name__ == "__main__": torch.set_float32_matmul_precision("high"); train()
 
 # case: a file that others start
 def train():

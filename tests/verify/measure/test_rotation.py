@@ -56,7 +56,7 @@ def test_each_run_warms_up_and_then_takes_its_turns(scene: Scene, turns: str) ->
 
 def test_the_order_is_drawn_anew_in_every_round(scene: Scene, turns: str) -> None:
     def order(seed: int) -> list[tuple[str, ...]]:
-        (scene.folder / "log").unlink(missing_ok=True)
+        (scene.notes / "log").unlink(missing_ok=True)
         turn_round(scene, {n: scene.job(turns, n) for n in "abc"}, blocks=6, seed=seed)
         taken = [variant for variant, what in scene.logged() if what != "start"]
         return [tuple(taken[i : i + 3]) for i in range(0, len(taken), 3)]
@@ -73,7 +73,7 @@ def test_a_run_that_waits_for_a_lock_of_a_stopped_one_is_not_waited_for(
 ) -> None:
     lock = f"""
 import fcntl
-lock = open({str(scene.folder / "lock")!r}, "a")
+lock = open({str(scene.notes / "lock")!r}, "a")
 fcntl.flock(lock, fcntl.LOCK_EX)
 {turns}"""
     failed = failure(scene, both(scene, lock, lock), timeout_s=10_000)
@@ -355,7 +355,7 @@ def test_ctrl_c_leaves_nothing(scene: Scene, monkeypatch: pytest.MonkeyPatch, mo
 
 
 @linux
-@pytest.mark.parametrize("name", ["freeze", "thaw", "kill"])
+@pytest.mark.parametrize("name", ["freeze", "thaw", "kill_once"])
 def test_ctrl_c_leaves_nothing_while_processes_are_signalled(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, turns: str, name: str
 ) -> None:

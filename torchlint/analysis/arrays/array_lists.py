@@ -36,16 +36,32 @@ def elements_of(node: cst.BaseExpression, module: Module) -> Value:
 
 def _elements_of_name(node: cst.Name, module: Module) -> Value:
     found = NO_VALUE
-    for binding in module.flow.reaching(node):
-        if binding.how is not How.ASSIGNMENT or binding.value is None:
+    bindings = module.flow.reaching(node)
+    for binding in bindings:
+        if binding.how is not How.ASSIGNMENT or not _makes_list(binding.value, module):
             return NO_VALUE
-        if isinstance(binding.value, cst.Name):
-            return NO_VALUE
+        assert binding.value is not None
         found |= elements_of(binding.value, module)
     for call in methods_called_on(node, module):
-        if module.function(call) is module.function(node):
+        if any(each in bindings for each in module.flow.reaching(_owner(call))):
             found |= _grown(call, module)
     return found
+
+
+def _makes_list(value: cst.BaseExpression | None, module: Module) -> bool:
+    """Whether it is a list that is written out, a comprehension or `list()`."""
+    if isinstance(value, cst.Call):
+        return module.calls(value, "builtins.list") and not value.args
+    return isinstance(value, (cst.List, cst.Tuple, *_COMPREHENSIONS))
+
+
+def _owner(call: cst.Call) -> cst.Name:
+    """The variable whose method is called."""
+    node: cst.BaseExpression = call.func
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    assert isinstance(node, cst.Name)
+    return node
 
 
 def _grown(call: cst.Call, module: Module) -> Value:

@@ -12,6 +12,7 @@ from torchlint.analysis.literals import argument, argument_node, literal
 from torchlint.analysis.torch_api import TYPED_TENSORS
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_name
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -144,14 +145,15 @@ def names_gpu(device: cst.BaseExpression, module: Module) -> bool:
 def needs_its_copy(call: cst.Call, module: Module) -> bool:
     """Whether the call asks for what only a copy can have, such as a gradient, or the code asks
     whether to copy."""
-    if any(
-        isinstance(each, cst.If | cst.IfExp)
-        and any("copy" in word.lower() for word in words(each.test))
-        for each in module.conditions(call)
-    ):
-        return True
-    options = (argument(call, name) for name in ("requires_grad", "pin_memory", "copy"))
-    return any(each is not None and literal(each) is not False for each in options)
+    for above in module.conditions(call):
+        named = words(above.test) if isinstance(above, cst.If | cst.IfExp) else ()
+        if any("copy" in word.lower() for word in named):
+            return because(True, "{} asks whether to copy", above)
+    for name in ("requires_grad", "pin_memory", "copy"):
+        given = argument(call, name)
+        if given is not None and literal(given) is not False:
+            return because(True, "only a copy can have `{}`", name)
+    return False
 
 
 def moved_at_once(call: cst.Call, module: Module) -> Copy:

@@ -1,12 +1,18 @@
 """Accelerate: https://huggingface.co/docs/accelerate/package_reference/accelerator"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Runner, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 ACCELERATE = Framework(
     shown_by=(r"\bAccelerator\(",),
     owns=frozenset({"mixed precision", "pinned memory", "sampler"}),
     packages=("accelerate.",),
-    runners=(Runner(r"^accelerate\.Accelerator$", r"\bAccelerator\(", host=(("cpu", (True,)),)),),
+    runners=(
+        Runner(
+            packages=("accelerate",),
+            decides=r"Accelerator|PartialState",
+            keeps=(Keeps("cpu", True),),
+        ),
+    ),
     barriers=frozenset({"wait_for_everyone"}),
     unwraps=frozenset({"unwrap_model"}),
     prepares=frozenset({"prepare", "prepare_data_loader"}),

@@ -21,23 +21,37 @@ class Setting(NamedTuple):
     words: str = ""
 
 
-class Runner(NamedTuple):
-    """What moves the work to an accelerator by itself, takes the training steps, or does both.
+class Keeps(NamedTuple):
+    """An argument that keeps a run on the CPU: `accelerator="cpu"`. `position` is where it may be
+    passed without the keyword, from 0."""
 
-    Args:
-        of: a pattern for the dotted name of a function or class that is called, or that a class
-            inherits from.
-        words: a pattern for the text of files with one.
-        accelerates: it uses an accelerator where there is one.
-        trains: what it makes takes training steps; of a base class that says nothing.
-        host: arguments with the values by which it stays on the CPU.
+    keyword: str
+    value: object
+    position: int | None = None
+
+
+class Runner(NamedTuple):
+    """Classes and functions of a framework that put a program on an accelerator where there is one,
+    and may take its training steps.
+
+    Those of `decides` choose the device, if no argument keeps them on the CPU and, for those that
+    need to be told, one has the keyword `told`. Those of `belongs` are used together with them.
+    `trains` are those whose call alone trains, and `starts` the methods of all of them that do. All
+    but `packages` and `starts` are patterns for the last part of a dotted name.
     """
 
-    of: str
-    words: str = ""
-    accelerates: bool = True
-    trains: bool = False
-    host: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    packages: tuple[str, ...]
+    decides: str
+    belongs: str = ""
+    keeps: tuple[Keeps, ...] = ()
+    told: str = ""
+    trains: str = ""
+    starts: _Names = _NONE
+
+    @property
+    def names(self) -> str:
+        """A pattern for all of them."""
+        return "|".join(filter(None, (self.decides, self.belongs, self.trains)))
 
 
 class Framework(NamedTuple):
@@ -52,8 +66,7 @@ class Framework(NamedTuple):
     hook_words: tuple[str, ...] = ()
     """Patterns for code that registers a function to be called on each step."""
     accelerator_words: tuple[str, ...] = ()
-    """Patterns for code that runs on an accelerator, for files that are not parsed. Those with the
-    words of `runners` are."""
+    """Patterns for code that runs on an accelerator, without a runner."""
     shown_by: tuple[str, ...] = ()
     """Patterns for a file whose training loop is the framework's."""
     owns: _Names = _NONE
@@ -68,16 +81,27 @@ class Framework(NamedTuple):
     """Packages whose modules and optimizers keep torch's own methods, such as `zero_grad`."""
     module_classes: tuple[str, ...] = ()
     """What the names of classes end with that are `nn.Module`s."""
+    accelerator_calls: tuple[str, ...] = ()
+    """What the dotted names of functions and classes begin with that use an accelerator."""
+    accelerator_questions: _Names = _NONE
+    """Those that only ask for one."""
+
+    # runs
     runners: tuple[Runner, ...] = ()
-    """What uses an accelerator, or takes training steps, where a program calls it."""
+    """What chooses the device of a program, or takes its training steps."""
 
     # steps
     step_methods: tuple[str, ...] = ()
     """Methods that compute the loss of one step."""
     step_hooks: tuple[tuple[str, _Names], ...] = ()
     """A pattern for a base class, and the methods that the framework calls on each step."""
+    step_forwards: tuple[str, ...] = ()
+    """Patterns for base classes of modules whose `forward` is such a method. Too many files have
+    that name, so `hook_words` must show it."""
     evaluation_hooks: _Names = _NONE
     """Methods that the framework calls for evaluation."""
+    evaluation_modes: _Names = _NONE
+    """What `mode` or `phase` is where a step evaluates: `if mode == "predict":`."""
     backward_methods: _Names = _NONE
     """Methods that do a backward pass: of their object, or of the loss that they take."""
     barriers: _Names = _NONE

@@ -1,6 +1,6 @@
 """Fabric: https://lightning.ai/docs/fabric/stable/api/fabric_methods.html"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Runner, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 FABRIC = Framework(
     shown_by=(r"\bFabric\(",),
@@ -8,7 +8,11 @@ FABRIC = Framework(
     renamed=(("lightning_fabric.", "lightning.fabric."),),
     moved=(("lightning.Fabric", "lightning.fabric.Fabric"),),
     runners=(
-        Runner(r"^lightning\.fabric\.Fabric$", r"\bFabric\(", host=(("accelerator", ("cpu",)),)),
+        Runner(
+            packages=("lightning", "pytorch_lightning", "lightning_fabric"),
+            decides=r"Fabric|LightningLite",
+            keeps=(Keeps("accelerator", "cpu", 0),),
+        ),
     ),
     barriers=frozenset({"barrier"}),
     prepares=frozenset({"setup", "setup_dataloaders"}),

@@ -18,9 +18,7 @@ from torchlint.analysis.frameworks.torchnet import TORCHNET
 from torchlint.analysis.frameworks.transformers import TRANSFORMERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from torchlint.analysis.frameworks.adapter import Runner
+    from collections.abc import Iterable
 
 FRAMEWORKS: Final = (
     PLAIN_TORCH,
@@ -43,21 +41,12 @@ def _joined(*fields: Any) -> Any:
 ANY: Final = Framework._make(map(_joined, *FRAMEWORKS))
 """All frameworks in one: what any of them has."""
 
-ACCELERATED: Final = "|".join(ANY.accelerator_words)
-"""A pattern for files which show that a program runs on an accelerator, if they are not parsed."""
-RUNNER_WORDS: Final = "|".join(dict.fromkeys(filter(None, (each.words for each in ANY.runners))))
-"""A pattern for files that may start a framework's training, or choose its device."""
-TRAINER_WORDS: Final = "|".join(each.words for each in ANY.runners if each.trains)
-"""A pattern for those that may start training."""
 STEP_WORDS: Final = "|".join((*ANY.step_words, *ANY.step_methods))
 """A pattern for files in which training steps are taken."""
 HOOK_WORDS: Final = "|".join(
     (*ANY.hook_words, *sorted({method for _, methods in ANY.step_hooks for method in methods}))
 )
 """A pattern for files with functions that a framework calls on each step."""
-
-
-_RUNNERS: Final = re.compile("|".join(each.of for each in ANY.runners))
 
 
 def owned(setting: str) -> str:
@@ -88,18 +77,10 @@ def setting_words(setting: str) -> str:
     return "|".join(sorted(keywords(setting) | words))
 
 
-def runners(names: Iterable[str]) -> Iterator[tuple[int, Runner]]:
-    """What one of these dotted names of a call or a base class starts, with the number of its
-    framework in `FRAMEWORKS`."""
-    known = [name for name in names if _RUNNERS.search(name)]
-    for number, framework in enumerate(FRAMEWORKS) if known else ():
-        for runner in framework.runners:
-            if any(re.search(runner.of, name) for name in known):
-                yield number, runner
-
-
 def is_step_hook(method: str, bases: list[str]) -> bool:
     """Whether a framework calls this method of a class with these bases on each step."""
+    if method == "forward":
+        return any(re.search(pattern, base) for pattern in ANY.step_forwards for base in bases)
     return any(
         method in methods and any(re.search(pattern, base) for base in ("", *bases))
         for pattern, methods in ANY.step_hooks

@@ -1,22 +1,24 @@
 """ignite: https://docs.pytorch.org/ignite/concepts.html#events-and-handlers"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Runner
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner
 
 IGNITE = Framework(
-    hook_words=("ITERATION_",),
     runners=(
+        Runner(packages=("ignite.distributed",), decides=r"device|auto_(?:model|dataloader)"),
         Runner(
-            r"^ignite\.distributed\.(?:device|auto_\w+|Parallel)$",
-            r"\bignite\b",
-            host=(("backend", ("gloo",)),),
+            packages=("ignite.distributed",),
+            decides="Parallel",
+            keeps=(Keeps("backend", "gloo", 0),),
         ),
         Runner(
-            r"^ignite\.engine\.create_supervised_trainer$",
-            r"\bcreate_supervised_trainer\b",
-            accelerates=False,
-            trains=True,
+            packages=("ignite",),
+            decides=r"(?:create_)?supervised_(?:trainer|evaluator|training_step\w*|evaluation_step\w*)",
+            keeps=(Keeps("device", "cpu"),),
+            told="device",
+            trains="create_supervised_trainer",
         ),
     ),
+    hook_words=("ITERATION_",),
     handler_calls=frozenset({"add_event_handler"}),
     handler_decorators=frozenset({"on"}),
     # Those that fire on each step, when no `every=` is given.

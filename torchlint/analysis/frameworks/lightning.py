@@ -1,6 +1,6 @@
 """Lightning: https://lightning.ai/docs/pytorch/stable/common/lightning_module.html"""
 
-from torchlint.analysis.frameworks.adapter import Framework, Runner, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 LIGHTNING = Framework(
     shown_by=("LightningModule",),
@@ -13,15 +13,16 @@ LIGHTNING = Framework(
         for name in ("LightningModule", "LightningDataModule", "Trainer", "Callback")
     ),
     packages=("lightning.",),
+    # Without `accelerator=`, a `Trainer` takes the GPU where there is one.
     runners=(
-        # Without `accelerator=` it takes the best device that there is.
         Runner(
-            r"^lightning\.pytorch\.(?:Trainer(?:\.from_argparse_args)?|cli\.LightningCLI)$",
-            r"\bTrainer\b|\bLightningCLI\b",
-            trains=True,
-            host=(("accelerator", ("cpu",)), ("gpus", (0,))),
+            packages=("lightning", "pytorch_lightning"),
+            decides="Trainer|LightningCLI",
+            belongs=r"Lightning(?:Data)?Module|Callback",
+            keeps=(Keeps("accelerator", "cpu"), Keeps("gpus", 0)),
+            trains="LightningCLI",
+            starts=frozenset({"fit"}),
         ),
-        Runner(r"^lightning\.pytorch\.LightningModule$"),
     ),
     step_methods=("training_step",),
     step_hooks=(

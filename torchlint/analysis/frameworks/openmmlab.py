@@ -1,4 +1,4 @@
-"""The runners of OpenMMLab, which call `train_step` of the model.
+"""The runners of OpenMMLab, which call `train_step` of the model, and that `forward`.
 
 https://mmengine.readthedocs.io/en/latest/tutorials/model.html
 """
@@ -6,8 +6,22 @@ https://mmengine.readthedocs.io/en/latest/tutorials/model.html
 from torchlint.analysis.frameworks.adapter import Framework, Runner
 
 OPENMMLAB = Framework(
+    step_words=(r"\.update_params\(",),
+    backward_methods=frozenset({"update_params"}),
+    runners=(
+        Runner(
+            packages=("mmengine", "mmcv", "mmdet", "mmseg", "mmcls", "mmpretrain"),
+            decides=r"\w*Runner|train_(?:detector|segmentor|model)",
+            belongs=r"Base(?:Model|Module|DataPreprocessor)",
+            trains=r"train_(?:detector|segmentor|model)",
+            starts=frozenset({"train"}),
+        ),
+    ),
     step_methods=("train_step",),
-    runners=(Runner(r"^mmengine\.runner\.Runner(?:\.from_cfg)?$", r"\bmmengine\b", trains=True),),
     step_hooks=((r"Module$", frozenset({"train_step"})),),
+    step_forwards=(r"^mmengine\.model\..*BaseModel$",),
+    hook_words=(r"\bmmengine\.model\b",),
     evaluation_hooks=frozenset({"val_step"}),
+    evaluation_modes=frozenset({"predict", "tensor"}),
+    host_parameters=frozenset({"mode"}),
 )

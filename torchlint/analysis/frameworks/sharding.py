@@ -12,5 +12,5 @@ SHARDING = Framework(
         r"\b(?:FSDP|FullyShardedDataParallel|fully_shard|parallelize_module|DTensor)\b",
     ),
     owns=frozenset({"optimizer step"}),
-    runners=(Runner(r"^deepspeed\.initialize$", r"\bdeepspeed\b"),),
+    runners=(Runner(packages=("deepspeed",), decides="initialize"),),
 )

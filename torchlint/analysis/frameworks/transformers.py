@@ -3,22 +3,25 @@
 https://huggingface.co/docs/transformers/main_classes/trainer
 """
 
-from torchlint.analysis.frameworks.adapter import Framework, Runner, Setting
+from torchlint.analysis.frameworks.adapter import Framework, Keeps, Runner, Setting
 
 _CONFIGS = r"(?:SFT|DPO|KTO|ORPO|CPO|BCO|GKD|PRM|Reward)Config"
 """Of the trainers of TRL that read a dataset; others wait for texts that a model generates."""
-_TRAINERS = "CPO|DPO|GRPO|KTO|ORPO|PPO|Reward|RLOO|SFT"
+_GENERATING = r"(?:GRPO|PPO|RLOO|OnlineDPO|XPO|NashMD)"
 
 TRANSFORMERS = Framework(
-    shown_by=(rf"TrainingArguments\b|\b(?:{_TRAINERS})(?:Config|Trainer)\b",),
+    shown_by=(
+        r"TrainingArguments\b|\b(?:CPO|DPO|GRPO|KTO|ORPO|PPO|Reward|RLOO|SFT)(?:Config|Trainer)\b",
+    ),
     owns=frozenset({"mixed precision", "optimizer step", "pinned memory", "sampler"}),
     packages=("transformers.",),
     runners=(
         Runner(
-            r"^(?:transformers|trl)\.(?:.*\.)?\w*(?:Trainer|TrainingArguments)$|^trl\.(?:.*\.)?\w+Config$",
-            rf"\bTrainer\b|TrainingArguments\b|\b(?:{_TRAINERS})(?:Config|Trainer)\b",
-            trains=True,
-            host=(("use_cpu", (True,)), ("no_cuda", (True,))),
+            packages=("transformers", "trl", "sentence_transformers"),
+            decides=rf"\w*TrainingArguments|{_CONFIGS}|{_GENERATING}Config",
+            belongs=r"\w*Trainer|\w*TrainerCallback",
+            keeps=(Keeps("use_cpu", True), Keeps("no_cuda", True)),
+            starts=frozenset({"train"}),
         ),
     ),
     module_classes=("PreTrainedModel",),

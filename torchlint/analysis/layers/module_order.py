@@ -13,6 +13,7 @@ from torchlint.analysis.layers.layer_lists import GROW, UNORDERED, assign_target
 from torchlint.analysis.layers.layers import Layers
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import occurrences
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,8 +151,11 @@ class ModuleOrder:
         places = list(self.layers.placed.get(layer, ()))
         calls = list(self.calls.get(layer, ()))
         if held and places and calls:
-            return False
-        return self._exclusive(places) and self._exclusive(calls)
+            return because(False, "the layer runs in a container and by {}", calls[0])
+        if self._exclusive(places) and self._exclusive(calls):
+            return True
+        last = [*(places if len(places) > 1 else calls)][-1]
+        return because(False, "the layer runs in several places; one of them is {}", last)
 
     def passed_to(self, layer: cst.Call) -> str | None:
         """The function that is given the layer, as in `init_layer(self.conv1)`; None if none is."""
@@ -173,13 +177,17 @@ class ModuleOrder:
         if assign is None or not targets:
             return []
         if len(targets) > 1:
-            return None
+            return because(None, "the layer has several names")
         uses: list[cst.BaseExpression] = []
         if isinstance(targets[0], cst.Name):
             uses += self.module.reads(assign, targets[0].value)
         elif isinstance(targets[0], cst.Attribute):
             uses += occurrences(targets[0], self.module)
-        return None if any(self._hides(use) for use in uses) else uses
+        for use in uses:
+            if self._hides(use):
+                user = self.module.call_with(use) or self.module.parent(use) or use
+                return because(None, "{} may run, replace or change the layer unseen", user)
+        return uses
 
     def _hides(self, use: cst.BaseExpression) -> bool:
         """Whether a use of a layer may run it, replace it or change its bias unseen."""

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import BATCH_NORMS, INSTANCE_NORMS
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.layers.layers import Layers
@@ -27,12 +28,15 @@ def is_batch_norm(call: cst.Call, layers: Layers) -> bool:
     so such norms do not count.
     """
     module = layers.module
-    if not layers.is_one_of(call, BATCH_NORMS) or module.has_star_kwargs(call):
+    if not layers.is_one_of(call, BATCH_NORMS):
         return False
+    if module.has_star_kwargs(call):
+        return because(False, "`**` of {} may pass any option of the norm", call)
     lazy = layers.is_lazy(call)
     affine = module.argument(call, "affine", 3 - lazy)
     tracked = module.argument(call, "track_running_stats", 4 - lazy)
-    return all(each is None or module.literal(each) is True for each in (affine, tracked))
+    usual = all(each is None or module.literal(each) is True for each in (affine, tracked))
+    return usual or because(False, "{} begins without weights or without statistics", call)
 
 
 def is_instance_norm(call: cst.Call, layers: Layers) -> bool:
@@ -44,22 +48,24 @@ def is_instance_norm(call: cst.Call, layers: Layers) -> bool:
     return layers.is_one_of(call, _GROUP_NORM) and isinstance(groups, int) and groups == channels
 
 
-def freezes_norms(module: Module) -> bool:
-    """Whether a file keeps batch norms from using the statistics of the batch, or folds them
+def freezing_of_norms(module: Module) -> cst.Call | cst.Assign | None:
+    """Where a file keeps batch norms from using the statistics of the batch, or folds them
     into the convolution before: `bn.eval()`, `bn.requires_grad_(False)`, `fuse_modules`."""
     for call in module.nodes(cst.Call):
         name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
         if isinstance(name, cst.Name) and _FUSERS.match(name.value):
-            return True
+            return call
         if isinstance(call.func, cst.Attribute) and _freezes(call, call.func, module):
-            return True
-    return any(
-        isinstance(assign.targets[0].target, cst.Attribute)
-        and assign.targets[0].target.attr.value == "requires_grad"
-        and module.literal(assign.value) is False
-        and _holds_norm(assign.targets[0].target.value, module)
-        for assign in module.nodes(cst.Assign)
-    )
+            return call
+    for assign in module.nodes(cst.Assign):
+        if (
+            isinstance(assign.targets[0].target, cst.Attribute)
+            and assign.targets[0].target.attr.value == "requires_grad"
+            and module.literal(assign.value) is False
+            and _holds_norm(assign.targets[0].target.value, module)
+        ):
+            return assign
+    return None
 
 
 def _freezes(call: cst.Call, func: cst.Attribute, module: Module) -> bool:

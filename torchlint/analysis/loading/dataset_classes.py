@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.literals import literal
-from torchlint.analysis.loading.worker_processes import held_by, puts_on_device, writes_to_self
+from torchlint.analysis.loading.worker_processes import (
+    held_by,
+    made_by,
+    puts_on_device,
+    writes_to_self,
+)
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import snake
 from torchlint.analysis.uses import method_name
@@ -47,7 +52,8 @@ class Dataset:
     `reason` says what costs, for `Cost.WORK`, or what holds the samples, for `Cost.MEMORY` of no
     class of the project; `held` why worker processes would lose or spoil
     something; `option` names the parameter of the constructor that brings the work, where it
-    does none without; `imported` is the dotted name that it comes from, if that is elsewhere.
+    does none without; `imported` is the dotted name that it comes from, if that is elsewhere;
+    `indexed` says that a class has a `__getitem__`, so that its workers repeat no samples.
     """
 
     cost: Cost
@@ -55,6 +61,7 @@ class Dataset:
     held: str = ""
     option: str = ""
     imported: str = ""
+    indexed: bool = False
 
 
 _READERS = (
@@ -67,6 +74,11 @@ _LOADS = frozenset(
     {"builtins.open", "numpy.load", "numpy.fromfile", "numpy.loadtxt", "numpy.genfromtxt",
      "torch.load", "pickle.load", "json.load", "joblib.load"}
 )  # fmt: skip
+_LAZY = frozenset(
+    {"h5py.File", "zarr.open", "zarr.open_array", "zarr.open_group", "tables.open_file",
+     "netCDF4.Dataset", "xarray.open_dataset", "xarray.open_zarr"}
+)  # fmt: skip
+"""Open files of which only what is indexed is read, and decompressed."""
 _READING_WORDS = re.compile(
     r"(?:^|_)(?:imread|(?:load|read|open|get|pull)_(?:image|img|audio|wav|video|frame|mask|mel|"
     r"spectrogram|text_mel_pair)s?|pil_loader|image_loader|parse_audio|read_text|read_bytes|"
@@ -97,12 +109,12 @@ def dataset_class(class_: cst.ClassDef, module: Module) -> Dataset | None:
     if puts_on_device(class_, functions, module):
         return Dataset(Cost.DEVICE)
     held = held_by(class_, methods.get("__init__"), module) or writes_to_self(functions, module)
-    found = _work(functions, methods, module)
+    found = _work(functions, methods, module) or _read_of_file(class_, functions, module)
     if found is None:
         found = Dataset(Cost.WORK, _decodes(vision)) if vision else Dataset(Cost.UNKNOWN)
         if vision is None and _only_indexes(getitem, module):
             found = Dataset(Cost.MEMORY)
-    return replace(found, held=held)
+    return replace(found, held=held, indexed=True)
 
 
 def _decodes(vision: str | None) -> str:
@@ -155,6 +167,23 @@ def _work(
                 option = _optional_parameter(spelled, methods, module)
                 optional = Dataset(Cost.UNKNOWN if option else Cost.WORK, reason, option=option)
     return optional
+
+
+def _read_of_file(
+    class_: cst.ClassDef, functions: list[Function], module: Module
+) -> Dataset | None:
+    """An item of what lies in an open file: `self.images[index]` of an HDF5 file."""
+    for function in functions:
+        for node in module.within(function.body):
+            if not isinstance(node, cst.Subscript):
+                continue
+            kept = node.value
+            while isinstance(kept, cst.Subscript):
+                kept = kept.value
+            if not _LAZY.isdisjoint(made_by(kept, class_, module)):
+                reason = f"`{function.name.value}` reads `{dotted_text(kept)}` from a file"
+                return Dataset(Cost.WORK, reason)
+    return None
 
 
 def _spelled(call: cst.Call) -> str:

@@ -83,7 +83,9 @@ def _by_value(node: cst.BaseExpression, module: Module) -> Dataset:
 
 def _joined(found: Iterable[Dataset]) -> Dataset:
     """One answer for several candidates: a reason to report nothing wins, then doubt."""
-    known = [each for each in found if each.cost is not Cost.UNKNOWN or each.imported]
+    known = [
+        each for each in found if each.cost is not Cost.UNKNOWN or each.imported or each.indexed
+    ]
     if not known:
         return _UNKNOWN
     for cost in (Cost.STREAM, Cost.DEVICE):

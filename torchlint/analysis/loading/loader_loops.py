@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.loading.loader_reads import loop_over
 from torchlint.analysis.uses import calls_of, method_name, occurrences, receiving_parameter
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,12 +127,19 @@ class _Follower:
 def read_again(call: cst.Call, module: Module) -> Loop | None:
     """The loop on each of whose rounds the loader that a call builds is read anew, as in that of
     epochs; None if there is none, if each round builds a loader, or if few rounds read it."""
-    return next(
-        (loop for reading in readings(call, module) for loop in _around(reading, module)), None
-    )
+    why = "no loop of the file, as one over epochs, is known to read this loader in each round"
+    places: tuple[Loop, ...] = ()
+    for reading in readings(call, module):
+        for loop, denied in _around(reading, module):
+            if not denied:
+                return loop
+            why, places = denied, (loop,)
+    return because(None, why, *places)
 
 
-def _around(reading: Reading, module: Module) -> Iterator[Loop]:
+def _around(reading: Reading, module: Module) -> Iterator[tuple[Loop, str]]:
+    """The loops around a use, each with why it does not read the loader anew in each round; that
+    is empty for one that does."""
     rebuilding = {above for each in reading.built for above in module.ancestors(each)}
     for each in reading.built:
         function = module.function(each)
@@ -146,9 +154,12 @@ def _around(reading: Reading, module: Module) -> Iterator[Loop]:
         places += [] if function is None else calls_of(function, module)  # `self.loader`
     for place in places:
         for loop in module.loops.loops_around(place):
-            rarely = module.loops.guard(place, loop) is not None
-            if not rarely and loop not in rebuilding and not _has_one_round(loop, module):
-                yield loop
+            if module.loops.guard(place, loop) is not None:
+                yield loop, "the loop around its use reads it only now and then: {}"
+            elif loop in rebuilding:
+                yield loop, "each round of this loop builds the loader anew: {}"
+            else:
+                yield loop, "{} has a single round" if _has_one_round(loop, module) else ""
 
 
 def _spelled(call: cst.Call) -> str:

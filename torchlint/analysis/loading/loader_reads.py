@@ -16,6 +16,7 @@ from torchlint.analysis.uses import (
     reads_of_targets,
     receiving_parameter,
 )
+from torchlint.because import because
 from torchlint.source.tree import last_statement
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ class Reads(Enum):
 def reads_of(call: cst.Call, module: Module) -> Reads:
     """What the loader that a call builds is read for, as far as its file shows."""
     return module.once(_reads_of, call)
+
+
+def feeds_nothing(call: cst.Call, module: Module) -> bool:
+    """Whether no training and no evaluation of the file reads the loader that a call builds."""
+    nothing = reads_of(call, module) is Reads.NOTHING
+    return nothing and because(
+        True, "the file only counts this loader, or looks at a few of its batches"
+    )
 
 
 def _reads_of(module: Module, call: cst.Call) -> Reads:

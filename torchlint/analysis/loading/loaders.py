@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.analysis.literals import argument, has_star_args, literal
+from torchlint.analysis.literals import UNKNOWN, argument, has_star_args, has_star_kwargs, literal
 from torchlint.analysis.loading.keyword_dicts import spelled_out
-from torchlint.analysis.loading.loader_reads import Reads, reads_of
+from torchlint.analysis.loading.loader_reads import feeds_nothing
 from torchlint.analysis.names import How
 from torchlint.analysis.uses import calls_of, method_name, reads_of_targets
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
 
 LOADER = "torch.utils.data.DataLoader"
 _WORKERS = 5
+_MAY_BE_PASSED = "`*` or `**` of this call may pass `num_workers`"
 _ON_PURPOSE = re.compile(
     r"^[^#]*#.*(?:debug|windows|\bmac\b|macos|hdf5|h5py|fork|pickl|deadlock|hang|determin|"
     r"main process|single process)",
@@ -48,18 +50,19 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
     None if it is no loader, or where `*args` or `**kwargs` may bring workers.
     """
     kind = _kind(call, module)
-    if kind is None or has_star_args(call):
+    if kind is None:
         return None
-    extra = spelled_out(call, module)
+    extra = None if has_star_args(call) else spelled_out(call, module)
     if extra is None:
-        return None
+        return because(None, _MAY_BE_PASSED)
     given = argument(call, "num_workers", kind.position)
     passed = [*extra.get("num_workers", ()), *([given] if given is not None else [])]
-    if any(not _is_zero(each) for each in passed):
-        return None
+    for each in passed:
+        if not _is_zero(each):
+            return because(None, "`num_workers` is {:code} here", each)
     dataset = argument(call, "dataset", 0)
     if dataset is None:
-        return None
+        return because(None, "no dataset is passed here")
     collate = argument(call, "collate_fn", 6) or next(iter(extra.get("collate_fn", ())), None)
     zero = passed[0] if passed else None
     return Loader(call, dataset, zero, collate, kind.imported)
@@ -67,15 +70,24 @@ def loader_without_workers(call: cst.Call, module: Module) -> Loader | None:
 
 def has_workers(call: cst.Call, module: Module) -> bool:
     """Whether a loader has workers for certain: `num_workers=4`, also by a name."""
-    workers = argument(call, "num_workers", _WORKERS)
-    if isinstance(workers, cst.Name):
-        bindings = module.flow.reaching(workers)
+    passed = made = argument(call, "num_workers", _WORKERS)
+    if passed is None:
+        starred = has_star_args(call) or has_star_kwargs(call)
+        none = "this loader has no worker processes, since `num_workers` is not passed"
+        return because(False, _MAY_BE_PASSED if starred else none)
+    if isinstance(passed, cst.Name):
+        bindings = module.flow.reaching(passed)
         known = len(bindings) == 1 and bindings[0].how is How.ASSIGNMENT
-        workers = bindings[0].value if known else None
-    if isinstance(workers, cst.Call):
-        return module.calls(workers, "os.cpu_count", "multiprocessing.cpu_count")
-    number = literal(workers)
-    return isinstance(number, int) and number > 0
+        made = bindings[0].value if known else None
+    unknown = "the file does not show how many workers there are: `num_workers` is {:code}"
+    if isinstance(made, cst.Call):
+        counted = module.calls(made, "os.cpu_count", "multiprocessing.cpu_count")
+        return counted or because(False, unknown, passed)
+    number = UNKNOWN if made is None else literal(made)
+    if number is UNKNOWN:
+        return because(False, unknown, passed)
+    some = isinstance(number, int) and number > 0
+    return some or because(False, "`num_workers` is {:code} here", made)
 
 
 def _is_zero(node: cst.BaseExpression) -> bool:
@@ -116,9 +128,12 @@ def _subclass(class_: cst.ClassDef, module: Module) -> _Kind | None:
     if "num_workers" in names:
         default = init.params.params[names.index("num_workers") + 1].default
         if default is not None and not _is_zero(default):
-            return None
+            said = "{:code} makes {:code} workers where no number is passed"
+            return because(None, said, class_, default)
         return _Kind(names.index("num_workers"))
-    return _Kind(None) if _hands_on(init, module) else None
+    if _hands_on(init, module):
+        return _Kind(None)
+    return because(None, "{:code} does not hand `num_workers` on to `DataLoader`", class_)
 
 
 def forwarding_loader(class_: cst.ClassDef, module: Module) -> bool:
@@ -141,11 +156,12 @@ def _hands_on(init: cst.FunctionDef, module: Module) -> bool:
 def is_left_alone(loader: Loader, module: Module) -> bool:
     """Whether workers would not pay, or the author wants none: a loader that nothing is read from
     or a few batches, a batch that is the whole dataset, a comment beside the 0."""
-    return (
-        reads_of(loader.call, module) is Reads.NOTHING
-        or _whole_dataset(loader, module)
-        or (loader.zero is not None and _has_reason(loader, module))
-    )
+    if feeds_nothing(loader.call, module):
+        return True
+    if _whole_dataset(loader, module):
+        return because(True, "one batch is the whole dataset here, by `batch_size`")
+    commented = loader.zero is not None and _has_reason(loader, module)
+    return commented and because(True, "a comment says why there are no workers")
 
 
 def _whole_dataset(loader: Loader, module: Module) -> bool:
@@ -160,9 +176,8 @@ def _whole_dataset(loader: Loader, module: Module) -> bool:
 def _has_reason(loader: Loader, module: Module) -> bool:
     """Whether a comment on the lines of the call, or right above, says why there are none."""
     first, last = module.span(loader.call)
-    lines = module.text.splitlines()
-    above = lines[first.row - 2] if first.row > 1 else ""
-    here = lines[first.row - 1 : last.row]
+    above = module.lines[first.row - 2] if first.row > 1 else ""
+    here = module.lines[first.row - 1 : last.row]
     if above.lstrip().startswith("#"):
         here = [above, *here]
     return any(_ON_PURPOSE.search(line) for line in here)

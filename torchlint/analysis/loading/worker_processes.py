@@ -89,13 +89,49 @@ def held_by(class_: cst.ClassDef, init: Function | None, module: Module) -> str:
         for binding in bindings:
             if module.function(binding.node) is not init:
                 continue
-            if isinstance(binding.value, cst.Call):
-                for target in module.resolve(binding.value.func):
-                    if target in _HANDLES:
-                        return f"`self.{name}` holds {_HANDLES[target]}"
+            for target in made_by(binding.value, class_, module):
+                if target in _HANDLES:
+                    return f"`self.{name}` holds {_HANDLES[target]}"
             if binding.value is not None and holds_local_function(binding.value, module):
                 return f"`self.{name}` holds a local function, {ONLY_FORKED}"
     return ""
+
+
+def made_by(
+    node: cst.BaseExpression | None, class_: cst.ClassDef | None, module: Module, depth: int = 0
+) -> tuple[str, ...]:
+    """The dotted names of what made a value or opened what it is part of: `h5py.File` for
+    `h5py.File(path)["images"]`, for a list of such, and for `self.file["images"]` of a class that
+    keeps one. What is read as a whole, `file["images"][:]`, is no part of it any more."""
+    while isinstance(node, cst.Subscript | cst.Attribute) and not _is_of_self(node):
+        if isinstance(node, cst.Subscript) and not _is_keyed(node):
+            return ()
+        node = node.value
+    if isinstance(node, cst.ListComp | cst.DictComp):
+        node = node.elt if isinstance(node, cst.ListComp) else node.value
+    if isinstance(node, cst.Call):
+        return module.resolve(node.func)
+    if node is None or not _is_of_self(node) or depth > _DEEPEST:
+        return ()
+    assigned = module.values.assigned(class_, dotted_text(node).partition(".")[2])
+    return tuple(
+        name for each in assigned for name in made_by(each.value, class_, module, depth + 1)
+    )
+
+
+def _is_of_self(node: cst.CSTNode) -> bool:
+    """`self.name`."""
+    return isinstance(node, cst.Attribute) and dotted_text(node.value) == "self"
+
+
+def _is_keyed(item: cst.Subscript) -> bool:
+    """`file["images"]`, `file[name]`: not a slice, not an ellipsis, not a tuple."""
+    index = item.slice[0].slice
+    return (
+        len(item.slice) == 1
+        and isinstance(index, cst.Index)
+        and not isinstance(index.value, cst.Ellipsis | cst.Tuple | cst.Integer)
+    )
 
 
 def writes_to_self(functions: list[Function], module: Module) -> str:

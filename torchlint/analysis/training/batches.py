@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.values.environments import plays_environment
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -35,7 +36,14 @@ def runs_per_batch(node: cst.CSTNode, module: Module) -> bool:
 
 def runs_each_time(node: cst.CSTNode, module: Module) -> bool:
     """Whether code runs for each batch, or on each call of a module, as far as its file shows."""
-    return runs_per_batch(node, module) or runs_in_forward(node, module)
+    if runs_per_batch(node, module) or runs_in_forward(node, module):
+        return True
+    guard = module.guard(node)
+    if guard is not None:
+        return because(False, "{} lets this run only now and then", guard)
+    if module.in_evaluation(node):
+        return because(False, "this is part of an evaluation")
+    return because(False, "nothing in the file shows that this runs on each step or model call")
 
 
 def runs_in_forward(node: cst.CSTNode, module: Module) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -11,13 +11,15 @@ from torchlint.analysis.names import dotted_text
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.uses import method_name, reads_of_targets
 from torchlint.analysis.values.kinds import sounds_like_optimizer
+from torchlint.because import because
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from torchlint.analysis.module import Module
     from torchlint.analysis.training.syncs import Sync
 
+_T = TypeVar("_T")
 _ACTION_WORDS = re.compile(
     r"(?:^|_)(?:actions?|acts?|move|next_word|next_token)(?:_(?:t|np|idx|index|id|n|tensor))?\d*$"
 )
@@ -35,14 +37,17 @@ _ORDERINGS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanE
 
 def is_action(sync: Sync, module: Module) -> bool:
     """Whether the value drives an environment or a search on the host, which needs it there."""
-    if any(_ACTION_WORDS.search(word) for word in words(sync.operand)):
-        return True
+    for word in words(sync.operand):
+        if _ACTION_WORDS.search(word):
+            return because(True, "it is an action by its name, `{}`, so the host needs it", word)
     function = module.function(sync.call)
     if function is not None and _ACTING_FUNCTIONS.search(function.name.value):
-        return True
-    if _goes_to_environment(sync.call, module):
-        return True
-    return any(_goes_to_environment(use, module) for use in _reads(sync, module))
+        said = "`{}` chooses an action by its name, so the host needs the value"
+        return because(True, said, function.name.value)
+    step = _found_at_a_use(_goes_to_environment, sync, module)
+    if step is not None:
+        return because(True, "the host needs it for a step of an environment, {}", step)
+    return False
 
 
 def is_stored(sync: Sync, module: Module) -> bool:
@@ -51,13 +56,17 @@ def is_stored(sync: Sync, module: Module) -> bool:
     if call is None or not isinstance(call.func, cst.Attribute):
         return False
     owner = dotted_text(call.func.value)
-    return call.func.attr.value in _STORES and bool(_STORE_WORDS.search(owner))
+    stored = call.func.attr.value in _STORES and bool(_STORE_WORDS.search(owner))
+    return stored and because(True, "{} stores it for later steps, in host memory", call)
 
 
 def is_priority(sync: Sync, module: Module) -> bool:
     """Whether the value becomes priorities of a replay buffer, which are kept on the host."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any("priorit" in method_name(call) for use in uses for call in _calls_with(use, module))
+    return bool(_found_at_a_use(_is_given_as_priority, sync, module))
+
+
+def _is_given_as_priority(use: cst.CSTNode, module: Module) -> bool:
+    return any("priorit" in method_name(call) for call in _calls_with(use, module))
 
 
 def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
@@ -71,10 +80,11 @@ def _calls_with(node: cst.CSTNode, module: Module) -> Iterator[cst.Call]:
 
 def needs_host_tensor(sync: Sync, module: Module) -> bool:
     """Whether a torch function takes the value that demands it on the host."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any(
-        module.calls(call, *_HOST_REQUIRED) for use in uses for call in _calls_with(use, module)
-    )
+    return bool(_found_at_a_use(_goes_where_host_is_required, sync, module))
+
+
+def _goes_where_host_is_required(use: cst.CSTNode, module: Module) -> bool:
+    return any(module.calls(call, *_HOST_REQUIRED) for call in _calls_with(use, module))
 
 
 def consumer(sync: Sync, module: Module) -> cst.Call | None:
@@ -91,8 +101,10 @@ def consumer(sync: Sync, module: Module) -> cst.Call | None:
 def decides_on_the_host(sync: Sync, module: Module) -> bool:
     """Whether the number ends a loop: `if loss.item() < 1e-3: break`, also by what it counts, as
     the patience of an early stop."""
-    uses = [sync.call, *_reads(sync, module)]
-    return any(_stops_on(use, module) for use in uses)
+    stop = _found_at_a_use(_stops_on, sync, module)
+    if stop is not None:
+        return because(True, "the host needs the number to end the loop, by {}", stop)
+    return False
 
 
 def ends_a_loop(truth: cst.BaseExpression, module: Module) -> bool:
@@ -100,29 +112,44 @@ def ends_a_loop(truth: cst.BaseExpression, module: Module) -> bool:
     statement = module.enclosing(truth, cst.If)
     if statement is None or next(module.loops.loops_around(statement), None) is None:
         return False
-    return _breaks(statement) or _counts_towards_break(statement, module)
+    ends = _breaks(statement) or _counts_towards_break(statement, module)
+    return ends and because(True, "the host needs the condition to end the loop")
 
 
-def _reads(sync: Sync, module: Module) -> Iterator[cst.Name]:
-    """The reads of the name that the value is assigned to."""
-    return reads_of_targets(module.small_statement(sync.call), module)
+def _found_at_a_use(
+    ask: Callable[[cst.CSTNode, Module], _T], sync: Sync, module: Module
+) -> _T | None:
+    """What is found, or true, at the call itself, or at a read of the name that its value is
+    assigned to."""
+    statement = module.small_statement(sync.call)
+    return ask(sync.call, module) or module.once(_found_at_a_read, ask, statement)
 
 
-def _stops_on(use: cst.CSTNode, module: Module) -> bool:
+def _found_at_a_read(
+    module: Module, ask: Callable[[cst.CSTNode, Module], _T], statement: cst.CSTNode | None
+) -> _T | None:
+    return next(
+        filter(None, (ask(use, module) for use in reads_of_targets(statement, module))), None
+    )
+
+
+def _stops_on(use: cst.CSTNode, module: Module) -> cst.If | cst.While | None:
+    """What ends a loop if a comparison with a number says so."""
     child = use
     compared = False
     for above in module.ancestors(use):
         if isinstance(above, cst.Comparison):
             compared = any(isinstance(item.operator, _ORDERINGS) for item in above.comparisons)
         if isinstance(above, cst.While) and child is above.test:
-            return compared
+            return above if compared else None
         if isinstance(above, cst.If):
             decides = compared and child is above.test
-            return decides and (_breaks(above) or _counts_towards_break(above, module))
+            ends = decides and (_breaks(above) or _counts_towards_break(above, module))
+            return above if ends else None
         if isinstance(above, cst.BaseStatement):
-            return False
+            return None
         child = above
-    return False
+    return None
 
 
 def _counts_towards_break(statement: cst.If, module: Module) -> bool:
@@ -160,13 +187,14 @@ def _breaks(statement: cst.If) -> bool:
     return False
 
 
-def _goes_to_environment(node: cst.CSTNode, module: Module) -> bool:
-    """Whether `node` is an argument of `env.step(…)`."""
+def _goes_to_environment(node: cst.CSTNode, module: Module) -> cst.Call | None:
+    """The call `env.step(…)` that `node` is an argument of."""
     for above in module.ancestors(node):
         if isinstance(above, cst.Call) and isinstance(above.func, cst.Attribute):
             owner = dotted_text(above.func.value)
             if above.func.attr.value == "step" and not sounds_like_optimizer(owner):
-                return "sched" not in owner.lower() and "scaler" not in owner.lower()
+                other = "sched" in owner.lower() or "scaler" in owner.lower()
+                return None if other else above
         if isinstance(above, cst.BaseSmallStatement):
-            return False
-    return False
+            return None
+    return None

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.uses import calls_of
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -30,17 +31,13 @@ def may_be_off(node: cst.CSTNode, module: Module) -> bool:
     return _is_switched(node, module, 0)
 
 
-def switched_off_calls(module: Module) -> list[str]:
-    """The names of what a file calls with gradients off for certain."""
-    return module.once(_switched_off)
-
-
-def _switched_off(module: Module) -> list[str]:
-    found = set()
+def switched_off_calls(module: Module) -> dict[str, cst.Call]:
+    """The names of what a file calls with gradients off for certain, each with such a call."""
+    found: dict[str, cst.Call] = {}
     for call in module.nodes(cst.Call):
         if module.loops.grad_is_off(call) or _is_off_as_a_whole(call, module):
-            found.add(dotted_text(call.func).rpartition(".")[2])
-    return sorted(found - {"", "no_grad", "inference_mode"})
+            found.setdefault(dotted_text(call.func).rpartition(".")[2], call)
+    return {name: found[name] for name in sorted(found.keys() - {"", "no_grad", "inference_mode"})}
 
 
 def _is_off_as_a_whole(node: cst.CSTNode, module: Module) -> bool:
@@ -50,16 +47,19 @@ def _is_off_as_a_whole(node: cst.CSTNode, module: Module) -> bool:
 
 
 def _is_switched(node: cst.CSTNode, module: Module, depth: int) -> bool:
-    if any(_may_switch(above, module) for above in module.ancestors(node)):
-        return True
+    for above in module.ancestors(node):
+        if _may_switch(above, module):
+            shown = above.decorators[0] if isinstance(above, cst.FunctionDef) else above
+            return because(True, "gradients may be off under {}", shown)
     function = module.function(node)
     if function in module.once(_switching) or None in module.once(_switching):
-        return True
-    return (
-        function is not None
-        and depth < _CALLERS_DEPTH
-        and any(_is_switched(call, module, depth + 1) for call in calls_of(function, module))
-    )
+        return because(True, "`torch.set_grad_enabled` may have switched gradients off")
+    if function is not None and depth < _CALLERS_DEPTH:
+        for call in calls_of(function, module):
+            if _is_switched(call, module, depth + 1):
+                said = "gradients may be off where the function is called, by {}"
+                return because(True, said, call)
+    return False
 
 
 def _may_switch(above: cst.CSTNode, module: Module) -> bool:

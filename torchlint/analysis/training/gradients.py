@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.analysis.names import dotted_text
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +23,18 @@ def reads(module: Module, besides: cst.CSTNode | None = None) -> bool:
     Args:
         besides: code that does not count.
     """
-    return any(True for _ in _unchecked(module, besides))
+    read = next(_unchecked(module, besides), None)
+    if read is None:
+        return False
+    return because(True, "the file reads gradients without a test for `None`, in {:line}", read)
 
 
 def accumulates(module: Module, besides: cst.CSTNode | None = None) -> bool:
     """Whether the file adds to gradients in place, which needs tensors to be there."""
-    return any(_is_summed(grad, module) for grad in _unchecked(module, besides))
+    summed = next((grad for grad in _unchecked(module, besides) if _is_summed(grad, module)), None)
+    if summed is None:
+        return False
+    return because(True, "the file adds to gradients in place, in {:line}", summed)
 
 
 def is_grad_of(node: cst.CSTNode, name: str) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
+from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
 from torchlint.source.tree import last_statement, within
@@ -42,22 +43,86 @@ _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 _BROKEN_WORDS = re.compile(r"^(?:isnan|isfinite|isinf|is_nan|nan|inf)$")
 
 
-def holds_rarely(test: cst.BaseExpression) -> bool:
-    """Whether the condition of an `if` holds on few steps: every so many, when logging, when
-    something broke. One that holds in one process only is none of these: the others wait for it
-    when gradients are averaged."""
-    if any(isinstance(node, cst.Modulo) for node in _operators(test)) or looks_for_broken(test):
-        return True
-    mentioned = _mentioned(test)
-    if any(_PERIODIC_WORDS.search(snake(word)) for word in mentioned):
-        return True
-    if any(_DUE_WORDS.search(snake(name)) for name in _called(test)):
-        return True
-    return (
-        _compares(test)
-        and not _holds_from_then_on(test)
-        and any(_COUNTER_WORDS.search(snake(word)) for word in mentioned)
-    )
+class Rarity(NamedTuple):
+    """What shows that a condition holds on few steps.
+
+    Args:
+        kind: `every so many`, `broken`, `word`, `due` or `counted`.
+        word: the name in the condition that shows it, if one does.
+    """
+
+    kind: str
+    word: str = ""
+
+
+def rarity(test: cst.BaseExpression, inner: frozenset[str] = frozenset()) -> Rarity | None:
+    """What shows that the condition of an `if` holds on few steps: every so many, when logging,
+    when something broke. One that holds in one process only is none of these: the others wait for
+    it when gradients are averaged.
+
+    Args:
+        inner: names that take all of their values on each step, as those of a loop over parameters
+            do, so that they say nothing about steps.
+    """
+    if any(not inner.issuperset(words(each)) for each in _remainders(test)):
+        return Rarity("every so many")
+    if _found_broken(test):
+        return Rarity("broken")
+    for word in _mentioned(test):
+        if word not in inner and _PERIODIC_WORDS.search(snake(word)):
+            return Rarity("word", word)
+    for name in _called(test):
+        if _DUE_WORDS.search(snake(name)):
+            return Rarity("due", name)
+    for part in _parts_of(test, cst.And):
+        counter = _counter_asked_for(part, inner)
+        if counter:
+            return Rarity("counted", counter)
+    return None
+
+
+def holds_rarely(test: cst.BaseExpression, inner: frozenset[str] = frozenset()) -> bool:
+    """Whether the condition of an `if` holds on few steps: see `rarity`."""
+    return rarity(test, inner) is not None
+
+
+def _counter_asked_for(test: cst.BaseExpression, inner: frozenset[str]) -> str:
+    """The counter of steps that a condition compares, but not `step > 0`; empty for others."""
+    if not _compares(test) or _holds_from_then_on(test):
+        return ""
+    mentioned = (word for word in _mentioned(test) if word not in inner)
+    return next((word for word in mentioned if _COUNTER_WORDS.search(snake(word))), "")
+
+
+def _parts_of(
+    test: cst.BaseExpression, operator: type[cst.BaseBooleanOp]
+) -> list[cst.BaseExpression]:
+    """The parts of a condition that `and`, or `or`, joins."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, operator):
+        return [*_parts_of(test.left, operator), *_parts_of(test.right, operator)]
+    return [test]
+
+
+def _found_broken(test: cst.BaseExpression, *, truth: bool = True) -> bool:
+    """Whether a condition holds where numbers are not finite: not `torch.isfinite(x).all()`, which
+    holds on nearly all steps."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not | cst.BitInvert):
+        return _found_broken(test.expression, truth=not truth)
+    if isinstance(test, cst.BooleanOperation):
+        return _found_broken(test.left, truth=truth) or _found_broken(test.right, truth=truth)
+    if isinstance(test, cst.Call) and isinstance(test.func, cst.Attribute) and not test.args:
+        return _found_broken(test.func.value, truth=truth)  # `(~torch.isfinite(x)).any()`
+    found = [word for word in words(test) if _BROKEN_WORDS.search(word)]
+    return any((word == "isfinite") is not truth for word in found)
+
+
+def _remainders(test: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """What is divided in a condition: `step` of `step % 100 == 0`."""
+    return [
+        each.left
+        for each in within(test)
+        if isinstance(each, cst.BinaryOperation) and isinstance(each.operator, cst.Modulo)
+    ]
 
 
 def asked_for(test: cst.BaseExpression) -> list[cst.BaseExpression]:
@@ -87,7 +152,10 @@ def looks_for_broken(test: cst.BaseExpression) -> bool:
 def _mentioned(test: cst.BaseExpression) -> list[str]:
     """The names in a condition, without those of which it only asks whether they are None: a
     `log_writer` that is there is so on every step."""
-    return [word for part in asked_for(test) if not asks_for_identity(part) for word in words(part)]
+    found = [
+        word for part in asked_for(test) if not asks_for_identity(part) for word in words(part)
+    ]
+    return [word for word in found if word != "count_nonzero"]
 
 
 def asks_for_identity(test: cst.BaseExpression) -> bool:
@@ -114,7 +182,7 @@ def _holds_from_then_on(test: cst.BaseExpression) -> bool:
 def skips_most(test: cst.BaseExpression) -> bool:
     """Whether a condition to `continue` holds on most steps: `step % 100`, `not time_to_log`.
     One that only skips a warm-up, `step < 500`, leaves the rest of the loop hot."""
-    return any(isinstance(node, cst.Modulo) for node in _operators(test)) or any(
+    return bool(_remainders(test)) or any(
         isinstance(node, (cst.Not, cst.NotEqual)) for node in within(test)
     )
 
@@ -140,18 +208,40 @@ def branch_taken(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
 
 
 def outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
-    """The branch that only evaluation takes: that of `if not self.training`, or the `else` of
-    `if self.training`."""
-    if _asks_for_training(condition.test):
+    """The branch that only evaluation takes: that of `if not self.training` or of
+    `if phase == "val"`, or the `else` of `if self.training`."""
+    if any(map(_asks_for_training, _parts_of(condition.test, cst.Or))):
         return condition.orelse
-    tests = [condition.test]
-    while tests:
-        test = tests.pop()
-        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-            tests += test.right, test.left
-        elif _is_not(test) and _asks_for_training(test.expression):
-            return condition.body
+    if any(map(_asks_for_evaluation, _parts_of(condition.test, cst.And))):
+        return condition.body
     return None
+
+
+def perhaps_outside_training(condition: cst.If | cst.IfExp) -> cst.CSTNode | None:
+    """The branch that training takes only if another part of the condition says so: the `else` of
+    `if self.use_vae and self.training`."""
+    if not isinstance(condition.test, cst.BooleanOperation):
+        return None
+    if any(map(_asks_for_training, _parts_of(condition.test, cst.And))):
+        return condition.orelse
+    if any(
+        _is_not(part) and _asks_for_training(part.expression)
+        for part in _parts_of(condition.test, cst.Or)
+    ):
+        return condition.body
+    return None
+
+
+def _asks_for_evaluation(test: cst.BaseExpression) -> bool:
+    if _is_not(test):
+        return _asks_for_training(test.expression)
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    compared = test.comparisons[0]
+    return (
+        isinstance(compared.operator, cst.Equal)
+        and literal(compared.comparator) in ANY.evaluation_modes
+    )
 
 
 def _is_not(test: cst.BaseExpression) -> TypeGuard[cst.UnaryOperation]:
@@ -174,14 +264,8 @@ def _called(node: cst.CSTNode) -> Iterator[str]:
             yield dotted_text(each.func).rpartition(".")[2]
 
 
-def _operators(test: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    for node in within(test):
-        if isinstance(node, cst.BinaryOperation):
-            yield node.operator
-
-
 def _compares(test: cst.CSTNode) -> bool:
-    """Whether a condition compares numbers, rather than asking `is None` or `in`."""
+    """Whether a condition compares numbers, rather than texts, or asking `is None` or `in`."""
     numeric = (
         cst.Equal,
         cst.NotEqual,
@@ -191,7 +275,9 @@ def _compares(test: cst.CSTNode) -> bool:
         cst.GreaterThanEqual,
     )
     return any(
-        isinstance(node, cst.ComparisonTarget) and isinstance(node.operator, numeric)
+        isinstance(node, cst.ComparisonTarget)
+        and isinstance(node.operator, numeric)
+        and not isinstance(node.comparator, cst.SimpleString)
         for node in within(test)
     )
 

@@ -46,6 +46,11 @@ _EVALUATION_NAME = re.compile(
 _DRAWING_NAME = re.compile(r"(?:^|_)(?:sample|sampling|generate|translate)(?:_|\d|$)")
 """Functions that make something of a model, or draw numbers for a training step."""
 _TRAINING_NAME = re.compile(r"train|fit|learn", re.IGNORECASE)
+_PARTS = frozenset(
+    f"{named}{parts}"
+    for named in ("", "named_")
+    for parts in ("parameters", "buffers", "modules", "children")
+)
 _GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
 
@@ -63,7 +68,7 @@ class Loops:
     def __init__(self, tree: Tree, values: Values) -> None:
         self._tree = tree
         self._values = values
-        self._rare: dict[cst.BaseExpression, bool] = {}
+        self._rare: dict[tuple[cst.BaseExpression, frozenset[str]], cst.BaseExpression | None] = {}
 
     # anchors -----------------------------------------------------------------------------
 
@@ -88,6 +93,8 @@ class Loops:
             if not isinstance(func, cst.Attribute) or func.attr.value != "step":
                 continue
             owner = dotted_text(func.value).rpartition(".")[2]
+            if "sched" in owner.lower():
+                continue  # of learning rates: once per epoch, or per update of PPO
             if (
                 "scaler" in owner.lower()
                 or sounds_like_optimizer(owner)
@@ -276,14 +283,18 @@ class Loops:
 
     def grad_is_off(self, node: cst.CSTNode, inside: Loop | None = None) -> bool:
         """Whether `node` lies under `torch.no_grad()` within the loop's body, or the function."""
+        return self.grad_off_around(node, inside) is not None
+
+    def grad_off_around(self, node: cst.CSTNode, inside: Loop | None = None) -> cst.With | None:
+        """The `with torch.no_grad()` around `node` there."""
         for above in self._tree.ancestors(node):
             if above is inside or isinstance(above, _CALLABLES):
-                return False
+                return None
             if isinstance(above, cst.With) and any(
                 self.turns_grad_off(item.item) for item in above.items
             ):
-                return True
-        return False
+                return above
+        return None
 
     def turns_grad_off(self, node: cst.BaseExpression) -> bool:
         """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`."""
@@ -335,24 +346,28 @@ class Loops:
     def is_evaluation(self, function: cst.FunctionDef) -> bool:
         """Whether a function evaluates, by its name, its first statements, or because it goes
         over a loader with gradients off; never if it does a backward pass."""
+        return self.sign_of_evaluation(function) is not None
+
+    def sign_of_evaluation(self, function: cst.FunctionDef) -> cst.CSTNode | None:
+        """What shows that a function evaluates: its name, a decorator, or the first statement that
+        switches a model."""
         if function in self._functions_with_anchor:
-            return False
-        grad_off = any(self.turns_grad_off(item.decorator) for item in function.decorators)
-        if grad_off and function in self._functions_over_loaders:
-            return True
+            return None
+        off = (each for each in function.decorators if self.turns_grad_off(each.decorator))
+        grad_off = next(off, None)
+        if grad_off is not None and function in self._functions_over_loaders:
+            return grad_off
         if function.name.value in ANY.evaluation_hooks:
-            return True
+            return function.name
         name = snake(function.name.value)
         if _EVALUATION_NAME.search(name):
-            return True
-        if _DRAWING_NAME.search(name) and (grad_off or function in self._functions_without_grad):
-            return True
-        modes = [
-            self._mode_calls[statement]
-            for statement in getattr(function.body, "body", ())
-            if statement in self._mode_calls
-        ]
-        return bool(modes) and modes[0]
+            return function.name
+        without_grad = grad_off is not None or function in self._functions_without_grad
+        if _DRAWING_NAME.search(name) and without_grad:
+            return function.name
+        modes = (each for each in getattr(function.body, "body", ()) if each in self._mode_calls)
+        first = next(modes, None)
+        return first if first is not None and self._mode_calls[first] else None
 
     def only_evaluates(self, function: cst.FunctionDef) -> bool:
         """Whether a function evaluates and is not named for a training as well, or runs as a whole
@@ -396,14 +411,16 @@ class Loops:
             if kind in _UNDER_CONDITIONS and child in around_step:
                 pass  # the step itself is under the same condition
             elif (condition := _condition_before(above, child)) is not None:
-                if self._holds_rarely(condition):
+                if self.rare_part(condition, self._inner_names(above, loop)) is not None:
                     return above
             elif kind in _BLOCKS:
                 skip = self._skip_before(above, child)
                 if skip is not None:
                     return skip
-                if loop is not None and self._runs_once(above, loop):
+                if self._fails(above) or (loop is not None and self._runs_once(above, loop)):
                     return self._tree.parent(above)
+            elif type(above) is cst.Assert and child is above.msg:
+                return above
             if above is loop:
                 return None
             if kind in _CALLABLES:
@@ -411,6 +428,14 @@ class Loops:
                 return above if closure else None
             child = above
         return None
+
+    def _fails(self, block: cst.CSTNode) -> bool:
+        """Whether a branch ends in an error: `if not mask.any(): raise ValueError(…)`."""
+        return (
+            isinstance(block, cst.BaseSuite)
+            and isinstance(last_statement(block), cst.Raise)
+            and isinstance(self._tree.parent(block), cst.If | cst.Else)
+        )
 
     def _runs_once(self, block: cst.CSTNode, loop: cst.CSTNode) -> bool:
         """Whether a block in a loop ends that loop: `if step > last: save(model); break`."""
@@ -420,13 +445,32 @@ class Loops:
         loops = (each for each in self._tree.ancestors(block) if isinstance(each, LOOPS))
         return leaves_function(last) or (isinstance(last, cst.Break) and next(loops) is loop)
 
-    def _holds_rarely(self, test: cst.BaseExpression) -> bool:
-        """The same, also by what a name in the condition stands for, as in
-        `due = step % 100 == 0`, and by what the functions of this file return that it asks:
-        `if counter.due():` with `return self.steps % 100 == 0`."""
-        if test not in self._rare:
-            self._rare[test] = holds_rarely(test) or any(map(holds_rarely, self._meant(test)))
-        return self._rare[test]
+    def _inner_names(self, node: cst.CSTNode, loop: cst.CSTNode | None) -> frozenset[str]:
+        """The names that take all of their values in one round of a step loop, by loops inside of
+        it; also those of loops over the parameters of a model."""
+        found: set[str] = set()
+        for each in self.loops_around(node):
+            inside = each is not loop and loop in self.step_loops
+            if isinstance(each, cst.For) and (inside or _goes_over_parts(each)):
+                found |= {name.value for name in _target_names(each.target)}
+            if each is loop:
+                break
+        return frozenset(found)
+
+    def rare_part(
+        self, test: cst.BaseExpression, inner: frozenset[str] = frozenset()
+    ) -> cst.BaseExpression | None:
+        """What shows that a condition holds on few steps: itself, or what a name in it stands for,
+        as in `due = step % 100 == 0`, or what a function of this file returns that it asks:
+        `if counter.due():` with `return self.steps % 100 == 0`.
+
+        Args:
+            inner: as in `holds_rarely`.
+        """
+        if (test, inner) not in self._rare:
+            parts = (part for part in (test, *self._meant(test)) if holds_rarely(part, inner))
+            self._rare[test, inner] = next(parts, None)
+        return self._rare[test, inner]
 
     def _meant(self, test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         """The conditions that the names and calls of a condition stand for."""
@@ -478,7 +522,7 @@ class Loops:
             if (
                 statement.orelse is None
                 and leaves_round(statement.body)
-                and self._holds_rarely(statement.test)
+                and self.rare_part(statement.test) is not None
                 and skips_most(statement.test)
                 and not looks_for_broken(statement.test)
             ):
@@ -504,6 +548,13 @@ def _condition_before(above: cst.CSTNode, child: cst.CSTNode) -> cst.BaseExpress
     if type(above) is cst.BooleanOperation and child is above.right:
         return above.left if isinstance(above.operator, cst.And) else None
     return None
+
+
+def _goes_over_parts(loop: cst.For) -> bool:
+    """Whether a loop goes over parameters, buffers or parts of a model."""
+    return any(
+        isinstance(node, cst.Attribute) and node.attr.value in _PARTS for node in within(loop.iter)
+    )
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[cst.Name]:

@@ -19,12 +19,20 @@ _GIVE_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
 def goes_over_parameters(loop: cst.For | cst.CompFor, module: Module) -> bool:
     """Whether a loop takes the parameters of a model one by one: `for p in model.parameters()`,
     `for name in dict(model.named_parameters())`, also by the name of such a list or dict."""
+    return module.once(_goes_over_parameters, loop)
+
+
+def _goes_over_parameters(module: Module, loop: cst.For | cst.CompFor) -> bool:
     names = [node for node in within(loop.iter) if isinstance(node, cst.Name)]
     made = [binding.value for name in names for binding in module.flow.reaching(name)]
     return any(
+        module.once(_gives_parameters, value) for value in (loop.iter, *made) if value is not None
+    )
+
+
+def _gives_parameters(_module: Module, value: cst.BaseExpression) -> bool:
+    return any(
         isinstance(node, cst.Call) and method_name(node) in _GIVE_PARAMETERS
-        for value in (loop.iter, *made)
-        if value is not None
         for node in within(value)
     )
 

@@ -11,8 +11,10 @@ import libcst as cst
 from torchlint.analysis.literals import argument
 from torchlint.analysis.names import dotted_text
 from torchlint.analysis.torch_api import CPU_TYPES
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
-from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value
+from torchlint.analysis.values.kinds import ARRAYS, TENSORS, Kind, Value, placing
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -115,13 +117,24 @@ def is_read_again(operand: cst.BaseExpression, place: cst.CSTNode, module: Modul
     loop = next(module.loops.loops_around(place), None)
     above = set(module.ancestors(place))
     values = _read_bindings(operand, module)
-    return any(
-        module.enclosing(earlier.call, *_ALWAYS_TOGETHER) in above
-        and next(module.loops.loops_around(earlier.call), None) is loop
-        and not module.loops.trains_between(earlier.call, place)
-        and _read_bindings(earlier.operand, module) == values
-        for earlier in before
-    )
+    for earlier in before:
+        if (
+            _runs_first(earlier.call, above, module)
+            and next(module.loops.loops_around(earlier.call), None) is loop
+            and not module.loops.trains_between(earlier.call, place)
+            and _read_bindings(earlier.operand, module) == values
+        ):
+            said = "the same number is read just before, in {:line}"
+            return because(True, said, earlier.call)
+    return False
+
+
+def _runs_first(earlier: cst.Call, above: set[cst.CSTNode], module: Module) -> bool:
+    """Whether an earlier call always runs where something runs that has these ancestors."""
+    whole = module.enclosing(earlier, *_ALWAYS_TOGETHER)
+    if isinstance(whole, cst.IfExp) and whole.body in (earlier, *module.ancestors(earlier)):
+        return whole.body in above  # the other arm runs without it
+    return whole in above
 
 
 def waited_before(place: cst.CSTNode, module: Module) -> cst.Call | None:
@@ -135,7 +148,7 @@ def waited_before(place: cst.CSTNode, module: Module) -> cst.Call | None:
         for name in _SYNCHRONIZES
         for call in module.calls_by_name.get(name, ())[-_MOST_EARLIER * 8 :]
         if module.order(call) < at
-        and module.enclosing(call, *_ALWAYS_TOGETHER) in above
+        and _runs_first(call, above, module)
         and next(module.loops.loops_around(call), None) is loop
         and not module.loops.trains_between(call, place)
     ]
@@ -235,6 +248,15 @@ class Operand:
 
 def operand_of(sync: Sync, module: Module) -> Operand | None:
     """What the sync reads, or None if that lives on the host or is unknown."""
+    return _operand(sync, module) or off_device(None, sync.operand, module)
+
+
+def operand_at(node: cst.BaseExpression | None, module: Module) -> Operand | None:
+    """The same for an expression that must be known for a tensor: an object can be compared too."""
+    return operand_of_value(module.value(node)) or off_device(None, node, module)
+
+
+def _operand(sync: Sync, module: Module) -> Operand | None:
     value = module.value(sync.operand)
     if value.has(Kind.MODULE) and not value.has(TENSORS):
         return None
@@ -254,14 +276,14 @@ def operand_of(sync: Sync, module: Module) -> Operand | None:
 
 
 def operand_of_value(value: Value) -> Operand | None:
-    """The same for a value that must be known for a tensor: an object can be compared too."""
+    """The same for the value of an expression."""
     if value.has(Kind.DEVICE):
         return Operand(True, True, ()) if value.only(Kind.DEVICE | Kind.LIKELY) else None
     return None if value.has(Kind.LIKELY | Kind.HOST) else _undecided(value, tensor=False)
 
 
 def _undecided(value: Value, *, tensor: bool) -> Operand | None:
-    parameters = tuple(sorted(value.parameters))
+    parameters = tuple(sorted(value.parameters - placing(value.parameters)))
     if value.has(Kind.PARAMETER) and parameters:
         return Operand(False, tensor or value.has(Kind.TENSOR), parameters)
     if value.has(Kind.TENSOR) and not value.has(Kind.CPU | Kind.UNKNOWN):

@@ -8,9 +8,11 @@ import libcst as cst
 
 from torchlint.analysis.literals import literal
 from torchlint.analysis.training.guards import asked_for, asks_for_identity
-from torchlint.analysis.training.syncs import Operand, operand_of_value
+from torchlint.analysis.training.syncs import Operand, operand_at
+from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
+from torchlint.because import because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -49,18 +51,31 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
     """
     made = origin_of(truth, module)
     if isinstance(made, cst.Comparison):
+        if not _compares_numbers(made):
+            return because(None, "{:code} compares no numbers", made)
         sides = [made.left, *(each.comparator for each in made.comparisons)]
-        asks = _compares_numbers(made) and any(_is_computed(each, module) for each in sides)
+        if not any(_is_computed(each, module) for each in sides):
+            return _not_computed(sides, module)
     elif isinstance(made, cst.Call) and _compares_arguments(made, module):
-        given = [arg.value for arg in made.args if _is_computed(arg.value, module)]
-        return operand_of_value(module.value(given[0])) if given else None
+        sides = [arg.value for arg in made.args]
+        computed = next((each for each in sides if _is_computed(each, module)), None)
+        return operand_at(computed, module) if computed else _not_computed(sides, module)
     elif isinstance(made, cst.Call) and not _MATHS.isdisjoint(module.resolve(made.func)):
-        return operand_of_value(module.value(made.args[0].value)) if made.args else None
-    else:
-        asks = isinstance(made, cst.Call) and (
-            _is_reduction(made, module) or method_name(made) in _CHECKS
-        )
-    return operand_of_value(module.value(made)) if asks else None
+        return operand_at(made.args[0].value if made.args else None, module)
+    elif not isinstance(made, cst.Call) or not (
+        _is_reduction(made, module) or method_name(made) in _CHECKS
+    ):
+        return _not_computed([truth], module)
+    return operand_at(made, module)
+
+
+def _not_computed(nodes: list[cst.BaseExpression], module: Module) -> Operand | None:
+    """None, and why no part of a condition is known for a number of a tensor."""
+    node = next((each for each in nodes if not module.value(each).only(Kind.HOST)), nodes[0])
+    if not module.value(node).has(_TENSOR_OR_ASKED):
+        return off_device(None, node, module)
+    said = "{:code} may be something else than a tensor, such as a number or a list"
+    return because(None, said, node)
 
 
 def origin_of(node: cst.BaseExpression, module: Module) -> cst.BaseExpression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -9,9 +10,9 @@ import libcst as cst
 from torchlint.analysis import torch_api
 from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
-from torchlint.analysis.names import How, sounds_like_class
+from torchlint.analysis.names import How, dotted_text, sounds_like_class
 from torchlint.analysis.values import array_libraries, array_values, environments
-from torchlint.analysis.values.iteration import is_items
+from torchlint.analysis.values.iteration import gives_keys, unwrapped
 from torchlint.analysis.values.kinds import (
     ARRAYS,
     CPU_VALUE,
@@ -22,6 +23,9 @@ from torchlint.analysis.values.kinds import (
     UNKNOWN_VALUE,
     Kind,
     Value,
+    makes_module,
+    placing,
+    sounds_like_settings,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +39,8 @@ MODULE_METHODS = frozenset(
 """Methods of modules that return the module."""
 _MODULE_ANSWERS = frozenset(
     "parameters named_parameters modules named_modules children state_dict load_state_dict "
-    "zero_grad buffers register_forward_hook add_module named_children train_dataloader".split()
+    "zero_grad buffers named_buffers register_forward_hook add_module named_children "
+    "train_dataloader".split()
 )
 _HOST_BUILTINS = frozenset(
     f"builtins.{name}"
@@ -63,6 +68,10 @@ _COMPUTING_METHODS = frozenset(
 _PARAMETER_MATHS = frozenset(
     "abs clamp exp log mean norm pow sigmoid softmax sqrt square sum".split()
 )
+_PARSES = frozenset({"parse_args", "parse_known_args"})
+_OPTIONS_MADE = frozenset({"argparse.Namespace", "tyro.cli"})
+OPTIONS = Value(Kind.HOST, classes=(":options:",))
+"""What a command line gives: its attributes are numbers, texts and lists of them."""
 WRAPPERS = frozenset(
     {
         "torch.nn.DataParallel",
@@ -91,6 +100,11 @@ class CallValues:
             known = self._by_name(name, node)
             if known is not None:
                 return known
+        called = dotted_text(node.func).rpartition(".")[2]
+        if called in _PARSES:
+            return OPTIONS
+        if makes_module(called) and not self._own.callee(node):
+            return Value(Kind.MODULE)
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func)
         callee = values.value(node.func)
@@ -124,6 +138,8 @@ class CallValues:
             return array
         if environments.wraps_environment(name) and node.args:
             return Value(Kind.UNKNOWN, classes=self._values.value(node.args[0].value).classes)
+        if name in _OPTIONS_MADE:
+            return OPTIONS
         if name.startswith(("time.", "os.", "math.", "random.", "json.", "re.")):
             return HOST_VALUE
         return None
@@ -158,7 +174,29 @@ class CallValues:
 
     def _on(self, device: cst.BaseExpression | None) -> Value:
         """A tensor on a device; without one, on the CPU."""
-        return CPU_VALUE if device is None or self.is_cpu(device) else DEVICE_VALUE
+        if device is None or literal(device) is None or self.is_cpu(device):
+            return CPU_VALUE
+        return self._beside(device) or DEVICE_VALUE
+
+    def _beside(self, device: cst.BaseExpression, depth: int = 0) -> Value | None:
+        """A tensor on `x.device`, or on a device that a parameter names, also by another name."""
+        if isinstance(device, cst.Attribute) and device.attr.value == "device":
+            if sounds_like_settings(dotted_text(device.value).rpartition(".")[2]):
+                return None
+            owner = self._values.value(device.value)
+            if owner.has(Kind.DEVICE | Kind.LIKELY | Kind.MODULE):
+                return None
+            if not owner.has(Kind.CPU | Kind.PARAMETER):
+                return None
+            place = Value(owner.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER), owner.parameters)
+            return place | Value(Kind.TENSOR) if place.only(Kind.PARAMETER) else place
+        bindings = self._values.names.lookup(device) if isinstance(device, cst.Name) else []
+        if len(bindings) != 1 or bindings[0].path:
+            return None
+        if bindings[0].how is How.PARAMETER:
+            return Value(Kind.DEVICE, frozenset({f"@{bindings[0].name}"}))
+        value = bindings[0].value
+        return self._beside(value, depth + 1) if value is not None and depth < 4 else None
 
     def _computed(self, node: cst.Call) -> Value:
         """A tensor function: its result lies where its tensors lie."""
@@ -167,7 +205,7 @@ class CallValues:
         if device is not None:
             return self._on(device)
         if found.has(Kind.DEVICE | Kind.LIKELY):
-            return DEVICE_VALUE
+            return Value(Kind.DEVICE, placing(found.parameters))
         kind = found.kind & (Kind.CPU | Kind.TENSOR | Kind.PARAMETER)
         if not kind:
             return Value(Kind.TENSOR)
@@ -240,23 +278,46 @@ class CallValues:
     def _substituted(self, found: Value, function: cst.FunctionDef, node: cst.Call) -> Value:
         if not found.kind:
             return self._unknown_function(node)
+        found = self._placed(found, function, node)
         element = found.element
         if element is not None:
             element = self._substituted(element, function, node)
-        if not found.parameters:
-            return Value(found.kind, classes=found.classes, element=element, dtype=found.dtype)
+        places = placing(found.parameters)  # by now of the function around the call
+        if found.parameters == places:
+            return Value(found.kind, places, found.classes, element, found.dtype)
         order = [param.name.value for param in function.params.params]
         if order[:1] == ["self"]:
             order = order[1:]
-        result = Value(found.kind & ~Kind.PARAMETER, classes=found.classes, element=element)
-        for parameter in sorted(found.parameters):
+        result = Value(found.kind & ~Kind.PARAMETER, places, found.classes, element)
+        for parameter in sorted(found.parameters - places):
             position = order.index(parameter) if parameter in order else None
             given = argument(node, parameter, position)
             if given is not None:
                 result |= self._values.value(given)
+        if found.has(Kind.PARAMETER) and result.has(Kind.DEVICE | Kind.CPU):
+            result = result.without(Kind.TENSOR)  # it lies where the argument does
         if result.has(TENSORS) and not found.has(Kind.CONTAINER):
             return Value(result.kind & (TENSORS | Kind.PARAMETER), result.parameters)
         return result if result.kind else UNKNOWN_VALUE
+
+    def _placed(self, found: Value, function: cst.FunctionDef, node: cst.Call) -> Value:
+        """What a function returns, on the devices that a call names for its parameters."""
+        for each in placing(found.parameters):
+            params = [*function.params.params, *function.params.kwonly_params]
+            names = [param.name.value for param in params]
+            if each[1:] not in names:
+                found = replace(found, parameters=found.parameters - {each})
+                continue
+            index = names.index(each[1:])
+            position = None if index >= len(function.params.params) else index
+            if position is not None and names[0] == "self":
+                position -= 1
+            given = argument(node, each[1:], position)
+            place = self._on(params[index].default if given is None else given)
+            kind = found.kind if place.has(Kind.DEVICE) else found.kind & ~Kind.DEVICE | place.kind
+            parameters = found.parameters - {each} | place.parameters
+            found = replace(found, kind=kind, parameters=parameters)
+        return found
 
     # methods -----------------------------------------------------------------------------
 
@@ -322,7 +383,8 @@ class CallValues:
         if owner.has(TENSORS):
             others = [self._values.value(arg.value) for arg in node.args]
             if any(other.has(Kind.DEVICE) for other in others):
-                return DEVICE_VALUE
+                given = frozenset().union(*(other.parameters for other in (owner, *others)))
+                return Value(Kind.DEVICE, placing(given))
             return Value(owner.kind & (TENSORS | Kind.PARAMETER), owner.parameters)
         if owner.has(Kind.LIKELY):
             return Value(Kind.LIKELY)
@@ -376,7 +438,7 @@ class CallValues:
         if name in MODULE_METHODS:
             return owner
         if name in _MODULE_ANSWERS:
-            if "parameters" in name or name == "buffers":
+            if name.endswith(("parameters", "buffers")):
                 return Value(Kind.CONTAINER, element=DEVICE_VALUE)
             return UNKNOWN_VALUE
         if any(self._values.value(arg.value).has(TENSORS | Kind.LIKELY) for arg in node.args):
@@ -419,7 +481,7 @@ class CallValues:
             special = self._returned_part(source, index, names)
             if special is not None:
                 return special
-            if index == 0 and (names == ("builtins.enumerate",) or is_items(func)):
+            if index == 0 and (names == ("builtins.enumerate",) or gives_keys(func)):
                 return HOST_VALUE
             if names == ("builtins.zip",) and index < len(source.args):
                 arg = source.args[index].value
@@ -427,6 +489,18 @@ class CallValues:
         if value.has(Kind.CONTAINER | Kind.LOADER):
             return value.element or UNKNOWN_VALUE
         return value
+
+    def iterable_of_part(self, source: cst.CSTNode | None, index: int) -> cst.BaseExpression | None:
+        """What the `index`-th of the values that `enumerate` or `zip` gives comes from."""
+        if not isinstance(source, cst.Call):
+            return None
+        names = self._values.names.resolve(source.func)
+        if names == ("builtins.enumerate",):
+            index -= 1
+        elif names != ("builtins.zip",):
+            return None
+        given = 0 <= index < len(source.args)
+        return unwrapped(source.args[index].value, self._values) if given else None
 
     def _returned_part(self, source: cst.Call, index: int, names: tuple[str, ...]) -> Value | None:
         """One of several values that a function returns, where they differ in kind."""

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
 from torchlint.analysis import torch_api
 from torchlint.analysis.frameworks.frameworks import ANY
 from torchlint.analysis.names import dotted_text
-from torchlint.analysis.values.kinds import sounds_like_optimizer
+from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
 from torchlint.source.tree import last_statement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torchlint.source.tree import Tree
 
 _MODULE_ONLY = frozenset(
     {"parameters", "named_parameters", "eval", "train", "state_dict", "load_state_dict", "modules"}
 )
+_HOST_TYPES = frozenset(
+    {"int", "float", "bool", "complex", "str", "bytes", "Number", "Real", "Path"}
+)
+
+
+class _TypeCheck(NamedTuple):
+    """What a check says of a name in some code.
+
+    Args:
+        name: the name in the check.
+        kind: what it is there; `Kind.UNKNOWN` for anything but a tensor.
+        where: the code, or the statement after which the check holds.
+    """
+
+    name: cst.Name
+    kind: Kind
+    where: cst.CSTNode
+    after: bool
 
 
 class Evidence:
@@ -30,21 +50,21 @@ class Evidence:
     @cached_property
     def backward_names(self) -> frozenset[str]:
         """Names and `self.` attributes that `backward` is called on: losses."""
-        found: set[str] = set()
+        return frozenset(self._backward_operands) - {""}
+
+    def goes_backward(self, name: str) -> list[cst.Name]:
+        """The places of a name that `backward` is called on."""
+        found = self._backward_operands.get(name, ())
+        return [each for each in found if isinstance(each, cst.Name)]
+
+    @cached_property
+    def _backward_operands(self) -> dict[str, list[cst.BaseExpression]]:
+        """What `backward` is called on, by its text."""
+        found: dict[str, list[cst.BaseExpression]] = {}
         for call in self._tree.nodes(cst.Call):
-            if not isinstance(call.func, cst.Attribute):
-                continue
-            owner = call.func.value
-            if call.func.attr.value == "backward":
-                given = dotted_text(call.args[0].value) if call.args else ""
-                found.add(given)
-                if "loss" not in given.lower():  # `accelerator.backward(loss)`
-                    found.add(dotted_text(owner))
-                if isinstance(owner, cst.Call) and owner.args:
-                    found.add(dotted_text(owner.args[0].value))
-            elif call.func.attr.value in ANY.backward_methods and call.args:
-                found.add(dotted_text(call.args[0].value))
-        return frozenset(found - {""})
+            for operand in _goes_backward(call):
+                found.setdefault(dotted_text(operand), []).append(operand)
+        return found
 
     @cached_property
     def module_names(self) -> frozenset[str]:
@@ -61,33 +81,56 @@ class Evidence:
         function = self._tree.enclosing(node, cst.FunctionDef)
         return self._tensor_names.get(function, frozenset())
 
-    def is_no_tensor(self, use: cst.Name) -> bool:
-        """Whether a check of a parameter lets only what is no tensor come to a use of it:
-        `if isinstance(x, torch.Tensor): return x`."""
-        checks = self._tensor_checks.get(use.value)
+    def checked(self, use: cst.Name) -> list[tuple[cst.Name, Kind]]:
+        """What checks say that a name is at a use of it, each with the place in the check:
+        `Kind.HOST` after `if not isinstance(x, float): continue`, `Kind.UNKNOWN` where it is no
+        tensor."""
+        checks = self._type_checks.get(use.value)
         if not checks:
-            return False
+            return []
         above = set(self._tree.ancestors(use))
-        return any(self._leaves_out_tensors(check, above, use) for check in checks)
+        return [(each.name, each.kind) for each in checks if self._holds(each, above, use)]
 
-    def _leaves_out_tensors(self, check: cst.If, above: set[cst.CSTNode], use: cst.CSTNode) -> bool:
-        negated = isinstance(check.test, cst.UnaryOperation)
-        if check in above:
-            return (check.body if negated else check.orelse) in above
-        after = self._tree.order(check) < self._tree.order(use)
-        return after and not negated and self._tree.parent(check) in above and _leaves(check.body)
+    def _holds(self, check: _TypeCheck, above: set[cst.CSTNode], use: cst.CSTNode) -> bool:
+        if not check.after:
+            return check.where in above
+        follows = self._tree.order(check.where) < self._tree.order(use)
+        block = self._tree.enclosing(check.where, cst.IndentedBlock, cst.Module)
+        return follows and block in above and check.where not in above
 
     @cached_property
-    def _tensor_checks(self) -> dict[str, list[cst.If]]:
-        """The conditions that ask whether a name is a tensor, or is none."""
-        found: dict[str, list[cst.If]] = {}
-        for condition in self._tree.nodes(cst.If):
-            test = condition.test
-            if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-                test = test.expression
-            if isinstance(test, cst.Call) and test.args and _asks_for_tensor(test):
-                found.setdefault(dotted_text(test.args[0].value), []).append(condition)
+    def _type_checks(self) -> dict[str, list[_TypeCheck]]:
+        """By name: where a check has shown of what type it is, or is not."""
+        found: dict[str, list[_TypeCheck]] = {}
+        for call in self._tree.nodes(cst.Call):
+            name = call.args[0].value if call.args else None
+            kinds = _asked_types(call) if isinstance(name, cst.Name) else None
+            if isinstance(name, cst.Name) and kinds is not None:
+                for where, truth, after in self._decided(call):
+                    if (kind := kinds[truth]) is not None:
+                        check = _TypeCheck(name, kind, where, after)
+                        found.setdefault(name.value, []).append(check)
         return found
+
+    def _decided(self, test: cst.BaseExpression) -> Iterator[tuple[cst.CSTNode, bool, bool]]:
+        """Where the truth of a test is known: the code, its truth, and whether that is the code
+        after the node rather than in it."""
+        known = {True: True, False: False}  # the truth of the test, by that of what is around it
+        child: cst.CSTNode = test
+        for above in self._tree.ancestors(test):
+            if isinstance(above, cst.BooleanOperation):
+                whole = isinstance(above.operator, cst.And)
+                if whole not in known:
+                    return
+                if child is above.left:
+                    yield above.right, known[whole], False
+                known = {whole: known[whole]}
+            elif isinstance(above, cst.UnaryOperation) and isinstance(above.operator, cst.Not):
+                known = {not truth: known[truth] for truth in known}
+            else:
+                yield from _branches(above, child, known)
+                return
+            child = above
 
     @cached_property
     def _tensor_names(self) -> dict[cst.FunctionDef | None, frozenset[str]]:
@@ -104,12 +147,58 @@ class Evidence:
         return {function: frozenset(names) for function, names in found.items()}
 
 
-def _asks_for_tensor(test: cst.Call) -> bool:
-    """`isinstance(x, torch.Tensor)`, `torch.is_tensor(x)`."""
+def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:
+    """What a call does a backward pass from, if it does one."""
+    if not isinstance(call.func, cst.Attribute):
+        return
+    owner = call.func.value
+    given = call.args[0].value if call.args else None
+    if call.func.attr.value == "backward":
+        if given is not None:
+            yield given
+        if (
+            given is None or "loss" not in dotted_text(given).lower()
+        ):  # `accelerator.backward(loss)`
+            yield owner
+        if isinstance(owner, cst.Call) and owner.args:
+            yield owner.args[0].value
+    elif call.func.attr.value in ANY.backward_methods and given is not None:
+        yield given
+
+
+def _branches(
+    statement: cst.CSTNode, test: cst.CSTNode, known: dict[bool, bool]
+) -> Iterator[tuple[cst.CSTNode, bool, bool]]:
+    """Where a condition is known to hold, or not to: see `Evidence._decided`."""
+    if isinstance(statement, cst.Assert) and test is statement.test and True in known:
+        yield statement, known[True], True
+    if not isinstance(statement, cst.If | cst.IfExp) or test is not statement.test:
+        return
+    if True in known:
+        yield statement.body, known[True], False
+    if False in known and statement.orelse is not None:
+        yield statement.orelse, known[False], False
+    if False in known and isinstance(statement, cst.If) and _leaves(statement.body):
+        yield statement, known[False], True
+
+
+def _asked_types(test: cst.Call) -> dict[bool, Kind | None] | None:
+    """What `isinstance(x, torch.Tensor)`, `isinstance(x, (int, float))` or `torch.is_tensor(x)`
+    says of its argument if it is true, and if it is false; None for other calls."""
     asked = dotted_text(test.func).rpartition(".")[2]
+    if asked == "is_tensor":
+        return {True: None, False: Kind.UNKNOWN}
     if asked != "isinstance" or len(test.args) != 2:
-        return asked == "is_tensor"
-    return dotted_text(test.args[1].value).rpartition(".")[2] == "Tensor"
+        return None
+    types = test.args[1].value
+    listed = [each.value for each in types.elements] if isinstance(types, cst.Tuple) else [types]
+    names = {dotted_text(each).rpartition(".")[2] for each in listed}
+    kind = None
+    if names <= _HOST_TYPES:
+        kind = Kind.HOST
+    elif names == {"ndarray"}:
+        kind = Kind.ARRAY
+    return {True: kind, False: Kind.UNKNOWN if "Tensor" in names else None}
 
 
 def _leaves(body: cst.BaseSuite) -> bool:

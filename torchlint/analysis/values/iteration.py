@@ -75,5 +75,8 @@ def is_over_loader(source: cst.BaseExpression, values: Inference) -> bool:
     return values.value(source).has(Kind.LOADER)
 
 
-def is_items(func: cst.CSTNode) -> bool:
-    return isinstance(func, cst.Attribute) and func.attr.value == "items"
+def gives_keys(func: cst.CSTNode) -> bool:
+    """Whether a method gives pairs that begin with a name: `items`, `named_parameters`."""
+    if not isinstance(func, cst.Attribute):
+        return False
+    return func.attr.value == "items" or func.attr.value.startswith("named_")

@@ -47,9 +47,9 @@ ON_HOST = Kind.HOST | ARRAYS | Kind.SCALAR | Kind.CPU
 class Value:
     """What is known of an expression's value.
 
-    `parameters` are the parameters of the enclosing function that it is computed from,
-    `classes` the dotted names of the project classes that it can be an instance of,
-    `dtype` the array's element type where the code says it.
+    `parameters` are the parameters of the enclosing function that it is computed from; those with
+    an `@` in front name the device that it lies on; `classes` the dotted names of the project
+    classes that it can be an instance of, `dtype` the array's element type where the code says it.
     """
 
     kind: Kind
@@ -91,6 +91,11 @@ class Value:
         return self.has(ARRAYS) and self.only(ARRAYS | Kind.SCALAR)
 
 
+def placing(parameters: frozenset[str]) -> frozenset[str]:
+    """Those of a value's parameters that name the device that it lies on."""
+    return frozenset(each for each in parameters if each.startswith("@"))
+
+
 UNKNOWN_VALUE = Value(Kind.UNKNOWN)
 HOST_VALUE = Value(Kind.HOST)
 DEVICE_VALUE = Value(Kind.DEVICE)
@@ -100,8 +105,21 @@ NO_VALUE = Value(Kind.NOTHING)
 _MODULE_WORDS = re.compile(
     r"(?:^|_)(?:models?|net|network|module|generator|discriminator|encoder|decoder|backbone|"
     r"classifier|actor|critic|policy|student|teacher|unet|vae|gan|head|pipe|pipeline)(?:_?[a-zA-Z]|_?\d+)?$"
-    r"|^net_?[A-Z]\w?$|^(?:ddp_model|raw_model|model_\w+)$"
+    r"|^net_?[A-Z]\w?$|^model_(?:avg|base|best|chunked|compiled|copy|ddp|dp|ema|engine|eval|fn|"
+    r"forward|fsdp|lora|main|module|new|old|orig?|original|parallel|raw|ref|reference|single|split|"
+    r"student|teacher|to_train|train|unwrapped|with\w*_loss|without_\w+|wrapped|wrapper)$"
 )
+"""`model_names` and `model_parser` are no modules."""
+_MAKES = re.compile(
+    r"^_*(?:build|configure|construct|create|define|get|initiali[sz]e|instantiate|load|make|prepare|"
+    r"setup|set_up|unwrap|wrap)_"
+)
+_ACTS = re.compile(
+    r"^_*(?:apply|call|check|compute|download|eval|evaluate|export|find|finetune|fit|freeze|list|"
+    r"log|optimi[sz]e|pretrain|print|profile|register|reset|run|save|set|test|train|unfreeze|"
+    r"update|validate)_"
+)
+"""`train_model(x)` is no call of a model."""
 _LOSS_WORDS = re.compile(
     r"(?:^|_)(?:criterion|criterions?|loss_(?:fn|func|function)|objective)(?:_\w{1,80})?$"
     r"|^criterion\w*$"
@@ -112,15 +130,47 @@ _LOADER_WORDS = re.compile(
     r"^(?:train|val|valid|test)_(?:iter|iterator|batches|data_iter)$|^trainloader$|^testloader$"
     r"|^valloader$|^batches$|^iterator$",
 )
+_SETTINGS_WORDS = re.compile(
+    r"^(?:self|cls)$|(?:args?|cfg|config|conf|opts?|options|hparams|settings|flags|accelerator|fabric|"
+    r"trainer|agent)$",
+    re.IGNORECASE,
+)
+_COUNT_WORDS = re.compile(
+    r"^(?:num|n)_|(?:^|_)(?:epochs?|steps?|iters?|iterations?|count|counter|batch_size|version|name|"
+    r"names|path|seed)$"
+)
 
 
 def kind_by_name(name: str) -> Kind:
     """What the words of a name say: a module, an optimizer or a loader; else nothing."""
-    if _MODULE_WORDS.search(name) or _LOSS_WORDS.search(name):
+    if _sounds_like_module(name):
         return Kind.MODULE
     if sounds_like_optimizer(name):
         return Kind.OPTIMIZER
     return Kind.LOADER if sounds_like_loader(name) else Kind.NOTHING
+
+
+def _sounds_like_module(name: str) -> bool:
+    if _MAKES.search(name):
+        return False
+    runs = _MODULE_WORDS.search(name) is not None and not _ACTS.search(name)
+    return runs or _LOSS_WORDS.search(name) is not None
+
+
+def makes_module(name: str) -> bool:
+    """Whether a function is called for the module that it gives: `build_model`, `get_network`."""
+    verb = _MAKES.search(name)
+    return verb is not None and _sounds_like_module(name[verb.end() :])
+
+
+def sounds_like_settings(name: str) -> bool:
+    """Whether a name is called like what holds the settings of a program, and its device."""
+    return bool(_SETTINGS_WORDS.search(name))
+
+
+def sounds_like_count(name: str) -> bool:
+    """Whether the words of an attribute say a number that the host knows: `num_tokens`, `step`."""
+    return bool(_COUNT_WORDS.search(name))
 
 
 def sounds_like_optimizer(name: str) -> bool:

@@ -13,7 +13,7 @@ from torchlint.analysis.frameworks.registered_hooks import registered_hooks
 from torchlint.analysis.literals import UNKNOWN, Literal, literal
 from torchlint.analysis.names import Binding, How, dotted_text
 from torchlint.analysis.values.array_values import item_of_array
-from torchlint.analysis.values.call_values import CallValues
+from torchlint.analysis.values.call_values import OPTIONS, CallValues
 from torchlint.analysis.values.combine import arithmetic, container, shared
 from torchlint.analysis.values.definitions import Definitions
 from torchlint.analysis.values.environments import is_bound_of_space, observed
@@ -29,6 +29,7 @@ from torchlint.analysis.values.kinds import (
     Kind,
     Value,
     kind_by_name,
+    sounds_like_count,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
 _DEEPEST = 40
 _SAME_TENSOR = frozenset({"data", "grad", "T", "mT", "H", "real", "imag"})
-_ON_HOST = frozenset({"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "itemsize"})
+_ON_HOST = frozenset(
+    {"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "itemsize", "batch_size"}
+)
 _SAY_NOTHING = frozenset({"builtins.object", "typing.Any"})
 _ANNOTATIONS = {
     "torch.Tensor": Value(Kind.TENSOR),
@@ -142,9 +145,11 @@ class Values:
         if not bindings:
             return UNKNOWN_VALUE
         found = NO_VALUE
+        checked = self._evidence.checked(node)
         for binding in bindings:
-            if binding.how is How.PARAMETER and self._evidence.is_no_tensor(node):
-                found |= UNKNOWN_VALUE
+            known = [kind for name, kind in checked if binding in self._flow.reaching(name)]
+            if known:
+                found |= Value(known[-1])
                 continue
             if (
                 binding.how is How.UPDATE
@@ -153,15 +158,28 @@ class Values:
             ):
                 continue  # `array[0] = x` leaves it an array, whatever x is
             found |= self._binding(binding)
-        if found.only(Kind.LIKELY) and node.value in self._evidence.backward_names:
+        if found.only(Kind.LIKELY) and self._is_loss(node, bindings):
             return DEVICE_VALUE
         if found.kind and not found.has(Kind.UNKNOWN | Kind.PARAMETER):
             return found
-        return self._with_evidence(found, node.value, node)
+        return self._with_evidence(found, node, bindings)
 
-    def _with_evidence(self, found: Value, name: str, node: cst.CSTNode) -> Value:
+    def _is_loss(self, node: cst.Name, bindings: list[Binding]) -> bool:
+        """Whether `backward` is called on a name: where its function does so at all, on what the
+        name has at this place, or on what the same function gave."""
+        scope = self.names.scope(node)
+        operands = self._evidence.goes_backward(node.value)
+        near = [each for each in operands if self.names.scope(each) is scope]
+        if not near:
+            return bool(operands)
+        losses = [binding for each in near for binding in self._flow.reaching(each)]
+        made = {_maker(each) for each in losses} - {""}
+        return any(each in losses or _maker(each) in made for each in bindings)
+
+    def _with_evidence(self, found: Value, node: cst.Name, bindings: list[Binding]) -> Value:
         """Adds what the way a name is used, or its words, say where its origin says nothing."""
-        if name in self._evidence.backward_names:
+        name = node.value
+        if self._is_loss(node, bindings):
             return Value(Kind.DEVICE, found.parameters, found.classes)
         if found.has(TENSORS):
             return found
@@ -208,7 +226,7 @@ class Values:
                 value = self.value(source)
             else:
                 value = self._calls.part(source, index, value)
-                source = None
+                source = self._calls.iterable_of_part(source, index)
         return value
 
     def _parameter(self, binding: Binding) -> Value:
@@ -254,8 +272,11 @@ class Values:
         if isinstance(node.value, cst.Name) and node.value.value in ("self", "cls"):
             return self._self_attribute(node)
         owner = self.value(node.value)
+        if owner == OPTIONS:
+            return HOST_VALUE
+        counts = sounds_like_count(name)
         if owner.has(TENSORS | Kind.LIKELY) or (name in _SAME_TENSOR and owner.has(Kind.PARAMETER)):
-            return owner.without(Kind.HOST)
+            return owner | HOST_VALUE if counts else owner.without(Kind.HOST)
         if owner.has(ARRAYS):
             return Value(Kind.ARRAY, dtype=owner.dtype)
         if is_bound_of_space(node):
@@ -266,14 +287,15 @@ class Values:
         kind = self._kind_by_name(name)
         if kind:
             return Value(kind)
-        if owner.has(Kind.MODULE):
+        if counts or owner.has(Kind.MODULE):
             return UNKNOWN_VALUE
         return Value(owner.kind & (Kind.PARAMETER | Kind.UNKNOWN) or Kind.UNKNOWN, owner.parameters)
 
     def _self_attribute(self, node: cst.Attribute) -> Value:
         name = node.attr.value
         found = self._held(self.tree.enclosing(node, cst.ClassDef), name)
-        if found.kind and not found.only(Kind.UNKNOWN):
+        unknown = found.has(Kind.UNKNOWN) and found.only(Kind.UNKNOWN | Kind.HOST)
+        if found.kind and not unknown:
             return found
         if f"self.{name}" in self._evidence.backward_names:
             return DEVICE_VALUE
@@ -286,9 +308,27 @@ class Values:
         for binding in self.assigned(class_, name):
             if self._is_parameter(binding.value):
                 found |= DEVICE_VALUE  # it moves with the module
+            elif isinstance(binding.node, cst.Call) and name in self._numbers:
+                found |= DEVICE_VALUE | HOST_VALUE
             else:
                 found |= shared(self._unpacked(binding, self.value(binding.value)))
         return replace(found, kind=found.kind & ~Kind.PARAMETER, parameters=frozenset())
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        """The attributes that are given numbers from outside of the class: `model.step = 0`."""
+        targets = (
+            (target.target, assign.value)
+            for assign in self.tree.nodes(cst.Assign)
+            for target in assign.targets
+        )
+        return frozenset(
+            target.attr.value
+            for target, value in targets
+            if isinstance(target, cst.Attribute)
+            and dotted_text(target.value) != "self"
+            and isinstance(literal(value), int | float)
+        )
 
     def _is_parameter(self, node: cst.BaseExpression | None) -> bool:
         """`nn.Parameter(…)`, `nn.Buffer(…)`."""
@@ -297,11 +337,11 @@ class Values:
 
     def _subscript(self, node: cst.Subscript) -> Value:
         index = node.slice[0].slice
+        key = _key(node)
         if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer):
-            part = observed(node.value, index.value.evaluated_value, self)
+            part = observed(node.value, key, self) if isinstance(key, int) else None
             if part is not None:
                 return part
-        key = _key(node)
         if isinstance(key, str) and isinstance(node.value, cst.Name):
             kept = self._kept_under(node.value, key)
             if kept.kind:
@@ -402,13 +442,17 @@ class Values:
         """`self.register_buffer("queue", …)` makes a tensor that moves with the module."""
         if dotted_text(call.func) not in ("self.register_buffer", "self.register_parameter"):
             return
-        name = call.args[0].value if call.args else None
+        text = literal(call.args[0].value) if call.args else None
         class_ = self.tree.enclosing(call, cst.ClassDef)
-        if isinstance(name, cst.SimpleString) and class_ is not None:
-            text = str(name.evaluated_value)
+        if isinstance(text, str) and class_ is not None:
             self._known[id(call)] = DEVICE_VALUE
             binding = Binding(text, How.ASSIGNMENT, call, call)
             found.setdefault(class_, {}).setdefault(text, []).append(binding)
+
+
+def _maker(binding: Binding) -> str:
+    """The function whose result a name is given, by its text."""
+    return dotted_text(binding.value.func) if isinstance(binding.value, cst.Call) else ""
 
 
 def _key(item: cst.Subscript) -> Literal:

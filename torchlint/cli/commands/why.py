@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from torchlint.cli.command import Command
-from torchlint.cli.options import Options, output_format, tree_options
+from torchlint.cli.options import Options, cache_options, output_format, tree_options
 from torchlint.cli.printing import paint_for, print_diagnostics, print_lines
-from torchlint.cli.resources import pool_from
+from torchlint.cli.resources import pool_from, store_from
 from torchlint.cli.targets import plan_from
 from torchlint.config.settings import ConfigError
-from torchlint.explain.place import place_in
+from torchlint.explain.place import place_in, which_cell
 from torchlint.files.reading import SourceError
+from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
     from torchlint.finding import Position
@@ -41,14 +42,15 @@ Exit codes: 0, or 2 for wrong usage or a file that cannot be read or parsed.
 @click.argument("rule", required=False, metavar="[CODE|NAME]")
 @click.option("--project", metavar="PATH", help="The file or folder with what may call it.")
 @tree_options
+@cache_options
 @output_format("text", "json")
 def command(
     place: str, rule: str | None, project: str | None, options: Options, output_format: str
 ) -> None:
     """Explain why rules did or did not report a line, and what would change that.
 
-    The rules check the line once more, and their last condition is shown. Your code is not
-    executed.
+    Each rule that looks at something on the line says what decided. With a rule, that one answers
+    in any case, and says which lines of the file it looks at. Your code is not executed.
     """
     from torchlint.cli.commands.rule import find
     from torchlint.explain.why import explain
@@ -59,13 +61,20 @@ def command(
     path, position = _place(place)
     rules = list(all_rules().values()) if rule is None else [find(rule)]
     target = _target(path, options)
-    options.select = ("ALL",)
     around = project or ("." if _is_below(path, ".") else os.path.dirname(path) or ".")
-    plan = plan_from((around, path), options)
+    store = store_from(options)
+    plan = plan_from((around, path), options, store.rule_names)
     try:
         with Progress(sys.stderr) as progress:
-            pool = pool_from(options)
-            found = explain(target, position, rules, plan.targets, pool=pool, progress=progress)
+            found = explain(
+                target,
+                position,
+                rules,
+                plan.targets,
+                pool=pool_from(options),
+                progress=progress,
+                store=store,
+            )
     except SourceError as error:
         print_diagnostics([error.diagnostic])
         raise click.exceptions.Exit(2) from None
@@ -83,7 +92,7 @@ def _place(text: str) -> tuple[str, Position]:
     """The file and the line that the user means.
 
     Raises:
-        click.UsageError: it is not of that form, or there is no such file.
+        click.ClickException: it is not of that form, or there is no such file.
     """
     try:
         path, position = place_in(text)
@@ -91,7 +100,16 @@ def _place(text: str) -> tuple[str, Position]:
         raise click.UsageError(str(error)) from None
     if not os.path.isfile(path):
         raise click.UsageError(f"There is no file `{path}`.")
-    return path, position
+    if position is not None:
+        return path, position
+    try:
+        lines = which_cell(text)
+    except SourceError as error:
+        print_diagnostics([error.diagnostic])
+        raise click.exceptions.Exit(2) from None
+    for line in (f"Error: {lines[0]}", *lines[1:]):
+        click.echo(visible(line), err=True)
+    raise click.exceptions.Exit(2)
 
 
 def _target(path: str, options: Options) -> Target:

@@ -47,6 +47,7 @@ _EFFECTS: Final = {
     "create": "new file",
     "delete": "deletion",
     "mkdir": "new folder",
+    "output": "large output",
     "process": "process",
     "helper": "process",
     "connect": "connection",

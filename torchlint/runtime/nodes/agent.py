@@ -30,6 +30,8 @@ from torchlint.runtime.messages import MalformedError, Message, decode
 from torchlint.runtime.nodes.meeting import Meeting, NodeError, find
 from torchlint.runtime.probe.link import TCP, connect
 from torchlint.runtime.probe.settings import from_values, write
+from torchlint.runtime.run import fenced
+from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
 from torchlint.runtime.workspace import Workspace
@@ -131,6 +133,7 @@ class _Agent:
         while True:
             ready = select.select([self._wire], [], [], _TICK_S)[0]
             self._tell()
+            self._workspace.tend()
             if not ready:
                 continue
             try:
@@ -165,7 +168,9 @@ class _Agent:
         assert isinstance(values, dict)
         assert isinstance(environment, dict)
         address = f"{TCP}{self._host}:{message.integer('port')}"
-        settings = replace(from_values(values), socket=address, local=folder)
+        settings = replace(
+            from_values(values), socket=address, local=folder, fenced=not fence.why_not()
+        )
         for path in (settings.project, settings.scratch):
             if not os.path.isdir(path):
                 raise NotADirectoryError(f"there is no folder {path}")
@@ -175,6 +180,9 @@ class _Agent:
         command = launcher.command_on(
             self._node, self._host, message.integer("master_port"), [_PROBE, mark]
         )
+
+        variables_of_it = variables(settings, mark, temporary, environment)
+        command = fenced(command, settings, variables_of_it)
 
         def begin() -> subprocess.Popen[bytes]:
             with (
@@ -188,7 +196,7 @@ class _Agent:
                     stdout=stdout,
                     stderr=stderr,
                     cwd=message.text("cwd") or None,
-                    env=variables(settings, mark, temporary, environment),
+                    env=variables_of_it,
                     start_new_session=True,
                 )
 

@@ -24,11 +24,15 @@ def find(where: str) -> Any:
     """What stands at `module` or `module:attribute.attribute`, or `MISSING`."""
     module, _, attributes = where.partition(":")
     try:
-        value: Any = import_module(module)
-        for attribute in attributes.split(".") if attributes else ():
-            value = getattr(value, attribute)
-    except (ImportError, AttributeError):
+        return inside(import_module(module), attributes)
+    except ImportError:
         return MISSING
+
+
+def inside(value: Any, attributes: str) -> Any:
+    """What stands at `attribute.attribute` of a value, or `MISSING`; without any, the value."""
+    for attribute in attributes.split(".") if attributes else ():
+        value = getattr(value, attribute, MISSING)
     return value
 
 

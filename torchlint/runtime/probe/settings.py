@@ -55,6 +55,7 @@ class Settings:
         scratch: a folder of this run alone; filled in at the start. Several machines share it.
         local: a folder of this run on its own machine; empty: `scratch` is one.
         sandbox: `overlayfs` (the tree's writes already land elsewhere) or `redirect`.
+        fenced: the kernel refuses writes to the tree and elsewhere that nobody redirects.
         seed: seeds Python's, NumPy's and torch's generators before the script; None leaves them.
         threads: torch's intra-op threads; None leaves them.
         device: `auto`, `cpu` or `cuda`.
@@ -85,6 +86,7 @@ class Settings:
     scratch: str = ""
     local: str = ""
     sandbox: str = "redirect"
+    fenced: bool = False
     seed: int | None = 0
     threads: int | None = None
     device: str = "auto"

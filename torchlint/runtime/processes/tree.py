@@ -28,6 +28,10 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_GET_CHILD_SUBREAPER: Final = 37
 _PATIENCE_S: Final = 10.0
 """A process that the kernel itself holds (a dead network disk) may outlive every signal."""
+_ROUNDS: Final = 5
+"""Of signals to groups that were not there in the round before."""
+_GENERATIONS: Final = 1000
+"""How often a process may have gone on in its child while it is being ended."""
 
 
 def set_subreaper(on: bool) -> bool:
@@ -65,6 +69,11 @@ class Tree:
         return self._root.pid
 
     @property
+    def folder(self) -> str:
+        """Of the run."""
+        return os.path.dirname(self._mark)
+
+    @property
     def exit_code(self) -> int | None:
         """Of the process that was started, as in `Popen.returncode`; None while it runs."""
         return self._root.poll()
@@ -83,14 +92,12 @@ class Tree:
             _signal_group(group, signal.SIGCONT)
         self._stopped = set()
 
-    def kill(self) -> bool:
-        """End every process, stopped ones too, and reap them; whether none is left."""
-        return _until_none_is_left(self._kill_once)
-
-    def _kill_once(self) -> bool:
+    def kill_once(self) -> bool:
+        """End every process, stopped ones too, and reap them; whether none was left."""
         self._signal_all(signal.SIGKILL)
+        end_adopted(lambda pid: pid != self._root.pid and self._is_ours(pid))
         over = self._root.poll() is not None
-        _reap(self._seen, besides={self._root.pid})
+        reap(process.pid for process in self._seen if process.pid != self._root.pid)
         return over and not self._there()
 
     def _signal_all(self, number: int) -> set[int]:
@@ -101,15 +108,18 @@ class Tree:
             _signal_group(self._root.pid, number)
             done.add(self._root.pid)
         # What has not been stopped yet may still move to another group.
-        while fresh := _groups(self._there()) - done:
+        for _ in range(_ROUNDS):
+            fresh = _groups(self._there()) - done
             for group in fresh:
                 _signal_group(group, number)
             done |= fresh
+            if not fresh:
+                break
         return done
 
     def _there(self) -> set[psutil.Process]:
         """The processes that exist. Dead ones that nobody has reaped yet lead to their groups."""
-        found = _below(self._is_ours)
+        found = _below(lambda top: top in self._seen or self._is_ours(top.pid))
         for process in found - self._seen:
             with suppress(OSError):
                 self._sessions.add(os.getsid(process.pid))
@@ -117,13 +127,16 @@ class Tree:
         self._seen = {process for process in self._seen | found if process.is_running()}
         return self._seen
 
-    def _is_ours(self, top: psutil.Process) -> bool:
+    def _is_ours(self, pid: int) -> bool:
         """Whether a child of this process is the run's root, or an orphan that the run left."""
-        if top.pid == self._root.pid or top in self._seen:
-            return True
-        with suppress(OSError, psutil.Error):
-            return os.getsid(top.pid) in self._sessions or top.environ().get(VARIABLE) == self._mark
+        with suppress(OSError):
+            return os.getsid(pid) in self._sessions or mark_of(pid) == self._mark
         return False
+
+
+def end_all(trees: Collection[Tree]) -> bool:
+    """End every process of these runs; whether none is left."""
+    return _until_none_is_left(lambda: False not in [tree.kill_once() for tree in trees])
 
 
 def children() -> set[psutil.Process]:
@@ -131,21 +144,66 @@ def children() -> set[psutil.Process]:
     return set(psutil.Process().children(recursive=True))
 
 
+def mark_of(pid: int) -> str:
+    """The settings file that a process carries in its environment; empty if it has none."""
+    with suppress(OSError):
+        # On Linux without psutil, which is slower than some processes live.
+        with open(f"/proc/{pid}/environ", "rb") as stream:
+            words = stream.read().split(b"\0")
+        name = f"{VARIABLE}=".encode()
+        return next((os.fsdecode(word[len(name) :]) for word in words if word.startswith(name)), "")
+    with suppress(psutil.Error):
+        return psutil.Process(pid).environ().get(VARIABLE, "")
+    return ""
+
+
+def adopted() -> list[int]:
+    """The orphans that have become children of this process, dead ones too, where the kernel lists
+    them (Linux); those that the main thread has started are among them."""
+    own = os.getpid()
+    with suppress(OSError), open(f"/proc/self/task/{own}/children", "rb") as stream:
+        return [int(word) for word in stream.read().split()]
+    return []
+
+
+def end_adopted(ours: Callable[[int], bool]) -> None:
+    """End those children of this process that are ours, and their children as they come.
+
+    A process that forks and exits again and again, each time in another session, is gone before it
+    is found among all processes. As an orphan it becomes a child of this process.
+    """
+    others: set[int] = set()
+    for _ in range(_GENERATIONS):
+        found = [pid for pid in adopted() if pid not in others]
+        if not found:
+            return
+        for pid in found:
+            if ours(pid):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+                reap([pid])
+            else:
+                others.add(pid)
+
+
+def is_foreign(pid: int, before: Collection[int]) -> bool:
+    """Whether a child of this process stands in another session, and was not there `before`."""
+    with suppress(OSError):
+        return pid not in before and os.getsid(pid) != os.getsid(0)
+    return False
+
+
 def sweep(before: Collection[psutil.Process]) -> bool:
     """End whatever stands below this process in another session, and was not there `before`:
     orphans that cannot be assigned to a run. Whether none is left."""
-
-    def foreign(top: psutil.Process) -> bool:
-        with suppress(OSError):
-            return top not in before and os.getsid(top.pid) != os.getsid(0)
-        return False
+    numbers = {process.pid for process in before}
 
     def once() -> bool:
-        found = _below(foreign)
-        # By group: a process that forks and exits again and again is gone before it is found.
+        end_adopted(lambda pid: is_foreign(pid, numbers))
+        found = _below(lambda top: top not in before and is_foreign(top.pid, ()))
         for group in _groups(found):
             _signal_group(group, signal.SIGKILL)
-        _reap(found)
+        reap(process.pid for process in found)
         return not found
 
     return _until_none_is_left(once)
@@ -159,7 +217,7 @@ def end_marked(folder: str, sessions: Collection[int]) -> bool:
         with suppress(OSError, psutil.Error):
             if os.getsid(process.pid) in sessions:
                 return True
-            return bool(process.environ().get(VARIABLE, "").startswith(folder + os.sep))
+            return mark_of(process.pid).startswith(folder + os.sep)
         return False
 
     def once() -> bool:
@@ -216,12 +274,11 @@ def _signal_group(group: int, number: int) -> None:
         os.killpg(group, number)
 
 
-def _reap(processes: Iterable[psutil.Process], besides: Collection[int] = ()) -> None:
+def reap(processes: Iterable[int]) -> None:
     """Reap the dead ones whose parent this process has become."""
-    for process in processes:
-        if process.pid not in besides:
-            with suppress(ChildProcessError):
-                os.waitpid(process.pid, os.WNOHANG)
+    for pid in processes:
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
 
 
 def _until_none_is_left(once: Callable[[], bool]) -> bool:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.runtime.disk_space import MOST_PRINTED, OUTPUTS
 from torchlint.runtime.probe.files.view import REDIRECTED, REMOVED
 from torchlint.runtime.probe.world.journal import JOURNAL
 from torchlint.runtime.sandbox.overlayfs import UPPER
@@ -29,8 +30,8 @@ _OPAQUE: Final = ("user.overlay.opaque", "trusted.overlay.opaque")
 class SideEffect:
     """Something that the script did outside its process.
 
-    `kind` is `write`, `create`, `delete`, `mkdir`, `process`, `helper`, `connect` or `upload`;
-    `kept` says whether it reached the real world.
+    `kind` is `write`, `create`, `delete`, `mkdir`, `output`, `process`, `helper`, `connect` or
+    `upload`; `kept` says whether it reached the real world.
     """
 
     kind: str
@@ -50,8 +51,22 @@ def collect(folders: Sequence[str], project: str) -> tuple[SideEffect, ...]:
         seen = [*_overlaid(folder, project), *_redirected(folder), *_journal(folder)]
         for effect in seen:
             counts[effect.kind, _shown(effect.what, project), effect.kept] += effect.count
-    found = (SideEffect(*key, count=count) for key, count in counts.items())
+    found = [SideEffect(*key, count=count) for key, count in counts.items()]
+    found += _printed(folders)
     return tuple(sorted(_summed_up(found), key=lambda effect: (effect.what, effect.kind)))
+
+
+def _printed(folders: Sequence[str]) -> Iterator[SideEffect]:
+    """What was printed and is too much to be kept."""
+    for name in OUTPUTS:
+        sizes = []
+        for folder in folders:
+            with suppress(OSError):
+                sizes.append(os.stat(os.path.join(folder, name)).st_size)
+        cut = [size for size in sizes if size > MOST_PRINTED]
+        if cut:
+            what = f"up to {max(cut) / 1e9:.1f} GB on {name}, of which the end is kept"
+            yield SideEffect("output", what, kept=False, count=len(cut))
 
 
 def _overlaid(folder: str, project: str) -> Iterator[SideEffect]:

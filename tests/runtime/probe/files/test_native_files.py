@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.shielded import BOTH, run_both, run_shielded, write_files
+from tests.shielded import BOTH, run_both, run_shielded, tree, write_files
 from torchlint.runtime.sandbox.overlayfs import REDIRECT
 
 if TYPE_CHECKING:
@@ -216,3 +216,18 @@ def test_a_log_that_belongs_to_a_database_is_taken_along(tmp_path: Path) -> None
     connection.close()
     project = write_files(tmp_path / "project", files)
     assert run_shielded(project, "train.py", REDIRECT).lines == ["[(7,)]"]
+
+
+def test_a_database_of_lmdb_can_be_read_where_its_lock_cannot_be_written(tmp_path: Path) -> None:
+    lmdb = pytest.importorskip("lmdb")
+    with lmdb.open(str(tmp_path / "data")) as database, database.begin(write=True) as transaction:
+        transaction.put(b"key", b"value")
+    script = """
+        import lmdb, sys
+        print(lmdb.open(sys.argv[1], readonly=True).begin().get(b"key"))
+    """
+    project = write_files(tmp_path / "project", {"train.py": script})
+    data = tree(tmp_path / "data")
+    run = run_shielded(project, "train.py", REDIRECT, argv=[str(tmp_path / "data")])
+    assert run.lines == ["b'value'"]
+    assert tree(tmp_path / "data") == data

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.shielded import run_shielded, write_files
+from tests.shielded import run_shielded, tree, write_files
 from torchlint.runtime.probe.world.journal import JOURNAL, Journal, is_local
+from torchlint.runtime.sandbox import fence
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,26 +46,33 @@ def test_connections_are_listed_by_name_and_those_to_this_machine_are_not(tmp_pa
     }
 
 
-def test_what_goes_past_the_redirection_is_listed_as_kept(tmp_path: Path) -> None:
+PAST = """
+    import os, posix, sys
+    out = sys.argv[1]
+    def attempt(call, *args, **kwargs):
+        try:
+            return call(*args, **kwargs)
+        except OSError as error:
+            print(type(error).__name__)
+            return posix.open(os.devnull, 0)
+    posix.close(attempt(posix.open, out + "/old", posix.O_WRONLY))
+    posix.close(attempt(posix.open, out + "/new", posix.O_WRONLY | posix.O_CREAT))
+    posix.close(attempt(posix.open, out + "/old", posix.O_RDONLY))
+    attempt(posix.mkdir, out + "/folder")
+    attempt(posix.rename, out + "/new", out + "/newer")
+    folder = posix.open(out, posix.O_RDONLY)
+    attempt(posix.unlink, "old", dir_fd=folder)
+    os.chdir(out)
+    attempt(posix.mkdir, "relative")
+"""
+
+
+@pytest.mark.parametrize("behind_fence", [False, True])
+def test_what_goes_past_the_redirection_is_listed(behind_fence: bool, tmp_path: Path) -> None:
     """Into another folder that was there before, so that the project stays as it is."""
-    script = """
-        import os, posix, sys
-        out = sys.argv[1]
-        posix.close(posix.open(out + "/old", posix.O_WRONLY))
-        posix.close(posix.open(out + "/new", posix.O_WRONLY | posix.O_CREAT))
-        posix.close(posix.open(out + "/old", posix.O_RDONLY))
-        posix.mkdir(out + "/folder")
-        posix.rename(out + "/new", out + "/newer")
-        folder = posix.open(out, posix.O_RDONLY)
-        posix.unlink("old", dir_fd=folder)
-        os.chdir(out)
-        posix.mkdir("relative")
-    """
-    project = write_files(tmp_path / "project", {"train.py": script})
+    project = write_files(tmp_path / "project", {"train.py": PAST})
     out = write_files(tmp_path / "out", {"old": "old"})
-    run = run_shielded(project, "train.py", argv=[str(out)])
-    assert run.lines == []
-    assert run.effects(kept=True) == {
+    done = {
         ("write", str(out / "old")),
         ("create", str(out / "new")),
         ("mkdir", str(out / "folder")),
@@ -73,6 +81,16 @@ def test_what_goes_past_the_redirection_is_listed_as_kept(tmp_path: Path) -> Non
         ("delete", str(out / "old")),
         ("mkdir", str(out / "relative")),
     }
+    if behind_fence and not fence.version():
+        pytest.skip("this kernel has no Landlock that will do")
+    before = tree(out)
+    run = run_shielded(project, "train.py", argv=[str(out)], behind_fence=behind_fence)
+    assert run.effects(kept=not behind_fence) == done
+    assert run.effects(kept=behind_fence) == set()
+    no = "PermissionError"
+    refused = [no, no, no, "FileNotFoundError", no, no]
+    assert run.lines == (refused if behind_fence else [])
+    assert (tree(out) == before) is behind_fence
 
 
 def test_what_the_shield_itself_does_is_not_listed(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Redirects libraries that open files in C, by the path that they are given.
 
-PyTorch, safetensors, tokenizers, sqlite3, HDF5 and OpenCV. Everything else in C is not caught:
-LMDB, `dbm`, Arrow and Parquet, TensorFlow, decoders of audio and video.
+What is not named here is not redirected; where the kernel knows Landlock, it refuses to let it
+write (`sandbox/fence.py`). Named is what would not say so, or is common where models are trained.
 """
 
 from __future__ import annotations
@@ -16,25 +16,49 @@ from torchlint.runtime.probe.files import system
 from torchlint.runtime.probe.files.opening import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from torchlint.runtime.probe.files.copy_on_write import CopyOnWrite
 
 _LARGEST = 1 << 30
 """Bytes of a database that is copied because it may be written; a larger one is opened to read."""
 
+_CALLS = """
+    cv2             imread imreadmulti VideoCapture                 0 filename          read
+    cv2             imwrite imwritemulti VideoWriter                0 filename          write
+    h5py            File.__init__                                   1 name              mode
+    pyarrow         OSFile memory_map                               0 path              mode
+    pyarrow.parquet read_table                                      0 source            read
+    pyarrow.parquet ParquetFile.__init__                            1 source            read
+    pyarrow.parquet ParquetWriter.__init__                          1 where             write
+    readline        read_history_file                               0 filename          read
+    readline        write_history_file                              0 filename          write
+    readline        append_history_file                             1 filename          add
+    safetensors     safe_open                                       0 filename          read
+    safetensors     serialize_file                                  1 filename          write
+    soundfile       SoundFile.__init__                              1 file              mode
+    tokenizers      Tokenizer.from_file                             0 path              read
+    tokenizers      Tokenizer.save                                  1 path              write
+    tokenizers      models.Model.save                               1 folder            folder
+    torch           jit.load                                        0 f                 read
+    torch           jit.RecursiveScriptModule.save                  1 f                 write
+    torch           jit.ScriptFunction.save                         1 filename          write
+    torch           autograd.profiler.profile.export_chrome_trace   1 path              write
+    torch           profiler.ExecutionTraceObserver.register_callback 1 output_file_path write
+"""
+"""Module; what is called there; number and name of the argument that is a path; what happens to the
+file. `mode`: what the next argument says, as that of `open`; to `add` is to write behind what is
+there; `folder`: a path in which files are made."""
+
 
 def install(view: CopyOnWrite) -> None:
     """Redirect these libraries, each as soon as it is imported."""
-    for name, redirect in (
-        ("torch", _torch),
-        ("safetensors", _safetensors),
-        ("tokenizers", _tokenizers),
-        ("sqlite3", _sqlite),
-        ("h5py", _hdf),
-        ("cv2", _opencv),
-    ):
-        on_import.change(name, redirect, view)
+    rows: dict[str, list[list[str]]] = {}
+    for line in _CALLS.strip().splitlines():
+        module, *calls, at, parameter, how = line.split()
+        rows.setdefault(module, []).append([*calls, at, parameter, how])
+    for module, redirected in rows.items():
+        on_import.change(module, _redirect, redirected, view)
+    for module, redirect in (("torch", _torch), ("sqlite3", _sqlite), ("lmdb", _lmdb)):
+        on_import.change(module, redirect, view)
 
 
 def to_read(view: CopyOnWrite, path: Any) -> Any:
@@ -57,30 +81,80 @@ def to_write(view: CopyOnWrite, path: Any, *, anew: bool = True) -> Any:
     return path if place is None else place
 
 
-def _wrap(
-    holder: Any,
-    names: str,
-    at: int,
-    parameter: str,
-    place: Callable[[CopyOnWrite, Any], Any],
-    view: CopyOnWrite,
-) -> None:
-    """Have functions take another path, their argument number `at` or the one of that name."""
-    for name in names.split():
-        real = getattr(holder, name, None)
-        if real is not None:
-            setattr(holder, name, _elsewhere(real, at, parameter, place, view))
+def by_mode(view: CopyOnWrite, path: Any, mode: Any) -> Any:
+    """The path where the file is to be opened; `mode` is that of `open`, or of HDF5."""
+    if not isinstance(mode, str) or mode in ("r", "rb"):
+        return to_read(view, path)
+    text = None if isinstance(path, int) else text_of(path)
+    if text is None:
+        return path
+    place = view.for_writing(
+        text,
+        create=not mode.startswith("r"),
+        truncate=mode in ("w", "wb", "w+"),
+        exclusive="x" in mode or mode == "w-",
+    )
+    return path if place is None else place
 
 
-def _elsewhere(
-    real: Any, at: int, parameter: str, place: Callable[[CopyOnWrite, Any], Any], view: CopyOnWrite
-) -> Any:
+def to_fill(view: CopyOnWrite, path: Any) -> Any:
+    """The path of a folder in which files may be made."""
+    text = text_of(path)
+    place = None if text is None else view.for_changing(text)
+    return path if place is None else place
+
+
+def _redirect(module: Any, rows: list[list[str]], view: CopyOnWrite) -> None:
+    """Have the functions of a module, those that there are, take another path."""
+    for *calls, at, parameter, how in rows:
+        for call in calls:
+            holder, _, name = call.rpartition(".")
+            found = private.inside(module, holder)
+            real = getattr(found, name, None)
+            if real is not None:
+                stand_in = _elsewhere(real, _Moved(view, int(at), parameter, how))
+                is_static = isinstance(getattr(found, "__dict__", {}).get(name), staticmethod)
+                setattr(found, name, staticmethod(stand_in) if is_static else stand_in)
+
+
+class _Moved:
+    """Arguments with another path."""
+
+    def __init__(self, view: CopyOnWrite, at: int, parameter: str, how: str) -> None:
+        self._view = view
+        self._at = at
+        self._parameter = parameter
+        self._how = how
+
+    def __call__(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        at = self._at
+        if len(args) > at:
+            mode = args[at + 1] if len(args) > at + 1 else kwargs.get("mode", "r")
+            return (*args[:at], self._place(args[at], mode), *args[at + 1 :]), kwargs
+        if self._parameter in kwargs:
+            path, mode = kwargs[self._parameter], kwargs.get("mode", "r")
+            return args, {**kwargs, self._parameter: self._place(path, mode)}
+        return args, kwargs
+
+    def _place(self, path: Any, mode: Any) -> Any:
+        if self._how == "mode":
+            return by_mode(self._view, path, mode)
+        if self._how == "folder":
+            return to_fill(self._view, path)
+        if self._how == "read":
+            return to_read(self._view, path)
+        return to_write(self._view, path, anew=self._how == "write")
+
+
+def _elsewhere(real: Any, moved: _Moved) -> Any:
+    """A function that gives other arguments to another one, or to a class in C, of which some
+    cannot have subclasses."""
+
     @functools.wraps(real)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > at:
-            args = (*args[:at], place(view, args[at]), *args[at + 1 :])
-        elif parameter in kwargs:
-            kwargs[parameter] = place(view, kwargs[parameter])
+        args, kwargs = moved(args, kwargs)
         return real(*args, **kwargs)
 
     return call
@@ -89,8 +163,6 @@ def _elsewhere(
 def _torch(torch: Any, view: CopyOnWrite) -> None:
     private.wrap_archives(functools.partial(to_read, view), functools.partial(to_write, view))
     private.wrap_file_store(lambda path: to_write(view, path, anew=False))
-    _wrap(torch.jit, "load", 0, "f", to_read, view)
-    _wrap(getattr(torch.jit, "RecursiveScriptModule", None), "save", 1, "f", to_write, view)
     for holder in (torch, torch.UntypedStorage):
         real = holder.from_file
 
@@ -104,22 +176,17 @@ def _torch(torch: Any, view: CopyOnWrite) -> None:
         holder.from_file = staticmethod(from_file) if isinstance(holder, type) else from_file
 
 
-def _safetensors(safetensors: Any, view: CopyOnWrite) -> None:
-    # `safetensors.torch` and its siblings take these from here, when they are imported.
-    _wrap(safetensors, "serialize_file", 1, "filename", to_write, view)
-    _wrap(safetensors, "safe_open", 0, "filename", to_read, view)
+def _lmdb(lmdb: Any, view: CopyOnWrite) -> None:
+    """Whoever reads a database without its locks may do so where nothing can be written."""
+    real = lmdb.open
 
+    @functools.wraps(real)
+    def open_environment(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("readonly") and view.locate(os.fsdecode(path)).covered:
+            kwargs["lock"] = False
+        return real(path, *args, **kwargs)
 
-def _tokenizers(tokenizers: Any, view: CopyOnWrite) -> None:
-    def folder(view: CopyOnWrite, path: Any) -> Any:
-        text = text_of(path)
-        place = None if text is None else view.for_changing(text)
-        return path if place is None else place
-
-    kind = tokenizers.Tokenizer
-    _wrap(kind, "save", 1, "path", to_write, view)
-    kind.from_file = staticmethod(_elsewhere(kind.from_file, 0, "path", to_read, view))
-    _wrap(tokenizers.models.Model, "save", 1, "folder", folder, view)
+    lmdb.open = open_environment
 
 
 def _sqlite(sqlite3: Any, view: CopyOnWrite) -> None:
@@ -159,30 +226,3 @@ def _database(view: CopyOnWrite, database: Any, by_address: bool) -> tuple[Any, 
                 to_write(view, text + more, anew=False)
         place = to_write(view, text, anew=False)
     return (f"file:{quote(os.fsencode(place))}?{query}", True) if query else (place, False)
-
-
-def _hdf(h5py: Any, view: CopyOnWrite) -> None:
-    real = h5py.File.__init__
-
-    @functools.wraps(real)
-    def init(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
-        if isinstance(name, (str, bytes, os.PathLike)):
-            text = text_of(name) or ""
-            if mode == "r":
-                name = to_read(view, name)
-            else:
-                place = view.for_writing(
-                    text,
-                    create=mode != "r+",
-                    truncate=mode == "w",
-                    exclusive=mode in ("x", "w-"),
-                )
-                name = name if place is None else place
-        real(self, name, mode, *args, **kwargs)
-
-    h5py.File.__init__ = init
-
-
-def _opencv(cv2: Any, view: CopyOnWrite) -> None:
-    _wrap(cv2, "imread imreadmulti", 0, "filename", to_read, view)
-    _wrap(cv2, "imwrite imwritemulti", 0, "filename", to_write, view)

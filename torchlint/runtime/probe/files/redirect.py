@@ -4,9 +4,10 @@ The functions of `os`, `io` and `builtins` that take a path are replaced, so eve
 that writes files is: `pathlib`, `shutil`, `tempfile`, `zipfile`, `logging`, NumPy, pandas,
 matplotlib, PIL; and Unix sockets. `native_files` adds libraries that open files in C.
 
-Not caught: other programs, unless they are Python's (`inherit`); extensions that `native_files`
-does not know, such as LMDB and `dbm`; `import` of modules that the script has just written;
-`posix` used by itself. The journal lists those of them that Python can see.
+Not redirected: other programs, unless they are Python's (`inherit`); extensions that `native_files`
+does not know, such as `dbm`; `import` of modules that the script has just written; `posix` used by
+itself. The kernel refuses their writes if it can (`sandbox/fence.py`); the journal lists those that
+Python can see.
 """
 
 from __future__ import annotations

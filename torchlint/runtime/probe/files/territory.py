@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from torchlint.runtime.probe.settings import Settings
 
 OVERLAYFS = "overlayfs"
 """As in `Settings.sandbox`."""
 
-ANYONES = ("/dev", "/proc", "/sys", "/run")
-"""Devices and the kernel's own."""
+ANYONES = ("/dev", "/proc", "/sys", "/run", "/tmp/nvidia-mps")  # noqa: S108
+"""Devices and the kernel's own, and the pipes of a GPU that several processes share."""
 
 CACHES = """
     XDG_CACHE_HOME TORCH_HOME TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR TRITON_HOME
     TRITON_CACHE_DIR HF_HOME HF_HUB_CACHE HF_DATASETS_CACHE HF_MODULES_CACHE HUGGINGFACE_HUB_CACHE
-    TRANSFORMERS_CACHE CUDA_CACHE_PATH MPLCONFIGDIR NUMBA_CACHE_DIR KERAS_HOME NLTK_DATA
-    PYTHONPYCACHEPREFIX XDG_RUNTIME_DIR
+    TRANSFORMERS_CACHE CUDA_CACHE_PATH CUDA_MPS_PIPE_DIRECTORY MPLCONFIGDIR NUMBA_CACHE_DIR
+    KERAS_HOME NLTK_DATA MIOPEN_USER_DB_PATH MIOPEN_CUSTOM_CACHE_DIR PYTHONPYCACHEPREFIX
+    XDG_RUNTIME_DIR
 """.split()
 """Variables that name folders of what can be fetched or computed again."""
 
-HOME_CACHES = ".cache .triton .nv .torch .keras .config/matplotlib Library/Caches nltk_data".split()
+HOME_CACHES = """
+    .cache .triton .nv .torch .keras .config/matplotlib .config/miopen nltk_data
+""".split()
+if sys.platform == "darwin":
+    HOME_CACHES.append("Library/Caches")
 
 
 class Territory:
@@ -56,22 +62,38 @@ class Territory:
             return self._guarded
         return not below.startswith(self._free)
 
+    def writable(self) -> list[str]:
+        """All that may be written, for a kernel that knows no exceptions below a folder."""
+        free = [path for path in self._free if not path.startswith(self._project)]
+        return [*self._own, *free, *([] if self._guarded else [self._project])]
+
     def is_layered(self, path: str) -> bool:
         """Whether overlayfs keeps what lies at a real, absolute path."""
         return not self._guarded and (path + "/").startswith(self._project)
 
 
-def of_run(settings: Settings) -> Territory:
+def of_run(settings: Settings, environ: Mapping[str, str] = os.environ) -> Territory:
     """What a run must leave alone, from its settings and the environment."""
-    home = os.path.expanduser("~")
-    caches = [os.environ[name] for name in CACHES if os.environ.get(name)]
-    caches += [os.path.join(home, *name.split("/")) for name in HOME_CACHES]
     return Territory(
         _own(settings),
         settings.project,
         guarded=settings.sandbox != OVERLAYFS,
-        free=[*ANYONES, *(os.path.realpath(path) for path in caches)],
+        free=[*ANYONES, *caches(environ)],
     )
+
+
+def caches(environ: Mapping[str, str]) -> list[str]:
+    """Real paths of folders that hold what can be fetched or computed again."""
+    home = environ.get("HOME") or os.path.expanduser("~")
+    named = [environ[name] for name in CACHES if environ.get(name)]
+    usual = [os.path.join(home, *name.split("/")) for name in HOME_CACHES]
+    return [os.path.realpath(path) for path in (*named, *usual)]
+
+
+def missing_caches(environ: Mapping[str, str]) -> list[str]:
+    """Those of these folders that are not there, and that a run could not make by itself."""
+    found = [path for path in caches(environ) if not os.path.lexists(path)]
+    return [path for path in found if not path.startswith(tuple(map(_slashed, ANYONES)))]
 
 
 def _own(settings: Settings) -> list[str]:

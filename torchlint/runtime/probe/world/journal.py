@@ -63,13 +63,16 @@ class Journal:
             system.close(descriptor)
 
 
-def install(journal: Journal, territory: Territory, parent: str = "") -> None:
+def install(
+    journal: Journal, territory: Territory, parent: str = "", *, fenced: bool = False
+) -> None:
     """Listen from now on, in this process and in those that it forks.
 
     Args:
         parent: its address, as in `Settings.socket`; to connect there is no effect of the script's.
+        fenced: the kernel refuses writes to the territory.
     """
-    listener = _Listener(journal, territory, parent)
+    listener = _Listener(journal, territory, parent, fenced)
     waiting_for: dict[str, Callable[..., None]] = {
         "open": listener.opened,
         "os.mkdir": listener.made,
@@ -116,10 +119,11 @@ def _by_a_package() -> bool:
 
 
 class _Listener:
-    def __init__(self, journal: Journal, territory: Territory, parent: str) -> None:
+    def __init__(self, journal: Journal, territory: Territory, parent: str, fenced: bool) -> None:
         self._journal = journal
         self._territory = territory
         self._parent = parent
+        self._fenced = fenced
         self._hosts: dict[object, str] = {}
 
     # Files: only what has gone past the redirection, to where it does not belong.
@@ -153,7 +157,7 @@ class _Listener:
         if self._territory.covers(text):
             if kind == "write" and system.status(text) is None:
                 kind = "create"
-            self._journal.note(kind, text, kept=True)
+            self._journal.note(kind, text, kept=not self._fenced)
 
     # Processes
 

@@ -1,7 +1,7 @@
 """Starts programs where a view has their files, and in place of uploaders one that does nothing.
 
 A program that is not Python's sees the real files. What it is given to read is passed by the path
-where it lies; what it writes of its own is not caught.
+where it lies; what it writes of its own is not redirected.
 """
 
 from __future__ import annotations

@@ -48,4 +48,4 @@ def install(settings: Settings) -> None:
     trackers.install(scratch, book)
     uploads.install(book)
     inherit.install(scratch)
-    journal.install(book, ground, settings.socket)
+    journal.install(book, ground, settings.socket, fenced=settings.fenced)

@@ -1,0 +1,25 @@
+"""Why a question about code has its answer, for whoever asks `torchlint why`."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+def because(answer: _T, sentence: str, *places: object) -> _T:  # noqa: ARG001
+    """`answer`, unchanged: a check pays for the call and nothing else.
+
+    `torchlint why` watches the calls of this function while it asks a rule about a line, and says
+    the sentence of the last one before the rule fell silent. So call it where the answer is given,
+    and not in what is computed once per file (`Module.once`, a cached property), which the second
+    line that is asked about does not compute again.
+
+    Args:
+        sentence: one fact in the words of users, without code of torchlint: `"the sum starts anew
+            in each round, in {:line}"`. Each `{}` stands for one of the places: code in the file
+            with its line (`{:code}` and `{:line}`: only one of them), a text or a number as it
+            stands, or a `Fact` or a `Clue` with its file and line.
+        places: the nodes, texts, numbers, facts and clues that the sentence mentions, in order.
+    """
+    return answer

@@ -1,0 +1,205 @@
+"""Why code does not run on each training step, and why other contexts do not hold, in sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from torchlint.analysis.training.guards import outside_training, rarity, snake
+from torchlint.analysis.training.guards import words as names_in
+from torchlint.ruleapi.contexts import Context
+
+if TYPE_CHECKING:
+    from torchlint.explain.words import Words
+
+NEEDS: Final = {
+    Context.HOT: "code that runs on each training step",
+    Context.LOADING: "code that loads samples or batches",
+    Context.PER_BATCH: "code that runs for each batch or sample",
+    Context.OUTSIDE_EVALUATION: "code that does not evaluate and is not under `torch.no_grad()`",
+    Context.UNCONDITIONAL: "code that no condition decides about",
+    Context.ENTRY: "a script that is run",
+    Context.ACCELERATOR: "a program that uses an accelerator, such as by `.to(device)`",
+    Context.TRAINS: "a program that trains a model",
+}
+_PURPOSES: Final = {
+    r"log|logs|logging|print|verbose|report|summary|display|dump": "is for logging",
+    r"debug|profile|tracing|scripting": "is for debugging",
+    r"save|saving|snapshot|checkpoint|ckpt|export|onnx": "is for saving",
+    r"best": "is for a new best result",
+    r"eval|evaluate|validate|val|test": "is for evaluation",
+    r"plot|vis|visuali[sz]e": "is for pictures",
+    r"every|interval|freq|frequency": "holds every so many steps",
+}
+"""What a condition is for by one of its words; another means the first or the last steps."""
+_EPOCHS: Final = re.compile(r"epoch|epochs", re.IGNORECASE)
+
+
+def why_not_each_step(node: cst.CSTNode, words: Words) -> str:
+    """Why code does not run on each step although what is around it may; empty if nothing in its
+    own file shows that."""
+    loops = words.module.loops
+    around = loops.judged_within(node)
+    guard = loops.guard(node, around)
+    if guard is not None:
+        return _guarded(guard, node, words)
+    shown = loops.evaluation_around(node, inside=around)
+    if shown is not None:
+        return _evaluates(shown, words)
+    function = words.module.function(node)
+    inner = loops.step_loop(node)
+    if function is not None and inner is None and loops.is_evaluation(function):
+        return _evaluates(function, words)
+    if around is not None and inner is None:
+        guard = loops.guard(around, None)
+        if guard is not None:
+            loop = words.line(around)
+            return f"the loop around it, in {loop}, is not run on each step: " + _guarded(
+                guard, around, words
+            )
+    return ""
+
+
+def why_context_denies(context: Context, node: cst.CSTNode, words: Words) -> str:
+    """Why another context does not hold at a node, as far as its file decides that."""
+    module = words.module
+    if context is Context.OUTSIDE_EVALUATION:
+        function = module.function(node)
+        if function is not None and module.loops.is_evaluation(function):
+            return _evaluates(function, words)
+        off = module.loops.grad_off_around(node)
+        if off is not None:
+            return f"gradients are off here, under {words.quoted(off)}"
+    if context is Context.UNCONDITIONAL:
+        above = next(module.conditions(node), None)
+        if isinstance(above, cst.ExceptHandler):
+            return f"this runs only after an error, under {words.quoted(above)}"
+        if above is not None:
+            return f"this runs only under a condition, {words.quoted(above)}"
+    if context is Context.ENTRY:
+        return (
+            "nothing shows that this file is run as a script: it has no `if __name__ == "
+            '"__main__":`, reads no command line and trains nothing at its top level'
+        )
+    if context is Context.ACCELERATOR:
+        return "a condition lets this run only where there is no accelerator"
+    return f"the rule is about {NEEDS[context]}"
+
+
+# guards ------------------------------------------------------------------------------------
+
+
+def _guarded(guard: cst.CSTNode, node: cst.CSTNode, words: Words) -> str:
+    """Why code runs only now and then, by what `Loops.guard` returns for it."""
+    if isinstance(guard, cst.ExceptHandler):
+        return f"this runs only after an error ({words.quoted(guard)})"
+    if isinstance(guard, cst.FunctionDef):
+        return f"this is in a closure that the optimizer calls, {words.quoted(guard)}"
+    test = _test_of(guard)
+    rare = None if test is None else words.module.loops.rare_part(test)
+    if test is None or rare is None:
+        return f"the loop ends after this, below {words.quoted(guard)}, so it runs once"
+    skips = guard not in words.module.ancestors(node)
+    period = _period(test, rare, words, skips=skips)
+    if skips:
+        others = "the others" if period else "this on most steps"
+        only = f"this runs only {period}: " if period else ""
+        return f"{only}{words.quoted(guard)} skips {others}"
+    if period:
+        return f"this runs only {period} ({words.line(guard)})"
+    return f"this runs only under {words.quoted(guard)}{_purpose(rare)}"
+
+
+def _test_of(guard: cst.CSTNode) -> cst.BaseExpression | None:
+    if isinstance(guard, cst.If | cst.IfExp):
+        return guard.test
+    return guard.left if isinstance(guard, cst.BooleanOperation) else None
+
+
+def _period(
+    test: cst.BaseExpression, rare: cst.BaseExpression, words: Words, *, skips: bool
+) -> str:
+    """`every 50 steps` for code under `step % 50 == 0`, or after a `continue` under `step % 50`;
+    empty for other conditions.
+
+    Args:
+        test: the condition.
+        rare: it, or what a name or call in it stands for.
+        skips: the code runs where the condition does not hold.
+    """
+    if rare is not test:
+        negated = isinstance(test, cst.UnaryOperation)
+        asked = test.expression if isinstance(test, cst.UnaryOperation) else test
+        if isinstance(asked, cst.BooleanOperation):
+            return ""
+        skips = skips is not negated
+    division = _once_in(rare, negated=skips)
+    if division is None:
+        return ""
+    number = words.module.source(division.right)
+    unit = "epochs" if any(map(_EPOCHS.search, names_in(division.left))) else "steps"
+    return f"every {number if number.isdigit() else f'`{number}`'} {unit}"
+
+
+def _once_in(test: cst.BaseExpression, *, negated: bool) -> cst.BinaryOperation | None:
+    """The `step % 50` of a condition that holds in one of so many cases, or does not hold in one of
+    them if it is `negated`."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return _once_in(test.expression, negated=not negated)
+    if isinstance(test, cst.BooleanOperation):
+        both = isinstance(test.operator, cst.And) is not negated
+        sides = (_once_in(each, negated=negated) for each in (test.left, test.right))
+        return next(filter(None, sides), None) if both else None
+    holds_for_one = negated
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        equal = isinstance(test.comparisons[0].operator, cst.Equal)
+        if not equal and not isinstance(test.comparisons[0].operator, cst.NotEqual):
+            return None
+        holds_for_one, test = equal is not negated, test.left
+    divides = isinstance(test, cst.BinaryOperation) and isinstance(test.operator, cst.Modulo)
+    return test if divides and holds_for_one and isinstance(test, cst.BinaryOperation) else None
+
+
+def _purpose(rare: cst.BaseExpression) -> str:
+    """What a condition is for, as the end of a sentence."""
+    found = rarity(rare)
+    assert found is not None
+    if found.kind == "broken":
+        return ", which looks for numbers that are not finite"
+    if found.kind == "due":
+        return f", where `{found.word}` tells when it is time"
+    if found.kind == "word":
+        told = (is_for for word, is_for in _PURPOSES.items() if _has_word(word, found.word))
+        is_for = next(told, "is for the first or the last steps")
+        return f", which by the word `{found.word}` {is_for}"
+    return ", which holds on some steps only"
+
+
+def _has_word(alternatives: str, name: str) -> bool:
+    return re.search(rf"(?:^|_)(?:{alternatives})(?:_|\d|$)", snake(name)) is not None
+
+
+# evaluation --------------------------------------------------------------------------------
+
+
+def _evaluates(shown: cst.CSTNode, words: Words) -> str:
+    """Why code evaluates, by what `Loops.evaluation_around` returns for it."""
+    if isinstance(shown, cst.FunctionDef):
+        return _function_evaluates(shown, words)
+    if isinstance(shown, cst.With):
+        return f"the loop around this evaluates: it is under {words.quoted(shown)}"
+    if isinstance(shown, cst.If | cst.IfExp):
+        branch = "the branch" if outside_training(shown) is shown.body else "the `else` branch"
+        return f"this is in {branch} of {words.quoted(shown)} that only evaluation takes"
+    return f"the model evaluates here, since {words.quoted(shown)}"
+
+
+def _function_evaluates(function: cst.FunctionDef, words: Words) -> str:
+    name, sign = function.name.value, words.module.loops.sign_of_evaluation(function)
+    if isinstance(sign, cst.Decorator):
+        return f"`{name}` evaluates: it goes over a loader under {words.quoted(sign)}"
+    if sign is function.name or sign is None:
+        return f"`{name}` evaluates, by its name ({words.line(function)})"
+    return f"`{name}` evaluates: it begins with {words.quoted(sign)}"

@@ -1,0 +1,47 @@
+"""Programs laid out as most people do it, for searches by pattern that do not parse them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+
+@cache
+def _spaced_dot() -> re.Pattern[bytes]:
+    return re.compile(rb" \. ?(?<!\bfrom \.)(?<!\bfrom \. )(?=[A-Za-z_])(?!import\b)")
+
+
+@cache
+def _comment_in_brackets() -> re.Pattern[bytes]:
+    return re.compile(rb"\([ \t]{0,8}#[^\n]*\n[ \t]{0,400}")
+
+
+def plain_lines(data: bytes) -> bytes:
+    """The bytes of a program with `\\n` at the end of each line, which no backslash continues."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\f" in data:
+        data = data.replace(b"\f", b" ")
+    return _joined(data) if b"\\\n" in data else data
+
+
+def plain_layout(data: bytes) -> bytes:
+    """The same without blanks before opening parentheses, comments behind them, and blanks around
+    dots."""
+    data = plain_lines(data)
+    if b"(#" in data or b"( #" in data or b"(  #" in data:
+        data = _comment_in_brackets().sub(b"(", data)
+    for blanks in (b"    (", b"  (", b" ("):
+        data = data.replace(blanks, b"(")
+    return _spaced_dot().sub(b".", data) if b" ." in data else data
+
+
+def _joined(data: bytes) -> bytes:
+    pieces: list[bytes] = []
+    continued = False
+    for line in data.split(b"\n"):
+        code = line.lstrip() if continued else line
+        # A backslash at the end of a comment continues nothing.
+        continued = code.endswith(b"\\") and b"#" not in code
+        pieces += (code[:-1].rstrip(), b" ") if continued else (code, b"\n")
+    return b"".join(pieces[:-1])
