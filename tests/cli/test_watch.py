@@ -12,6 +12,7 @@ import pytest
 
 from torchlint import library
 from torchlint.files import watching
+from torchlint.report.summary import STEPLESS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,7 @@ def test_changed_new_and_deleted_files_are_checked(watch: Callable[..., Watch], 
     (here / "a.py").write_text("import torch\n")
     (here / "loop").symlink_to(here)
     watching = watch()
-    assert watching.said() == ""
+    assert watching.said() == f"{STEPLESS}\n"
     (here / "a.py").write_text(SLOW)
     assert watching.said().startswith("a.py changed.\na.py:2:9: TL601 ")
     (here / "new").mkdir()
@@ -95,14 +96,14 @@ def test_a_configuration_counts_even_while_it_is_broken(
     (here / "lint.toml").write_text("ignore = [")
     assert "lint.toml: This is not valid TOML" in watching.said()
     (here / "lint.toml").write_text('ignore = ["TL601"]')
-    assert watching.said() == "lint.toml changed.\n"
+    assert watching.said() == f"lint.toml changed.\n{STEPLESS}\n"
 
 
 def test_what_is_excluded_wakes_nobody(watch: Callable[..., Watch], here: Path) -> None:
     (here / ".gitignore").write_text("*_pb2.py\n")
     (here / "a.py").write_text("import torch\n")
     watching = watch()
-    assert watching.said() == ""
+    assert watching.said() == f"{STEPLESS}\n"
     (here / "x_pb2.py").write_text(SLOW)
     (here / "train.log").write_text("epoch 1\n")
     (here / "a.py").write_text(SLOW)

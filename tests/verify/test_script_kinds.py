@@ -511,8 +511,12 @@ def test_what_is_known_when_the_budget_ends_is_told(
     assert "The time budget ended" in verified.said
 
 
-def test_a_budget_without_a_first_look_says_so(verify: Callable[..., Verified]) -> None:
-    verified = verify(Kind("plain", "plain.py"), "--budget", "0.01s")
+def test_a_budget_without_a_first_look_says_so(
+    verify: Callable[..., Verified], tmp_path: Path
+) -> None:
+    patch = tmp_path / "later.patch"
+    patch.write_text(LATER)
+    verified = verify(Kind("late", "late.py"), "--with", str(patch), "--budget", "0.01s")
     assert (verified.code, verified.result["total"]) == (7, None)
     assert "The budget of 0.01 s ended before the script had shown its first steps" in verified.said
 
