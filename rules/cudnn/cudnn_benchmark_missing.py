@@ -97,8 +97,8 @@ _ONE_PATCH = (
 )
 """A convolution that embeds patches: as wide as its stride."""
 _SLICED = (
-    r"\[\s*(?::|\.\.\.)\s*,(?:\s*:\s*,)?\s*(?:0\s*)?:\s*\d{2,4}\s*,\s*(?:0\s*)?:\s*\d{2,4}\s*\]|"
-    r"\binterpolate\([^()\n]{0,200}\bsize\s*=\s*[(\[]?\s*\d"
+    r"\[ ?(?::|\.\.\.) ?, ?(?:: ?, ?)?(?:0 ?)?: ?\d{2,4} ?, ?(?:0 ?)?: ?\d{2,4} ?\]|"
+    r"\binterpolate\([^()\n]{0,200}\bsize ?= ?[(\[]? ?\d"
 )
 """Images that are cut to one size, as in `images[:, :224, :224]`, or scaled to it."""
 _DECIDES = (

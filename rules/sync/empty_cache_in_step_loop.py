@@ -54,7 +54,7 @@ import re
 from torchlint.rule import Applicability, Change, Context, Match, Rule, calls, remove
 
 _FREES = re.compile(
-    r"(?:^|_)(?:empty|cache|gc|garbage|clear|clean\w*|free|release|flush|memory)(?:_|$)"
+    r"(?:^|_)(?:empty|cache|gc|garbage|clear|clean\w{0,40}|free|release|flush|memory)(?:_|$)"
 )
 """Functions of a project that are called to free memory."""
 

@@ -38,7 +38,7 @@ _N = TypeVar("_N", bound=cst.CSTNode)
 _A = TypeVar("_A")
 _TEST_PARTS = frozenset({"test", "tests", "testing", "docs", "doc"})
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest|setup)\.py$")
-_TEST_IMPORT = re.compile(r"(?<![^\r\n])[ \t]*(?:import|from)[ \t]+(?:pytest|unittest)\b")
+_TEST_IMPORT = re.compile(r"(?<![^\r\n])[ \t]{0,80}(?:import|from)[ \t]+(?:pytest|unittest)\b")
 
 
 class Module:

@@ -13,7 +13,7 @@ def _spaced_dot() -> re.Pattern[bytes]:
 
 @cache
 def _comment_in_brackets() -> re.Pattern[bytes]:
-    return re.compile(rb"\([ \t]{0,8}#[^\n]*\n[ \t]{0,400}")
+    return re.compile(rb"\([ \t]{0,8}#[^\n]{0,160}\n[ \t]{0,160}")
 
 
 def plain_lines(data: bytes) -> bytes:

@@ -191,9 +191,14 @@ class Project:
 
     @property
     def shows_steps(self) -> bool:
-        """Whether a file that was parsed has a training step, in a loop or in a function."""
+        """Whether a file that was parsed has a training step, in a loop or in a function, or has a
+        framework take them."""
         functions = self.index.functions.values()
-        return bool(self.step_loops) or any(each.steps or each.hook for each in functions)
+        return (
+            bool(self.step_loops)
+            or any(each.steps or each.hook for each in functions)
+            or any(each.starts for each in self.summaries.values())
+        )
 
     def step_loop(self, path: str, loops: Iterable[int]) -> Heat | None:
         """The first of these loops of a file that is a step loop."""

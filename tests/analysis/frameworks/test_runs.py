@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.analysis.frameworks.runners import Device, device_in_text
+from torchlint.analysis.frameworks.runners import START_WORDS, Device, device_in_text
 from torchlint.analysis.frameworks.runs import device_of, framework_starts, trains
 from torchlint.files.words import Words
 
@@ -122,6 +123,19 @@ def test_a_framework_is_told_to_train(
 ) -> None:
     module = module_of(text)
     assert list(map(module.source, framework_starts(module))) == starts
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Trainer(net, Arguments('out')).train()", True),
+        ("Trainer(\n    net,\n    Arguments(),\n).train()", True),
+        ("trainer = Trainer(net)\nnet.train()", False),
+        ("LightningCLI(Net)", True),
+    ],
+)
+def test_words_show_what_is_worth_parsing(text: str, found: bool) -> None:
+    assert (re.search(START_WORDS, text) is not None) is found
 
 
 @pytest.mark.parametrize(

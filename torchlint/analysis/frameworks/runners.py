@@ -39,9 +39,9 @@ START_METHODS: Final = frozenset().union(*(each.starts for each in ANY.runners))
 _STARTER: Final = r"(?:[tT]rainer|[rR]unner)\w{0,40}"
 """What the objects with such a method are called."""
 _ALONE: Final = "|".join(each.trains for each in ANY.runners if each.trains)
+_STARTS: Final = rf"\.(?:{'|'.join(sorted(START_METHODS))})\("
 START_WORDS: Final = (
-    rf"{_STARTER}(?:\([^()\n]{{0,200}}\))?\.(?:{'|'.join(sorted(START_METHODS))})\(|"
-    rf"\b(?:{_ALONE})\("
+    rf"{_STARTER}(?:\([^\n]{{0,200}}\))?{_STARTS}|(?m:^[ \t]{{0,40}}\){_STARTS})|\b(?:{_ALONE})\("
 )
 """A pattern for files in which a framework is told to train."""
 _TRAINS: Final = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b|{START_WORDS})"
