@@ -156,9 +156,10 @@ def _goes_backward(call: cst.Call) -> Iterator[cst.BaseExpression]:
     if call.func.attr.value == "backward":
         if given is not None:
             yield given
-        if (
-            given is None or "loss" not in dotted_text(given).lower()
-        ):  # `accelerator.backward(loss)`
+        # `accelerator.backward(loss)`, `strategy.backward(loss, model)`: those are no tensors.
+        takes_loss = given is not None and "loss" in dotted_text(given).lower()
+        several = sum(arg.keyword is None for arg in call.args) > 1
+        if not takes_loss and not several:
             yield owner
         if isinstance(owner, cst.Call) and owner.args:
             yield owner.args[0].value
