@@ -76,6 +76,7 @@ from torchlint.analysis.loading.loaders import (
 from torchlint.analysis.loading.worker_processes import ONLY_FORKED, holds_local_function
 from torchlint.rule import (
     Applicability,
+    Context,
     Fact,
     Finding,
     Fix,
@@ -147,6 +148,8 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         fix=None if held else _four_workers(loader, module),
         withheld=held or None,
         needs=elsewhere if loader.imported or dataset.imported else None,
+        # A notebook is a whole program; of another file, the training may not have been given.
+        else_hint=(Context.TRAINS,) if module.is_notebook and reads is Reads.OTHER else (),
     )
 
 

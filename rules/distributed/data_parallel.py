@@ -65,7 +65,6 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.analysis.literals import literal
 from torchlint.rule import Context, Match, Module, Reported, Rule, Tier, because, calls, configures
 
 from ._evaluated import only_evaluated
@@ -105,8 +104,9 @@ def _shows_one_device(match: Match) -> bool:
 
 
 def _is_one(devices: cst.BaseExpression | None) -> bool:
-    known = literal(devices)
-    return isinstance(known, tuple) and len(known) == 1
+    if not isinstance(devices, cst.List | cst.Tuple) or len(devices.elements) != 1:
+        return False
+    return isinstance(devices.elements[0], cst.Element)
 
 
 def _is_only_evaluated(match: Match) -> bool:

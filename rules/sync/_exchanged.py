@@ -7,9 +7,11 @@ import libcst as cst
 
 from torchlint.analysis.training.guards import words
 from torchlint.analysis.training.purposes import Purpose, is_shown_rarely, purpose_of_value
+from torchlint.analysis.uses import method_name
 from torchlint.rule import Match, Module, because
 
 _OTHERS = ("torch.gather", "torch.distributed.nn.", "functools.")
+_IN_PLACE = frozenset({"all_reduce", "reduce"})
 _LOGGED = re.compile(r"(?:^|_)(?:loss|losses|acc\d?|accuracy|metrics?)(?:_|$)")
 _SHOWN = frozenset(
     {Purpose.SUM, Purpose.LIST, Purpose.STORED, Purpose.LOGGED, Purpose.TEXT, Purpose.SHOWN_RARELY}
@@ -78,11 +80,16 @@ def _with_methods(node: cst.BaseExpression, module: Module) -> cst.BaseExpressio
 
 
 def _backward_later(match: Match) -> cst.Call | None:
-    """The backward pass that starts from the exchanged loss."""
+    """The backward pass that starts from the exchanged loss: from the result, or from what the call
+    changes in place."""
     module, function = match.module, match.module.function(match.call)
     last = module.once(_last_backwards)
-    given = words(match.call.args[0].value)
-    calls = (last.get((function, word)) for word in given)
+    statement = module.small_statement(match.call)
+    targets = statement.targets if isinstance(statement, cst.Assign) else ()
+    exchanged = [word for each in targets for word in words(each.target)]
+    if not targets or method_name(match.call) in _IN_PLACE:
+        exchanged += words(match.call.args[0].value)
+    calls = (last.get((function, word)) for word in exchanged)
     return next((call for call in calls if call and _comes_later(call, match)), None)
 
 

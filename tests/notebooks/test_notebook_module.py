@@ -36,6 +36,13 @@ TRAIN = (
 )
 
 
+STEP = """\
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()"""
+
+
 def notebook(*cells: str, **rest: Any) -> bytes:
     codes = [
         {
@@ -55,6 +62,20 @@ def target(data: bytes | None, path: str = "a.ipynb", **rest: Any) -> Target:
 
 def located(report: Report) -> list[Finding]:
     return [in_cells(finding, report.borders) for finding in report.findings]
+
+
+@pytest.mark.parametrize(("last", "tier"), [("show(list(loader))", "hint"), (STEP, "default")])
+def test_a_loader_of_a_notebook_that_does_not_train_is_a_hint(last: str, tier: str) -> None:
+    images = """\
+        import torch
+        from PIL import Image
+        from torch.utils.data import DataLoader, Dataset
+        class Images(Dataset):
+            def __getitem__(self, index):
+                return torch.as_tensor(Image.open(self.paths[index]))
+        loader = DataLoader(Images(), num_workers=0)"""
+    asked = Target("a.ipynb", Selection(select=("TL101",)), (2, 13), notebook(images, last))
+    assert [each.tier.value for each in check([asked]).findings] == [tier]
 
 
 def test_cells_are_one_module_and_findings_name_the_cell() -> None:

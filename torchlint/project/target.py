@@ -12,10 +12,17 @@ if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
 
 _MENTIONS: Final = (
-    b"torch", b"lightning", b"accelerate", b"transformers", b" trl ", b"mmengine", b".backward("
+    b"torch", b"lightning", b"accelerate", b"transformers", b" trl ", b"mmengine"
 )  # fmt: skip
 """The words of files that have to do with torch or a framework; apart from the adapters, because
 every check asks for them, even one that finds nothing changed."""
+_BACKWARD: Final = b".backward("
+_OTHERS: Final = tuple(
+    f"{word} {package}".encode()
+    for word in ("import", "from")
+    for package in ("jittor", "mindspore", "mxnet", "oneflow", "paddle")
+)
+"""Imports of other libraries whose tensors have the method `backward`."""
 CHANGED: Final = b""
 """The digest of a file that changed during the check; no content has it."""
 
@@ -105,4 +112,6 @@ def known_of(target: Target, data: bytes) -> Known:
 
 def mentions_torch(data: bytes) -> bool:
     """Whether any rule can report something in a file with these bytes."""
-    return any(word in data for word in _MENTIONS)
+    if any(word in data for word in _MENTIONS):
+        return True
+    return _BACKWARD in data and not any(word in data for word in _OTHERS)

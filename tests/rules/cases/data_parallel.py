@@ -283,3 +283,10 @@ def wrap(model):
 # file: main.py
 import torch, train
 loss.backward()
+
+# head: a program that trains
+loss.backward()
+
+# case: one device that a name stands for, and several
+model = torch.nn.DataParallel(model, device_ids=[rank])
+model = torch.nn.DataParallel(model, device_ids=[*ranks])  # TL601

@@ -233,3 +233,24 @@ for images in loader:
     loss.backward()
     if loss > 3:
         print("large")
+
+# head: none
+
+# case: a buffer, and one that is given a number
+class Average(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("updates", torch.tensor(0))
+        self.register_buffer("other", torch.tensor(0))
+        self.other = 0
+    def forward(self, images):
+        if self.updates >= 0:  # TL204
+            self.updates += 1
+        if self.other >= 0:
+            self.other += 1
+        return self.net(images)
+average = Average().to(device)
+for images in loader:
+    loss = average(images.to(device)).mean()
+    loss.backward()
+    optimizer.step()

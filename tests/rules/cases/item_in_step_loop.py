@@ -37,7 +37,7 @@ for step, (images, labels) in enumerate(loader):
     print(output[0, 0].item())  # TL201
 
     # case: a norm of gradients
-    print(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item(), loss.item())  # TL201
+    print(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item(), loss.item())  # TL201 # TL201
 
     # case: a gradient
     for p in model.parameters():
@@ -1864,3 +1864,33 @@ class Fabric:
         print(tensor.item())  # TL201
 for images in loader:
     Fabric(plan).backward(model(images.to(device)).mean(), model)
+
+# case: the norm of all gradients
+for images in loader:
+    loss = model(images.to(device)).mean()
+    loss.backward()
+    norms.append(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item())  # TL201
+    optimizer.step()
+
+# case: one of several optimizers, each of which steps on each batch [bare]
+import lightning as L
+class Gan(L.LightningModule):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        loss = self.net(batch).mean()
+        if optimizer_idx == 1:
+            print(loss.item())  # TL201
+        return loss
+L.Trainer().fit(Gan(), loader)
+
+# case: a step of another library [bare]
+import paddle
+from meters import update
+for images in loader:
+    loss = model(images.cuda()).mean()
+    loss.backward()
+    optimizer.step()
+    update({"loss": loss})
+# file: meters.py
+def update(stats):
+    for name in stats:
+        meter.update(float(stats[name]))

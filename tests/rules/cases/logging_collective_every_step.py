@@ -181,3 +181,18 @@ for images, labels in loader:
     loss = criterion(model(images.cuda()), labels.cuda())
     loss.backward()
     total += utils.reduce_mean(loss)
+
+# head: none
+
+# case: a loss that is gathered for the log, and one that is exchanged itself
+for batch in loader:
+    loss = model(batch.to(device)).mean()
+    average = accelerator.gather(loss.repeat(8)).mean().item()  # TL214
+    accelerator.backward(loss)
+    optimizer.step()
+    log({"loss": average})
+for batch in loader:
+    loss = model(batch.to(device)).mean()
+    loss = accelerator.reduce(loss)
+    accelerator.backward(loss)
+    optimizer.step()

@@ -32,6 +32,8 @@ _COUNTER_WORDS = re.compile(
     r"epoch|epochs|count|counter|itr|batch|time|elapsed|t|n)(?:_|\d|$)|^i_\w+$|\w_i$|_idx$|_num$",
     re.IGNORECASE,
 )
+_CHOICES = frozenset({"optimizer_idx"})
+"""What a framework counts within a step: Lightning's several optimizers, before its version 2."""
 _PROGRESS_WORDS = re.compile(
     r"^i$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|epoch|epochs|itr|nimg)$"
 )
@@ -90,7 +92,7 @@ def _counter_asked_for(test: cst.BaseExpression, inner: frozenset[str]) -> str:
     """The counter of steps that a condition compares, but not `step > 0`; empty for others."""
     if not _compares(test) or _holds_from_then_on(test):
         return ""
-    mentioned = (word for word in _mentioned(test) if word not in inner)
+    mentioned = (word for word in _mentioned(test) if word not in inner | _CHOICES)
     return next((word for word in mentioned if _COUNTER_WORDS.search(snake(word))), "")
 
 

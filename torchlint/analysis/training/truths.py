@@ -107,6 +107,8 @@ def _is_computed(node: cst.BaseExpression, module: Module) -> bool:
         made = origin_of(part, module)
         if isinstance(made, cst.Call):
             return any(module.value(each).has(_TENSOR_OR_ASKED) for each in (made, part))
+        if module.values.is_buffer(part):
+            return True
         if isinstance(made, cst.BinaryOperation):
             left += [made.left, made.right]
         elif isinstance(made, cst.Subscript):

@@ -164,6 +164,8 @@ class CallValues:
             return Value(Kind.MODULE, classes=inner.classes)
         if name.startswith("torch.nn.functional."):
             return self._computed(node)
+        if name == "torch.nn.utils.clip_grad_norm_":
+            return DEVICE_VALUE  # the norm, which lies where the gradients do
         if name.startswith("torch.nn.") and name.rpartition(".")[2][:1].isupper():
             return Value(Kind.MODULE)
         if name in torch_api.NOT_TENSORS or name.startswith(torch_api.NOT_TENSOR_PACKAGES):

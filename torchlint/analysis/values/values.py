@@ -415,6 +415,15 @@ class Values:
             self._collect_buffer(found, call)
         return found
 
+    def is_buffer(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression is `self.name`, and the class gives the name a buffer alone."""
+        if not isinstance(node, cst.Attribute) or not dotted_text(node).startswith("self."):
+            return False
+        name = node.attr.value
+        given = self.assigned(self.tree.enclosing(node, cst.ClassDef), name)
+        registered = bool(given) and all(each.node is each.value for each in given)
+        return registered and name not in self._numbers
+
     def assigned(self, class_: cst.ClassDef | None, name: str) -> list[Binding]:
         """The assignments to `self.name` in the methods of a class."""
         return self.attributes.get(class_, {}).get(name, []) if class_ is not None else []
