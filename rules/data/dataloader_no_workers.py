@@ -139,6 +139,8 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         tier = because(Tier.HINT, "what a batch costs is up to {:code}", loader.collate)
     elif reads is Reads.EVALUATION_ONCE:
         tier = because(Tier.HINT, "a single evaluation reads this loader, once in a run")
+    # A notebook is a whole program; of another file, the training may not have been given.
+    whole = module.is_notebook and reads is Reads.OTHER
     elsewhere = _Elsewhere(loader.imported, dataset.imported, works, reads.value)
     return rule.report(
         module,
@@ -147,9 +149,8 @@ def loads_in_the_training_process(call: cst.Call, module: Module) -> Iterable[Re
         tier=tier,
         fix=None if held else _four_workers(loader, module),
         withheld=held or None,
-        needs=elsewhere if loader.imported or dataset.imported else None,
-        # A notebook is a whole program; of another file, the training may not have been given.
-        else_hint=(Context.TRAINS,) if module.is_notebook and reads is Reads.OTHER else (),
+        needs=elsewhere if loader.imported or dataset.imported or whole else None,
+        else_hint=(Context.TRAINS,) if whole else (),
     )
 
 
