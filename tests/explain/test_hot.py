@@ -213,6 +213,13 @@ def test_a_framework_that_takes_steps_of_its_own_is_one_too(tree: Callable[..., 
     assert found.roots[0].node.why == "a framework takes the training steps here"
 
 
+def test_a_trainer_that_is_made_where_it_trains_is_named_in_short(
+    tree: Callable[..., HotTree],
+) -> None:
+    main = "from transformers import Trainer\nTrainer(net, args(1), data=d).train()\n"
+    assert lines(tree(main=main)) == ["main.py:2 Trainer(…).train() hot"]
+
+
 def test_what_another_loop_heats_is_no_step_of_a_framework(tree: Callable[..., HotTree]) -> None:
     main = f"import helpers\n{dedent(STARTS)}"
     found = lines(tree(main=main, train=TRAIN, helpers=HELPERS))

@@ -82,7 +82,12 @@ class Words:
         """A call without its arguments: `model(…)`."""
         if isinstance(call, cst.Decorator):
             return self.header(call)
-        return f"{self.header(call.func)}({'…' if call.args else ''})"
+        func = call.func
+        if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Call):
+            name = f"{self.called(func.value)}.{func.attr.value}"
+        else:
+            name = self.header(func)
+        return f"{name}({'…' if call.args else ''})"
 
     def why_not_each_step(self, node: cst.CSTNode) -> Silence | None:
         """Why code does not run on each step although what is around it may."""

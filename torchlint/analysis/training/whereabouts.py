@@ -40,7 +40,8 @@ def off_device(answer: _T, node: cst.BaseExpression | None, module: Module) -> _
     else:
         said, kind = "nothing shows that {:code} is a tensor on the device", _NOT_KNOWN
     by, source = _giver(node, kind, module)
-    if kind is _NOT_KNOWN and module.value(getattr(source, "value", None)).only(Kind.HOST):
+    owner = source.value if isinstance(source, cst.Attribute | cst.Subscript) else None
+    if kind is _NOT_KNOWN and owner is not None and module.value(owner).only(Kind.HOST):
         said = _PLAIN  # `x.shape[0]`
     return because(answer, said, node) if by is None else because(answer, said + ": {}", node, by)
 
