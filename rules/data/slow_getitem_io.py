@@ -80,7 +80,7 @@ rule = Rule(
     summary="a dataset reads the same file for every sample",
     triggers=(
         r"__getitems?__",
-        r"class [^\n]{0,200}[dD]ataset",
+        r"class \w{0,80}(?:[dD]ataset|\([^)]{0,200}[dD]ataset)",
         r"load|open|read|File\(|connect|pandas",
     ),
 )

@@ -77,7 +77,7 @@ _KEPT: Final = re.compile(
     rb"(?m)^[ \t]*(?:return\b|\w+[ \t]*\+?=[ \t]*\()(?!.*(?:matmul|bmm|einsum|@)).*$"
 )
 _WORD: Final = re.compile(rb"\w+")
-_PRODUCT: Final = re.compile(rb"[\w)\]] ?@ ?[\w(]|\b(?:matmul|bmm|einsum)\(")
+_PRODUCT: Final = re.compile(rb"[\w)\]]\s{0,40}@ ?[\w(]|\b(?:matmul|bmm|einsum)\(")
 
 
 def _weighs_values(match: Match) -> bool:

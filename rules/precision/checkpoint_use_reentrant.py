@@ -108,6 +108,8 @@ rule = Rule(
     "`use_reentrant=False`.",
     change=_take_the_newer,
     since=(1, 11),
-    triggers=(r"\butils\.checkpoint\b|\butils import [^\n]{0,200}\bcheckpoint\b|import \*",),
+    triggers=(
+        r"\butils\.checkpoint\b|\butils import(?: ?\([^)]{0,200}| [^\n(]{0,200})\bcheckpoint\b|import \*",
+    ),
     may_change="parameters whose gradient was lost get one",
 )

@@ -62,6 +62,14 @@ def test_before_the_first_commit_everything_is_new(torchlint: Run, here: Path, o
     assert outcome.text.endswith("Found 2 problems in 2 files; 2 files checked.\n")
 
 
+def test_before_the_first_commit_other_names_must_exist(torchlint: Run) -> None:
+    git("checkout", "--quiet", "--orphan", "fresh")
+    outcome = torchlint("check", "--since", "nosuch")
+    assert outcome.code == 2
+    assert 'The repository knows no commit "nosuch"' in outcome.err
+    assert torchlint("check", "--since", "main").code == 0
+
+
 def test_a_new_call_makes_an_old_helper_a_finding(torchlint: Run, here: Path) -> None:
     (here / "train.py").write_text(TRAIN + CALL)
     outcome = torchlint("check", "--since", "main")

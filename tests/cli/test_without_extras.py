@@ -18,7 +18,7 @@ SCRIPT = str(ROOT / "fixtures" / "seven" / "train.py")
 MEASURING = ("torch", "jinja2", "numpy", "scipy", "psutil")
 OTHERS = (
     "watchfiles", "distributed", "dask", "ray", "pygls", "lsprotocol", "cattrs", "mcp", "mcp_types",
-    "pydantic", "flake8",
+    "pydantic", "anyio", "flake8",
 )  # fmt: skip
 HIDING = """
 import contextlib, io, json, sys
@@ -133,7 +133,7 @@ def test_a_part_of_another_extra_that_is_missing_is_named(package: str) -> None:
             f"check --backend dask {SCRIPT}": ("distributed", "dask"),
             f"check --backend ray {SCRIPT}": ("ray",),
             "server": ("pygls", "lsprotocol", "cattrs"),
-            "mcp": ("mcp", "mcp_types", "pydantic"),
+            "mcp": ("mcp", "mcp_types", "pydantic", "anyio"),
         }.items()
         if package in parts
     ]

@@ -164,6 +164,20 @@ def test_a_sound_plugin_is_as_good_as_ours(with_plugin: Callable[[str], Run]) ->
     assert done.stdout.count("HOUSE1 of-the-house") == 5
 
 
+def test_what_is_written_past_python_goes_to_standard_error(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def writes() -> int:
+        os.write(1, b"in C\n")
+        subprocess.run(["echo", "by another program"], check=True)
+        return 3
+
+    print("before")
+    assert contained("It", writes) == (3, "")
+    print("after", flush=True)
+    assert capfd.readouterr() == ("before\nafter\n", "in C\nby another program\n")
+
+
 def test_only_so_much_of_what_is_printed_is_kept() -> None:
     def floods() -> int:
         for _ in range(10_000):

@@ -81,10 +81,11 @@ class Changes:
     def __init__(self, revision: str, folder: str = ".") -> None:
         self.repository = repository = Repository(folder)
         head = repository.head()
-        if head is None:
+        if head is None and revision == "HEAD":
             self.base = repository.empty_tree()
         else:
-            self.base = repository.merge_base(repository.commit(revision), head)
+            commit = repository.commit(revision)
+            self.base = commit if head is None else repository.merge_base(commit, head)
 
     def lines(self, files: Mapping[str, bytes | None]) -> dict[str, ChangedLines]:
         """What changed in these files.

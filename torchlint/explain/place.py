@@ -9,6 +9,7 @@ from torchlint.config.settings import ConfigError, shortened
 from torchlint.files.reading import NOTEBOOK, read_bytes
 from torchlint.finding import Position
 
+_COLUMN: Final = re.compile(r"(:cell \d{1,9}:\d{1,9}):\d{1,9}$")
 _MOST_CELLS: Final = 40
 _LONGEST: Final = 60
 
@@ -20,7 +21,8 @@ def place_in(text: str) -> tuple[str, Position | None]:
     Raises:
         ConfigError: the text is not of that form.
     """
-    found = re.fullmatch(r"(.+?)(?::(\d{1,9}))?(?::(\d{1,9}))?", text)
+    # `lab.ipynb:cell 3:12:5` is how `check` prints it, with the column.
+    found = re.fullmatch(r"(.+?)(?::(?:cell )?(\d{1,9}))?(?::(\d{1,9}))?", _COLUMN.sub(r"\1", text))
     path = "" if found is None else found[1]
     numbers = [] if found is None else [int(each) for each in found.groups()[1:] if each]
     if path.endswith(NOTEBOOK) and len(numbers) < 2:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, TypeVar
 
 from torchlint.finding import Diagnostic
@@ -20,6 +21,8 @@ _T = TypeVar("_T")
 _MOST: Final = 200
 """Characters of a message that are shown."""
 _OURS: Final = "torchlint."
+_STDOUT: Final = 1
+_STDERR: Final = 2
 
 
 class Trouble(NamedTuple):
@@ -48,6 +51,7 @@ def contained(what: str, call: Callable[[], _T]) -> tuple[_T, str]:
     """
     printed = _Printed()
     streams, leave = (sys.stdout, sys.stderr), os._exit
+    stdout = _stdout_to_stderr()
     sys.stdout = sys.stderr = printed
     os._exit = _refused  # type: ignore[assignment]
     try:
@@ -61,7 +65,25 @@ def contained(what: str, call: Callable[[], _T]) -> tuple[_T, str]:
     finally:
         sys.stdout, sys.stderr = streams
         os._exit = leave
+        if stdout is not None:
+            os.dup2(stdout, _STDOUT)
+            os.close(stdout)
     return found, one_line(printed.getvalue())
+
+
+def _stdout_to_stderr() -> int | None:
+    """Let what is written past `sys.stdout`, in C or by another program, go to standard error.
+    Returns what standard output was; None where it is closed."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        stdout = os.dup(_STDOUT)
+        try:
+            os.dup2(_STDERR, _STDOUT)
+        except OSError:
+            os.close(stdout)
+            return None
+        return stdout
+    return None
 
 
 class _Printed(io.StringIO):

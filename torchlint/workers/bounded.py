@@ -80,7 +80,11 @@ class _Watch:
 
     def _watch(self) -> None:
         while not self._over.wait(_LOOK_S):
-            if time.clock_gettime(self._clock) > self._until or _largest_size() > self._most:
+            try:
+                spent = time.clock_gettime(self._clock)
+            except OSError:  # the thread has ended by now
+                return
+            if spent > self._until or _largest_size() > self._most:
                 with self._lock:
                     if not self._over.is_set():
                         _raise_in(self._thread)

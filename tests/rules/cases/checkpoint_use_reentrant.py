@@ -83,3 +83,10 @@ y = checkpoint(block, x)
 
 # case: a test [path=tests/test_blocks.py]
 y = checkpoint(block, x)
+
+# case: an import over several lines [bare]
+from torch.utils import (
+    checkpoint,
+    data,
+)
+y = checkpoint.checkpoint(block, x)  # TL509 hint unsafe

@@ -348,3 +348,15 @@ def measure(model, images):
     start = time.time()
     model(images)
     return time.time() - start
+
+# case: a clock in brackets over several lines [bare]
+import time
+import torch
+def run(model, loader):
+    for images in loader:
+        images = images.cuda()
+        start = (
+            time.time()  # TL801
+        )
+        scores = model(images)
+        print(time.time() - start)

@@ -285,3 +285,20 @@ def evaluate(q, k, v):
 # case: a test [path=tests/test_attention.py]
 def attend(q, k, v):
     return torch.softmax(q @ k.mT, -1) @ v
+
+# case: products over several lines [bare]
+import math
+import torch
+from torch import nn
+class Attention(nn.Module):
+    def forward(self, q, k, v):
+        scores = (
+            q
+            @ k.transpose(-2, -1)
+            / math.sqrt(8)
+        )
+        weights = scores.softmax(dim=-1)  # TL306 hint
+        return (
+            weights
+            @ v
+        )

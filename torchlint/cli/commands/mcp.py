@@ -55,7 +55,7 @@ def command(root: str, options: Options) -> None:
     try:
         from torchlint.mcp.protocol import serve
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic"):
+        if (error.name or "").partition(".")[0] not in ("anyio", "mcp", "mcp_types", "pydantic"):
             raise
         raise click.ClickException(
             "The server for assistants needs the package mcp, version 2 or newer; run "
