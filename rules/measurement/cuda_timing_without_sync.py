@@ -61,7 +61,10 @@ def _starts(match: Match) -> bool:
     return times_unfinished_work(match.call, match.module)
 
 
-_KEPT = r"=[ \t]{0,9}(?:\(\s{0,40})?[\w.]{0,40}(?:time|perf_counter|monotonic|process_time|_timer)(?:_ns)?\(\)"
+_KEPT = (
+    r"=[ \t]{0,9}(?:\(\s{0,40})?[\w.]{0,40}"
+    r"(?:time|perf_counter|monotonic|process_time|_timer)(?:_ns)?\(\)"
+)
 """A clock that is read into a name."""
 
 rule = Rule(

@@ -109,7 +109,8 @@ rule = Rule(
     change=_take_the_newer,
     since=(1, 11),
     triggers=(
-        r"\butils\.checkpoint\b|\butils import(?: ?\([^)]{0,200}| [^\n(]{0,200})\bcheckpoint\b|import \*",
+        r"\butils\.checkpoint\b|import \*|"
+        r"\butils import(?: ?\([^)]{0,200}| [^\n(]{0,200})\bcheckpoint\b",
     ),
     may_change="parameters whose gradient was lost get one",
 )

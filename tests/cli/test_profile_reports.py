@@ -144,4 +144,4 @@ def test_details_show_all(call: Run, runs: Session) -> None:
 def test_an_option_of_the_script_is_told_where_to_stand(torchlint: Run, here: Path) -> None:
     outcome = torchlint("profile", "train.py", "--epochs", "5")
     assert outcome.code == 2
-    assert "No such option --epochs; the script's own arguments go after --." in outcome.err
+    assert "No such option --epochs. The script's own arguments go after --." in outcome.err

@@ -127,7 +127,9 @@ def test_the_scripts_own_arguments_go_after_two_dashes(torchlint, measuring, tra
 def test_an_argument_of_the_script_in_the_wrong_place_is_explained(torchlint, measuring, train):
     outcome = torchlint("verify", "train.py", "--epochs", "3")
     assert outcome.code == 2
-    assert "No such option --epochs; the script's own arguments go after --." in outcome.err
+    assert "No such option --epochs. The script's own arguments go after --." in outcome.err
+    outcome = torchlint("verify", "train.py", "--bugdet", "3m")
+    assert "No such option --bugdet. Did you mean --budget? The script's own" in outcome.err
     assert not measuring.asked
 
 

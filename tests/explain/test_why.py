@@ -159,6 +159,31 @@ def test_callers_that_do_not_train_are_named(why: Callable[..., Answer]) -> None
     )
 
 
+EPOCHS = """\
+    import torch
+    def train_one_epoch(model, loader):
+        for x in loader:
+            loss = model(x.cuda()).mean()
+            loss.backward()
+            optimizer.step()
+        print(loss.item())  # beside
+        return loss
+    def main(model, loader):
+        for epoch in range(9):
+            print(train_one_epoch(model, loader).item())  # around
+    main(model, loader)
+"""
+
+
+@pytest.mark.parametrize("place", ["beside", "around"])
+def test_what_is_outside_of_the_training_loop_is_told_so(
+    why: Callable[..., Answer], place: str
+) -> None:
+    answer = why("TL201", train=EPOCHS.replace(f"# {place}", "# here"))
+    told = "it is outside of the training loop, which is in `train_one_epoch` (line 2)"
+    assert answer.reasons[0].why == told
+
+
 def test_a_command_line_is_a_caller(why: Callable[..., Answer]) -> None:
     text = """\
         import fire

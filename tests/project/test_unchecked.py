@@ -35,11 +35,12 @@ def find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Find:
 
 def test_an_imported_file_that_mentions_torch_is_named(find: Find) -> None:
     files = {
-        "train.py": "import torch, sac, words, numpy",
+        "train.py": "import torch, sac, words, numpy, metrics",
         "sac.py": "import torch",
+        "metrics.py": "def accuracy(right):\n    return right.mean().item()",
         "words.py": "",
     }
-    assert find(files, "train.py") == Unchecked(("sac.py",), "train.py", ".")
+    assert find(files, "train.py") == Unchecked(("metrics.py", "sac.py"), "train.py", ".")
 
 
 def test_what_it_imports_in_turn_is_named_too(find: Find) -> None:

@@ -172,9 +172,10 @@ def test_what_is_written_past_python_goes_to_standard_error(
         subprocess.run(["echo", "by another program"], check=True)
         return 3
 
-    print("before")
+    sys.stdout.write("before\n")
     assert contained("It", writes) == (3, "")
-    print("after", flush=True)
+    sys.stdout.write("after\n")
+    sys.stdout.flush()
     assert capfd.readouterr() == ("before\nafter\n", "in C\nby another program\n")
 
 

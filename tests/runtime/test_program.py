@@ -24,8 +24,9 @@ def test_a_script_is_found_with_its_arguments(folder):
     assert not program.as_module
 
 
-@pytest.mark.parametrize("name", ["nowhere.py", "."])
+@pytest.mark.parametrize("name", ["nowhere.py", ".", "notes.txt"])
 def test_what_is_no_script_says_so(folder, name):
+    (folder / "notes.txt").write_text("print(1)")
     with pytest.raises(ProgramError, match="script"):
         script(name, ())
 

@@ -42,17 +42,20 @@ SLOW = "import torch\nloader = torch.utils.data.DataLoader(data)\nloss.backward(
 
 def number(items: list[str]) -> list[int]:
     for item in items:
-        endable.begin_item()
+        endable.begin_item(sleeps=item == "waits")
         if item == "dies":
             os.kill(os.getpid(), signal.SIGKILL)
+        if item == "waits":
+            signal.pause()
         while item == "endless":
             pass
     return [len(item) for item in items]
 
 
-@pytest.mark.parametrize("bad", ["endless", "dies"])
+@pytest.mark.parametrize("bad", ["endless", "dies", "waits"])
 def test_what_ends_its_process_is_lost_alone(bad: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endable, "LONGEST_S", 0)
+    monkeypatch.setattr(endable, "LONGEST_WAIT_S", 1)
     items = ["a", bad, "bcd", bad, "ef"]
     assert list(endable.in_child(number, items)) == [
         ("a", 1),

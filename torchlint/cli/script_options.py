@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
 
 
+_CLOSE: Final = 0.8
+"""How alike an option is that was meant; another one is the script's."""
+
+
 class ScriptCommand(Command):
     """Says where the script's own arguments go, if one of them is taken for ours."""
 
@@ -24,7 +28,13 @@ class ScriptCommand(Command):
         except click.NoSuchOption as error:
             if all(word.startswith("-") for word in args):
                 raise
-            message = f"No such option {error.option_name}; the script's own arguments go after --."
+            from difflib import get_close_matches
+
+            close = get_close_matches(error.option_name, error.possibilities or (), 1, _CLOSE)
+            near = f" Did you mean {close[0]}?" if close else ""
+            message = (
+                f"No such option {error.option_name}.{near} The script's own arguments go after --."
+            )
             raise click.UsageError(message, ctx) from None
 
 

@@ -24,7 +24,7 @@ from torchlint.source.parse import parse
 from torchlint.source.syntax_errors import what_is_wrong
 from torchlint.suppressions.suppressions import Suppressions
 from torchlint.workers import bounded
-from torchlint.workers.endable import LONGEST_S, begin_item
+from torchlint.workers.endable import LONGEST_S, begin_item, end_items
 
 if TYPE_CHECKING:
     from torchlint.project.target import Target
@@ -40,12 +40,13 @@ def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResul
     try:
         return with_deep_stack(lambda: [_map_file(target, depth) for target in targets])
     finally:
+        end_items()
         if collecting:
             gc.enable()
 
 
 def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
-    begin_item()
+    begin_item(sleeps=any(rule.plugin for rule in all_rules().values()))
     try:
         with bounded.item():
             return _read_and_mapped(target, depth)
@@ -58,8 +59,8 @@ def died(path: str) -> MapResult:
     plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
     do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
     message = (
-        f"Checking this file takes more than {LONGEST_S} seconds of processor time, or too much "
-        f"memory; it was skipped. {do}."
+        f"Checking this file takes more than {LONGEST_S} seconds of processor time, "
+        f"{'or waits, ' if plugins else ''}or too much memory; it was skipped. {do}."
     )
     return MapResult(path, diagnostics=(Diagnostic(path, message, kind="worker"),))
 

@@ -75,6 +75,9 @@ class Joined:
         around = self._around_training(place)
         if around:
             return Reason(f"the loop around it is not a training loop: {around}")
+        beside = self._beside_training(place)
+        if beside:
+            return Reason(f"it is outside of the training loop, which is in {beside}")
         if not place.function:
             return Reason("no loop around it trains", _ELSEWHERE)
         callers = project.calls.callers({Key(path, place.function)})
@@ -95,6 +98,18 @@ class Joined:
         row = self._project.row_of(key)
         at = key.path if row is None else self._sentences.place(key.path, Position(row, 1))
         return f"`{key.name}` ({at})"
+
+    def _beside_training(self, place: HotPlace) -> str:
+        """The function with a training loop that the function of a place is, or calls, in words;
+        empty if there is none."""
+        functions = self._project.index.functions
+        own = Key(self._path, place.function)
+        training = {key for key, each in functions.items() if each.trains and key.name}
+        if own in training:
+            return self._caller(own)
+        callers = self._project.calls.callers(training)
+        called = (key for key, calls in callers.items() if any(by == own for by, _ in calls))
+        return next(map(self._caller, sorted(called)), "")
 
     def _around_training(self, place: HotPlace) -> str:
         """The loop around a place, in words, if it runs around a training loop, as one over epochs

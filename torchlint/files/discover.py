@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from typing import TYPE_CHECKING, Final
 
 from torchlint.config.settings import ConfigError, Settings, read_capped
 from torchlint.files.globs import Glob, IgnoreFile, parse, parse_ignore_file
-from torchlint.files.reading import NOTEBOOK
+from torchlint.files.reading import NOTEBOOK, is_python
 from torchlint.finding import Diagnostic
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ Ignores = tuple[tuple[IgnoreFile, int, str], ...]
 """The ignore files that apply, outermost first, with the depth of their folder and their path."""
 
 SUFFIXES: Final = (".py", NOTEBOOK)
-_PYTHON: Final = ("", ".py", ".pyi", ".pyw", NOTEBOOK)
-"""Suffixes of what is Python if the user names it."""
-_INTERPRETER: Final = re.compile(rb"#![^\n]{0,200}\bpython")
 _NOT_PYTHON: Final = (
     "This is no Python file; name one that ends with .py or .ipynb, or that begins with a "
     "line such as `#!/usr/bin/env python3`."
@@ -94,7 +90,7 @@ class Search:
         if stat.S_ISDIR(mode):
             self._walk(shown, absolute)
             return
-        if stat.S_ISREG(mode) and not _is_python(path):
+        if stat.S_ISREG(mode) and not is_python(path):
             self.problems.append(Diagnostic(shown, _NOT_PYTHON, kind="unreadable"))
             return
         settings = self._settings(os.path.dirname(absolute))
@@ -276,16 +272,6 @@ def shown_path(absolute: str, named: str | None = None) -> str:
 def parts_of(absolute: str) -> Parts:
     """The names on an absolute path, without the root."""
     return tuple(part for part in absolute.split(os.sep) if part)
-
-
-def _is_python(path: str) -> bool:
-    if os.path.splitext(path)[1].lower() in _PYTHON:
-        return True
-    try:
-        with open(path, "rb") as file:
-            return _INTERPRETER.match(file.read(256)) is not None
-    except OSError:
-        return True  # reading it gives a better message
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -23,6 +23,8 @@ MAX_BYTES: Final = 4 << 20
 MOST_LINES: Final = 50_000
 """The same for its lines, of which empty ones count: each is a token, see `MOST_TOKENS`."""
 NOTEBOOK: Final = ".ipynb"
+_PYTHON: Final = ("", ".py", ".pyi", ".pyw", NOTEBOOK)
+"""Suffixes of what is Python if the user names it."""
 MAX_NOTEBOOK_BYTES: Final = 32 << 20
 """The same for a notebook, which contains plots and pictures."""
 
@@ -92,6 +94,17 @@ class Source:
         self.text = text
         self.encoding = encoding
         self.bom = bom
+
+
+def is_python(path: str) -> bool:
+    """Whether a file that the user names is Python, by its suffix or its first line."""
+    if os.path.splitext(path)[1].lower() in _PYTHON:
+        return True
+    try:
+        with open(path, "rb") as file:
+            return re.match(rb"#![^\n]{0,200}\bpython", file.read(256)) is not None
+    except OSError:
+        return True  # reading it gives a better message
 
 
 def most_bytes(path: str) -> int:

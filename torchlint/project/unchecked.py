@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from torchlint.project.target import Target
 
 _MOST_FILES: Final = 64
+_READS: Final = (b".item(", b".cpu(", b".numpy(", b".tolist(")
+"""Of a tensor that a helper is given, which need not mention torch."""
 _MOST_NAMES: Final = 500
 """Of a file. Each name takes some looks at the disk."""
 
@@ -31,8 +33,8 @@ class Unchecked(NamedTuple):
 
 
 def unchecked(targets: Sequence[Target]) -> Unchecked | None:
-    """What the named files import, directly or indirectly, that is not checked and mentions torch;
-    None if that is nothing. Of very many files, the first are followed."""
+    """What the named files import, directly or indirectly, that is not checked and mentions torch
+    or reads tensors; None if that is nothing. Of very many files, the first are followed."""
     known = {os.path.realpath(target.path) for target in targets}
     named = [each.path for each in targets if each.named and each.data is None]
     waiting = [(path, path) for path in named if not path.endswith(".ipynb")][:_MOST_FILES]
@@ -40,10 +42,11 @@ def unchecked(targets: Sequence[Target]) -> Unchecked | None:
     while waiting and len(found) < _MOST_FILES:
         path, importer = waiting.pop(0)
         data = _read(path)
-        if not mentions_torch(data):
-            continue
-        if path != importer:
+        relevant = mentions_torch(data)
+        if path != importer and (relevant or any(word in data for word in _READS)):
             found[path] = importer
+        if not relevant:
+            continue
         for other in _imported(path, imported_names(data)[:_MOST_NAMES], sys_path_roots(data)):
             real = os.path.realpath(other)
             if real not in known:

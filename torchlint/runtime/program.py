@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
-from torchlint.files.reading import NOTEBOOK
+from torchlint.files.reading import NOTEBOOK, is_python
 
 _MARKERS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
@@ -46,7 +46,7 @@ def script(path: str, argv: tuple[str, ...]) -> Program:
     """The program that `python path argv` runs.
 
     Raises:
-        ProgramError: there is no such file, or it is a notebook.
+        ProgramError: there is no such file, or it is a notebook, or no Python.
     """
     if not os.path.exists(path):
         raise ProgramError(f"{path} does not exist; give the path of a training script.")
@@ -58,6 +58,11 @@ def script(path: str, argv: tuple[str, ...]) -> Program:
         raise ProgramError(
             f"{path} is a notebook, which runs cell by cell; export it with "
             "`jupyter nbconvert --to script` and give that."
+        )
+    if not is_python(path):
+        raise ProgramError(
+            f"{path} is no Python file; give a script that ends with .py, or that begins with a "
+            "line such as `#!/usr/bin/env python3`."
         )
     absolute = os.path.abspath(path)
     return Program(path, False, argv, os.path.realpath(path), project_root(absolute))

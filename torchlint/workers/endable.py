@@ -21,6 +21,8 @@ _R = TypeVar("_R")
 
 LONGEST_S: Final = 30
 """Processor seconds for one item; the largest file that is parsed at all takes ten."""
+LONGEST_WAIT_S: Final = 300
+"""Seconds for one item of a process that may sleep."""
 _LOOK_S: Final = 1.0
 _may_be_ended = False
 
@@ -103,11 +105,24 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def begin_item() -> None:
-    """Give the next item of this process its time, if the process may be ended."""
+def end_items() -> None:
+    """Let this process wait for its next work as long as it takes."""
+    if _may_be_ended:
+        signal.alarm(0)
+
+
+def begin_item(*, sleeps: bool = False) -> None:
+    """Give the next item of this process its time, if the process may be ended.
+
+    Args:
+        sleeps: code runs that may wait without taking processor time, as that of plugins may.
+    """
     if not _may_be_ended:
         return
     import resource
+
+    if sleeps:
+        signal.alarm(LONGEST_WAIT_S)  # whose default ends the process
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     limit = int(used.ru_utime + used.ru_stime) + LONGEST_S + 1
