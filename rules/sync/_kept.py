@@ -329,6 +329,8 @@ def _why_a_number(use: cst.Name, scope: Scope, module: Module) -> str | None:
     if module.names.scope(use) is not scope:
         return "is used by a function inside the loop"
     if not is_shown_rarely(use, module):
+        if next(module.loops.loops_around(use), None) not in module.loops.step_loops:
+            return "is also read in the loop around the steps, where it must be a number"
         return "is read on every step, so the wait would only move there"
     if not _formatted(use, module):
         return "is read inside the loop where it must be a number"

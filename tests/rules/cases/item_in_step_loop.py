@@ -1894,3 +1894,13 @@ for images in loader:
 def update(stats):
     for name in stats:
         meter.update(float(stats[name]))
+
+# case: a sum over all epochs that is shown after each
+total = 0
+for epoch in range(3):
+    for images in loader:
+        loss = model(images.to(device)).mean()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()  # TL201 | no fix: also read in the loop around the steps
+    print(total)
