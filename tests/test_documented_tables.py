@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json as stdlib_json
 import re
+import runpy
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,3 +217,9 @@ def test_the_tools_for_assistants_are_listed_with_their_arguments() -> None:
     for name, arguments in listed.items():
         assert list(signature(getattr(Tools, name)).parameters)[1:] == arguments
     assert set(listed) == {name for name in vars(Tools) if not name.startswith("_")}
+
+
+def test_the_page_of_the_configuration_has_all_keys() -> None:
+    generated = runpy.run_path(str(ROOT / "docs" / "hooks" / "generated.py"))
+    page = generated["PAGE"].read_text(encoding="utf-8")
+    assert page == generated["filled_in"](page), "run `python docs/hooks/generated.py`"

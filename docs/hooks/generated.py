@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -35,6 +36,8 @@ FAMILIES: Final = {
     "suppressions": "Suppression comments",
 }
 """Headings of the families of rules; the default is the name of the family."""
+PAGE: Final = Path(__file__).parents[1] / "configuration.md"
+"""The page with all keys of the configuration."""
 _WIDTH: Final = 84
 
 
@@ -68,9 +71,10 @@ def kind_navigation() -> list[object]:
 
 
 def filled_in(markdown: str) -> str:
-    """The page with its `<!-- generated: … -->` parts."""
-    marker = "<!-- generated: configuration -->"
-    return markdown.replace(marker, configuration()) if marker in markdown else markdown
+    """The page of the configuration with what stands below its mark made anew: all keys, with
+    their defaults. `python docs/hooks/generated.py` writes it."""
+    head, mark, _ = markdown.partition("<!-- generated: configuration -->\n")
+    return f"{head}{mark}\n{configuration()}" if mark else markdown
 
 
 # rules -------------------------------------------------------------------------------------
@@ -183,3 +187,7 @@ def _toml(key: str, value: object) -> str:
         shown = json.dumps(list(value))
         return f"`{'{}' if key == 'per-file-ignores' else shown}`"
     return f"`{json.dumps(value)}`"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled_in(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -62,6 +62,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
-    """Fills in generated parts, and points links out of docs/ to the site's copy of the file."""
+    """Points links out of docs/ to the site's copy of the file."""
     root = Path(config.config_file_path).parent
-    return repository.with_site_links(root, page.file.src_uri, generated.filled_in(markdown))
+    return repository.with_site_links(root, page.file.src_uri, markdown)
