@@ -42,6 +42,7 @@ WRITERS = {
         "save": "torch.save({'x': 1}, path)",
         "save as before": "torch.save({'x': 1}, path, _use_new_zipfile_serialization=False)",
         "jit": "torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), path)",
+        "jit of a trace": "torch.jit.trace(torch.nn.Linear(2, 2), torch.ones(2)).save(path)",
         "jit function": "torch.jit.trace(torch.relu, torch.ones(2)).save(path)",
         "Kineto": "profiled().export_chrome_trace(path)",
         "Kineto, packed": "profiled().export_chrome_trace(path + '.gz')",

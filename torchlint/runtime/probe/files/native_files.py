@@ -40,6 +40,7 @@ _CALLS = """
     tokenizers      models.Model.save                               1 folder            folder
     torch           jit.load                                        0 f                 read
     torch           jit.RecursiveScriptModule.save                  1 f                 write
+    torch           jit.ScriptModule.save                           1 f                 write
     torch           jit.ScriptFunction.save                         1 filename          write
     torch           autograd.profiler.profile.export_chrome_trace   1 path              write
     torch           profiler.ExecutionTraceObserver.register_callback 1 output_file_path write
