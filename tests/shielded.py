@@ -24,9 +24,9 @@ import torchlint
 from torchlint.runtime.probe import settings as settings_file
 from torchlint.runtime.probe.files.territory import missing_caches
 from torchlint.runtime.probe.settings import VARIABLE, Settings
-from torchlint.runtime.run import fenced
 from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox import overlayfs as sandboxes
+from torchlint.runtime.sandbox.fenced import fenced
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, REDIRECT
 from torchlint.runtime.sandbox.side_effects import collect
 from torchlint.runtime.temporary_folders import make_missing

@@ -16,6 +16,9 @@ CELLS = (
 )
 
 
+STEP = "for x in loader:\n    loss = model(x)\n    loss.backward()\n"
+
+
 def notebook(*cells: str) -> bytes:
     codes = [{"cell_type": "code", "source": cell.splitlines(True)} for cell in cells]
     return json.dumps({"cells": codes, "metadata": {}, "nbformat": 4}).encode()
@@ -90,7 +93,7 @@ OWN = "class Photos(Dataset):\n    def __getitem__(self, index):\n        return
 
 
 def test_a_loader_in_a_notebook_needs_no_main_guard(torchlint: Run, here: Path) -> None:
-    (here / "a.ipynb").write_bytes(notebook(LOADER))
+    (here / "a.ipynb").write_bytes(notebook(LOADER, STEP))
     outcome = torchlint("check", "--select", "TL101")
     assert "TL101 dataloader-no-workers [unsafe fix]" in outcome.text
 
@@ -98,6 +101,6 @@ def test_a_loader_in_a_notebook_needs_no_main_guard(torchlint: Run, here: Path) 
 def test_a_dataset_of_the_notebook_itself_goes_to_forked_workers_only(
     torchlint: Run, here: Path
 ) -> None:
-    (here / "a.ipynb").write_bytes(notebook(LOADER, OWN))
+    (here / "a.ipynb").write_bytes(notebook(LOADER, OWN, STEP))
     outcome = torchlint("check", "--select", "TL101")
     assert "no fix: the notebook itself defines a dataset, which only forked" in outcome.text

@@ -26,12 +26,12 @@ from torchlint.runtime.failures import (
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.messages import MalformedError, Message
-from torchlint.runtime.probe.files.territory import of_run
 from torchlint.runtime.probe.settings import Settings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
 from torchlint.runtime.processes.started import Here
 from torchlint.runtime.sandbox import fence
+from torchlint.runtime.sandbox.fenced import fenced
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS, wrap
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
@@ -318,13 +318,6 @@ class Run:
                 env=environment,
                 start_new_session=True,
             )
-
-
-def fenced(command: list[str], settings: Settings, environment: Mapping[str, str]) -> list[str]:
-    """The command, with writes restricted to what it may write, where the kernel can do that."""
-    if not settings.fenced:
-        return command
-    return fence.wrap(command, of_run(settings, environment).writable())
 
 
 def _age(noted: tuple[float, object]) -> float:

@@ -30,8 +30,8 @@ from torchlint.runtime.messages import MalformedError, Message, decode
 from torchlint.runtime.nodes.meeting import Meeting, NodeError, find
 from torchlint.runtime.probe.link import TCP, connect
 from torchlint.runtime.probe.settings import from_values, write
-from torchlint.runtime.run import fenced
 from torchlint.runtime.sandbox import fence
+from torchlint.runtime.sandbox.fenced import fenced
 from torchlint.runtime.sandbox.shared_memory import sweep
 from torchlint.runtime.temporary_folders import remove
 from torchlint.runtime.workspace import Workspace
