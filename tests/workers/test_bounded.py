@@ -21,6 +21,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no times of thr
 
 @pytest.fixture(autouse=True)
 def unbound() -> Iterator[None]:
+    """A server in the same process, as tests of it start one, has bounded it."""
+    bounded.bound_items(most_bytes=0)
     yield
     bounded.bound_items(most_bytes=0)
 
