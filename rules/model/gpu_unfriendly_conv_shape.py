@@ -72,25 +72,23 @@ class Needs(NamedTuple):
     """Nothing of the file: what the program computes in decides."""
 
 
-def _mixes_many(match: Match) -> bool:
-    inputs, outputs = widths(match.call, match.module)
-    if inputs * outputs >= _MANY:
-        return True
-    return because(False, "its channels are few, or not written out as numbers")
-
-
-def _is_large(match: Match) -> bool:
-    places = dense_kernel(match.call, match.module)
-    if places >= _LARGE:
-        return True
-    small = "its kernel is small, or has a stride, or groups, or a size that is not written out"
-    return because(False, small)
+def _has_many_channels(call: cst.Call, module: Module) -> bool:
+    inputs, outputs = widths(call, module)
+    return inputs * outputs >= _MANY
 
 
 def _has_large_kernel(call: cst.Call, module: Module) -> bool:
-    """Whether a layer mixes many channels, each by a large kernel."""
-    inputs, outputs = widths(call, module)
-    return inputs * outputs >= _MANY and dense_kernel(call, module) >= _LARGE
+    return dense_kernel(call, module) >= _LARGE
+
+
+def _mixes_many(match: Match) -> bool:
+    few = "its channels are few, or not written out as numbers"
+    return _has_many_channels(match.call, match.module) or because(False, few)
+
+
+def _is_large(match: Match) -> bool:
+    small = "its kernel is small, or has a stride, or groups, or a size that is not written out"
+    return _has_large_kernel(match.call, match.module) or because(False, small)
 
 
 def _message(match: Match) -> str:
@@ -117,7 +115,8 @@ rule = Rule(
 def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
     if not module.calls(call, *LAYERS):
         return ()
-    if module.calls(call, "torch.nn.Conv2d") and _has_large_kernel(call, module):
+    reported = _has_many_channels(call, module) and _has_large_kernel(call, module)
+    if reported and module.calls(call, "torch.nn.Conv2d"):
         return because((), "its large kernel is reported already, which costs more")
     inputs, outputs = widths(call, module)
     if min(inputs, outputs) < _SMALLEST:

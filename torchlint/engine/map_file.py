@@ -35,18 +35,21 @@ if TYPE_CHECKING:
 def map_files(targets: list[Target], depth: Depth) -> list[tuple[bytes, MapResult]]:
     """Map files, on a stack that deeply nested code cannot overflow. Each result comes with a
     digest of the content."""
+    sleeps = bool(_plugins())
     collecting = gc.isenabled()
     gc.disable()  # a parsed file has a million objects in no cycle; `release` frees them
     try:
-        return with_deep_stack(lambda: [_map_file(target, depth) for target in targets])
+        return with_deep_stack(
+            lambda: [_map_file(target, depth, sleeps=sleeps) for target in targets]
+        )
     finally:
         end_items()
         if collecting:
             gc.enable()
 
 
-def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
-    begin_item(sleeps=any(rule.plugin for rule in all_rules().values()))
+def _map_file(target: Target, depth: Depth, *, sleeps: bool) -> tuple[bytes, MapResult]:
+    begin_item(sleeps=sleeps)
     try:
         with bounded.item():
             return _read_and_mapped(target, depth)
@@ -54,9 +57,13 @@ def _map_file(target: Target, depth: Depth) -> tuple[bytes, MapResult]:
         return CHANGED, died(target.path)
 
 
+def _plugins() -> list[str]:
+    return sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
+
+
 def died(path: str) -> MapResult:
     """What is said of a file whose check was ended."""
-    plugins = sorted({f"`{rule.plugin}`" for rule in all_rules().values() if rule.plugin})
+    plugins = _plugins()
     do = f"Exclude it, or do without the plugin {' or '.join(plugins)}" if plugins else "Exclude it"
     message = (
         f"Checking this file takes more than {LONGEST_S} seconds of processor time, "

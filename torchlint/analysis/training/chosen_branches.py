@@ -25,7 +25,6 @@ Given = tuple[str, str]
 
 ANYTHING = "?"
 TENSOR, ARRAY, OBJECT, HOST = ":tensor", ":array", ":object", ":host"
-_OF_NO_TYPE = frozenset({"None", HOST, OBJECT})
 _FALSE = frozenset({"None", "False", "0", "0.0", "''"})
 _MOST_NAMES = 2
 _BRANCHES = (cst.If, cst.IfExp)
