@@ -10,7 +10,8 @@ from torchlint.files.lines import LineIndex
 from torchlint.files.reading import Source
 from torchlint.finding import Position
 from torchlint.source.parse import parse
-from torchlint.source.positions import Positions
+from torchlint.source.positions import Positions, PositionsByNeed
+from torchlint.source.tree import Tree
 
 PROGRAM = '''#!/usr/bin/env python
 """Docstring."""
@@ -95,6 +96,31 @@ LOSSY = {
     "comment that begins like the last": "if x:\n    here\r\n    here\n\t#ab\n\r\t#a",
     "far into a long file": "x = 1\n" * 3000 + "\x0cx = here\n" + "y = 2\n" * 3000 + "\x0chere\n",
 }
+
+
+REPEATED = {
+    "the same twice": "run(x)\nrun(x)\n",
+    "the same inside of another": "def f():\n    run(x)\nrun(x)\n",
+    "the end of another": "a.run(x)\nrun(x)",
+    "a last line that is there before": "run(x)\nrun(x)",
+    "two that differ in a blank": "try:\n    x\nexcept E :\n    y\ntry:\n    x\nexcept E:\n    y\n",
+    "two that differ in a form feed": "if x:\n\x0c    a\n    b\nif x:\n    a\n    b\n",
+    "two that differ in a comment": "if x:\n    a\nif x:\n    a\n\n  \t #b\n\t\t#c\n",
+    "many": "".join(f"run({number})\n" for number in range(40)),
+}
+
+
+@pytest.mark.parametrize("text", [*TEXTS.values(), *LOSSY.values(), *REPEATED.values()])
+def test_offsets_by_need_are_those_of_the_whole_file(text: str) -> None:
+    tree = parsed(text)
+    above, whole = Tree(tree).ancestors, Positions(tree, text)
+    together = PositionsByNeed(tree, text, above)
+    kinds = (cst.BaseExpression, cst.BaseStatement, cst.BaseSmallStatement, cst.Arg, cst.Comma)
+    nodes = [node for node in every(tree) if isinstance(node, kinds)]
+    for number, node in enumerate(nodes):
+        assert together.span(node) == whole.span(node), node
+        if number % (len(nodes) // 50 + 1) == 0:
+            assert PositionsByNeed(tree, text, above).span(node) == whole.span(node), node
 
 
 @pytest.mark.parametrize("text", LOSSY.values(), ids=LOSSY)

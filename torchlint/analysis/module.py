@@ -17,7 +17,7 @@ from torchlint.analysis.training.loops import Loops, StepLoop
 from torchlint.analysis.values.values import Values
 from torchlint.files.lines import LineIndex, split_lines
 from torchlint.files.reading import NOTEBOOK
-from torchlint.source.positions import Positions
+from torchlint.source.positions import Positions, PositionsByNeed
 from torchlint.source.reparse import TREES
 from torchlint.source.tree import Tree
 
@@ -209,7 +209,7 @@ class Module:
     def _positions(self) -> Positions:
         trees = TREES.get()
         known = None if trees is None else trees.positions(self.path, self.tree)
-        return known or Positions(self.tree, self.text)
+        return known or PositionsByNeed(self.tree, self.text, self._nodes.ancestors)
 
     @cached_property
     def _lines(self) -> LineIndex:
@@ -241,7 +241,7 @@ class Module:
 
     def source(self, node: cst.CSTNode) -> str:
         """The text of `node` as it stands in the file, without its own parentheses."""
-        if isinstance(node, cst.BaseExpression) and "_positions" not in self.__dict__:
+        if isinstance(node, cst.BaseExpression) and not self._positions.knows(node):
             # Of one expression this is far quicker than where all nodes of the file stand.
             bare = node.with_changes(lpar=(), rpar=()) if getattr(node, "lpar", ()) else node
             return self.tree.code_for_node(bare)

@@ -73,7 +73,7 @@ class _Parsed:
     @cached_property
     def _starts(self) -> list[int]:
         """Where each statement starts, and where the last one ends."""
-        lengths = (part.length for part in self._parts or ())
+        lengths = (len(part.code) for part in self._parts or ())
         return list(accumulate(lengths, initial=_header_length(self.tree)))
 
     def _looked_at(self) -> list[Part]:
