@@ -7,12 +7,12 @@ from typing import Final
 from torchlint.rule import because
 
 _NAME = r"(?i:eval|valid|val_|test|infer|predict|visuali)"
-_OFF = r"(?:no_grad|inference_mode|set_grad_enabled)"
+_UNDER = rf"\(\):[^\n]{{0,40}}\n[^\n]{{0,90}}{_NAME}"
 _SWITCHED = r"\.(?:eval\(\)|train\(False\))"
 _NAMED = rf"def \w{{0,50}}(?:{_NAME}|_val\()"
 _OF_EVALUATOR = r"class \w{0,50}(?:Evaluator|Validator)\b"
 EVALUATES: Final = rf"{_SWITCHED}|{_NAMED}|{_OF_EVALUATOR}"
-CALLED_WITHOUT: Final = rf"{_OFF}\(\):[^\n]{{0,40}}\n[^\n]{{0,90}}{_NAME}"
+CALLED_WITHOUT: Final = rf"no_grad{_UNDER}|inference_mode{_UNDER}"
 """What may evaluate, in the first line under a `with`."""
 _SWITCHED_IN = re.compile(_SWITCHED.encode())
 _LAST_WORD = re.compile(rb"\w{1,80}$")

@@ -6,23 +6,27 @@ from typing import Final
 
 _SHORTEST: Final = 3
 _QUANTIFIERS: Final = "*?{"
-Needles = frozenset[str] | None
+Needles = frozenset[str]
 
 
-def needles(pattern: str) -> Needles:
-    """Words of which at least one is part of every match of `pattern`; None if none is known.
+def needles(pattern: str) -> list[Needles]:
+    """Sets of words: of each, at least one is part of every match of `pattern`. The one with the
+    longest words is the first.
 
     The reading is cautious: what it does not understand it treats as matching anything.
     """
     if "(?i" in pattern or "(?x" in pattern:
-        return None
+        return []
+    parts = branches(pattern)
+    if len(parts) == 1:
+        return sorted(_of_branch(pattern), key=_shortest, reverse=True)
     found: set[str] = set()
-    for branch in branches(pattern):
-        best = _of_branch(branch)
+    for part in parts:
+        best = max(_of_branch(part), key=_shortest, default=None)
         if best is None:
-            return None
+            return []
         found |= best
-    return frozenset(found)
+    return [frozenset(found)]
 
 
 def branches(pattern: str) -> list[str]:
@@ -55,9 +59,9 @@ def _after_atom(pattern: str, index: int) -> int:
     return index + 1
 
 
-def _of_branch(branch: str) -> Needles:
-    """The best needles of a sequence of atoms: those whose shortest is longest."""
-    candidates: list[frozenset[str]] = []
+def _of_branch(branch: str) -> list[Needles]:
+    """What each match of a sequence of atoms needs, without words that are in most files."""
+    candidates: list[Needles] = []
     run = ""
     index = 0
     while index < len(branch):
@@ -70,9 +74,8 @@ def _of_branch(branch: str) -> Needles:
         else:
             candidates.append(frozenset({run}))
             run = ""
-            inner = _of_group(atom) if atom.startswith("(") and not optional else None
-            if inner is not None:
-                candidates.append(inner)
+            if atom.startswith("(") and not optional:
+                candidates += _of_group(atom)
         if branch[end : end + 1] in ("+", "*", "?", "{") and branch[end : end + 1]:
             candidates.append(frozenset({run}))
             run = ""
@@ -82,8 +85,11 @@ def _of_branch(branch: str) -> Needles:
                 end += 1
         index = end
     candidates.append(frozenset({run}))
-    best = max(reversed(candidates), key=lambda words: min(map(len, words)))
-    return best if min(map(len, best)) >= _SHORTEST else None
+    return [words for words in candidates if _shortest(words) >= _SHORTEST]
+
+
+def _shortest(words: Needles) -> int:
+    return min(map(len, words))
 
 
 def _literal(atom: str) -> str | None:
@@ -93,13 +99,13 @@ def _literal(atom: str) -> str | None:
     return atom if len(atom) == 1 and atom not in ".^$" else None
 
 
-def _of_group(atom: str) -> Needles:
+def _of_group(atom: str) -> list[Needles]:
     body = atom[1:-1]
     if not body.startswith("?"):
         return needles(body)
     if body.startswith(("?=", "?!", "?<=", "?<!")):
-        return None
+        return []
     if body.startswith("?P<"):
         return needles(body.partition(">")[2])
     flags, colon, rest = body.partition(":")
-    return needles(rest) if (colon and flags[1:].isalpha()) or flags == "?" else None
+    return needles(rest) if (colon and flags[1:].isalpha()) or flags == "?" else []

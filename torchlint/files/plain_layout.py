@@ -16,6 +16,11 @@ def _comment_in_brackets() -> re.Pattern[bytes]:
     return re.compile(rb"\([ \t]{0,8}#[^\n]{0,160}\n[ \t]{0,160}")
 
 
+@cache
+def _blanks() -> re.Pattern[bytes]:
+    return re.compile(rb"[ \t]*")
+
+
 def plain_lines(data: bytes) -> bytes:
     """The bytes of a program with `\\n` at the end of each line, which no backslash continues."""
     if b"\r" in data:
@@ -31,17 +36,22 @@ def plain_layout(data: bytes) -> bytes:
     data = plain_lines(data)
     if b"(#" in data or b"( #" in data or b"(  #" in data:
         data = _comment_in_brackets().sub(b"(", data)
-    for blanks in (b"    (", b"  (", b" ("):
-        data = data.replace(blanks, b"(")
+    data = data.replace(b" (", b"(")
+    if b" (" in data:
+        for blanks in (b"    (", b"  (", b" ("):
+            data = data.replace(blanks, b"(")
     return _spaced_dot().sub(b".", data) if b" ." in data else data
 
 
 def _joined(data: bytes) -> bytes:
     pieces: list[bytes] = []
-    continued = False
-    for line in data.split(b"\n"):
-        code = line.lstrip() if continued else line
+    start = at = 0
+    while (end := data.find(b"\\\n", at)) != -1:
+        at = end + 2
         # A backslash at the end of a comment continues nothing.
-        continued = code.endswith(b"\\") and b"#" not in code
-        pieces += (code[:-1].rstrip(), b" ") if continued else (code, b"\n")
-    return b"".join(pieces[:-1])
+        if data.find(b"#", max(start, data.rfind(b"\n", start, end) + 1), end) != -1:
+            continue
+        pieces += (data[start:end].rstrip(b" \t"), b" ")
+        blanks = _blanks().match(data, at)
+        start = at = at if blanks is None else blanks.end()
+    return b"".join((*pieces, data[start:]))

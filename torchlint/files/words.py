@@ -23,27 +23,39 @@ _GUARDED: Final = re.compile(
 """Assertions and then plain letters: `\\btensor`, `(?<!re)\\.compile`."""
 _GUARD: Final = re.compile(r"\\b|\(\?<[!=][^()|]{0,30}\)")
 _FLAGS: Final = re.compile(r"\(\?[a-zA-Z]+\)")
+_FEW: Final = 4
+"""Words up to which the whole text is quicker to look through than to make a vocabulary of."""
 
 
 class Words:
     """The bytes of one file in a plain layout, with the answers to what was looked for in them."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = plain_layout(data)
+    def __init__(self, written: bytes) -> None:
+        self.written = written
         self._contains: dict[bytes, bool] = {}
         self._branches: dict[str, list[_Branch]] = {}
         self._matches: dict[str, bool] = {}
 
     @cached_property
+    def data(self) -> bytes:
+        """The plain layout, which files that lack the words of all patterns never need."""
+        return plain_layout(self.written)
+
+    @cached_property
     def vocabulary(self) -> bytes:
         """Each word of the file once, a small part of its length."""
-        return b" ".join(set(self.data.translate(_TO_SPACES).split()))
+        return b" ".join(set(self.written.translate(_TO_SPACES).split()))
 
     def contain(self, word: bytes) -> bool:
         known = self._contains.get(word)
         if known is None:
-            whole = b" " not in word and word.translate(_TO_SPACES) == word
-            known = self._contains[word] = word in (self.vocabulary if whole else self.data)
+            letters = _longest_word(word)
+            few = len(self._contains) < _FEW
+            known = letters in (self.written if few else self.vocabulary)
+            # Without its letters, as most often, the layout need not be looked at.
+            if known and letters != word:
+                known = word in self.data
+            self._contains[word] = known
         return known
 
     def may_match(self, pattern: str) -> bool:
@@ -54,13 +66,19 @@ class Words:
         known = self._branches.get(pattern)
         if known is None:
             branches, _ = _compiled(pattern)
-            known = self._branches[pattern] = [
-                each
-                for each in branches
-                if (not each.words or any(map(self.contain, each.words)))
-                and (not each.one_word or _expression(each.one_word).search(self.vocabulary))
-            ]
+            known = self._branches[pattern] = [each for each in branches if self._has_words(each)]
         return known
+
+    def _has_words(self, branch: _Branch) -> bool:
+        known = self._contains
+        for words in branch.words:
+            for word in words:
+                if known[word] if word in known else self.contain(word):
+                    break
+            else:
+                return False
+        one_word = branch.one_word
+        return not one_word or _expression(one_word).search(self.vocabulary) is not None
 
     def match(self, pattern: str) -> bool:
         """Whether a rule's pattern is found."""
@@ -110,12 +128,17 @@ class Words:
 class _Branch(NamedTuple):
     """One of the alternatives of a pattern."""
 
-    words: tuple[bytes, ...]
-    """Plain words, one of which each match has: to look for them is far quicker."""
+    words: tuple[tuple[bytes, ...], ...]
+    """Plain words, of each tuple one of which each match has: to look for them is far quicker."""
     one_word: str
     """A pattern that one of the words must match; empty for none."""
     text: str
     """A pattern that the text must match; empty if there is nothing more to look for."""
+
+
+@cache
+def _longest_word(text: bytes) -> bytes:
+    return max(text.translate(_TO_SPACES).split(), key=len, default=b"")
 
 
 @cache
@@ -132,7 +155,7 @@ def _compiled(pattern: str) -> tuple[tuple[_Branch, ...], re.Pattern[bytes] | No
 def _branch(pattern: str, *, by_words: bool) -> _Branch:
     from torchlint.files.needles import needles
 
-    words = tuple(word.encode() for word in sorted(needles(pattern) or ()))
+    words = tuple(tuple(word.encode() for word in sorted(each)) for each in needles(pattern))
     beginning = _OF_ONE_WORD.match(pattern) if by_words else None
     one_word = beginning[0] if beginning is not None else ""
     return _Branch(words, one_word, "" if one_word == pattern else _led_by_letters(pattern))

@@ -92,10 +92,10 @@ class WordSearch:
             self._words.move_to_end(path)
             return words
         words = self._words[path] = Words(_data(self._files[path]))
-        self._bytes += len(words.data)
+        self._bytes += len(words.written)
         while self._bytes > _MOST_BYTES and len(self._words) > 1:
             _, oldest = self._words.popitem(last=False)
-            self._bytes -= len(oldest.data)
+            self._bytes -= len(oldest.written)
         return words
 
 

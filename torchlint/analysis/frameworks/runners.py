@@ -40,11 +40,13 @@ _STARTER: Final = r"(?:[tT]rainer|[rR]unner)\w{0,40}"
 """What the objects with such a method are called."""
 _ALONE: Final = "|".join(each.trains for each in ANY.runners if each.trains)
 _STARTS: Final = rf"\.(?:{'|'.join(sorted(START_METHODS))})\("
-START_WORDS: Final = (
-    rf"{_STARTER}(?:\([^\n]{{0,200}}\))?{_STARTS}|(?m:^[ \t]{{0,40}}\){_STARTS})|\b(?:{_ALONE})\("
-)
+_BESIDE_STARTER: Final = rf"{_STARTER}(?:\([^\n]{{0,200}}\))?{_STARTS}|\b(?:{_ALONE})\("
+START_WORDS: Final = rf"{_BESIDE_STARTER}|\n[ \t]{{0,40}}\){_STARTS}"
 """A pattern for files in which a framework is told to train."""
-_TRAINS: Final = rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b|{START_WORDS})"
+_TRAINS: Final = (
+    rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b|{_BESIDE_STARTER}|"
+    rf"(?m:^[ \t]{{0,40}}\){_STARTS}))"
+)
 _ACCELERATED: Final = "|".join(ANY.accelerator_words)
 _PACKAGES: Final = frozenset(package for each in ANY.runners for package in each.packages)
 _TOP_PACKAGES: Final = frozenset(package.partition(".")[0] for package in _PACKAGES)
