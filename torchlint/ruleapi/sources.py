@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
@@ -14,6 +16,10 @@ GROUP = "torchlint.rules"
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLACES = (os.path.join(_HOME, "rules"), os.path.join(os.path.dirname(_HOME), "rules"))
 """Where the built-in rules are: in an installation, and in a checkout."""
+
+
+_INFORMATION: Final = (".dist-info", "egg-info")
+"""How the folders end that describe what is installed."""
 
 
 class Root(NamedTuple):
@@ -31,17 +37,51 @@ class Root(NamedTuple):
 
 def roots() -> list[Root]:
     """The modules and packages with rules: the built-in ones first, then those of plugins."""
-    from importlib import metadata, util
+    from importlib import util
 
-    plugins = {
-        entry.value.partition(":")[0]: entry.dist.name if entry.dist is not None else entry.name
-        for entry in metadata.entry_points(group=GROUP)
-    }
     found = [Root(BUILT_IN, "", util.find_spec(BUILT_IN) or _in_checkout())]
-    for name, plugin in sorted(plugins.items()):
+    for name, plugin in sorted(_plugins().items()):
         if name != BUILT_IN:
             found.append(Root(name, plugin, _found(name)))
     return found
+
+
+def _plugins() -> dict[str, str]:
+    """The distributions that bring rules, by the names of their modules."""
+    if not _may_be_plugins():
+        return {}
+    from importlib import metadata
+
+    return {
+        entry.value.partition(":")[0]: entry.dist.name if entry.dist is not None else entry.name
+        for entry in metadata.entry_points(group=GROUP)
+    }
+
+
+def _may_be_plugins() -> bool:
+    """Whether an installed distribution mentions the group: to import `importlib.metadata`, which
+    knows, takes a twentieth of the check of a short file."""
+    if any(hasattr(each, "find_distributions") for each in sys.meta_path if each is not PathFinder):
+        return True
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except NotADirectoryError:
+            return True  # an archive
+        except OSError:
+            continue
+        for name in names:
+            if name.lower().endswith(_INFORMATION) and _mentions_group(os.path.join(folder, name)):
+                return True
+    return False
+
+
+def _mentions_group(information: str) -> bool:
+    try:
+        with open(os.path.join(information, "entry_points.txt"), "rb") as file:
+            return GROUP.encode() in file.read()
+    except OSError:
+        return False
 
 
 def _found(name: str) -> ModuleSpec | None:
