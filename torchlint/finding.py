@@ -137,3 +137,15 @@ class Diagnostic(NamedTuple):
     def sort_key(self) -> tuple[str, int, Position, str]:
         place = self.position or Position(0, 0)
         return (self.path, place.cell or 0, place, self.message)
+
+
+class Results(NamedTuple):
+    """The outcome of a check.
+
+    Args:
+        stepless: rules about code that runs on each step were asked, and no training step was seen.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    stepless: bool = False

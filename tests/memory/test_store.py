@@ -20,10 +20,11 @@ from torchlint.finding import (
     Fix,
     Position,
     Related,
+    Results,
     Tier,
 )
 from torchlint.memory.cache import Cache
-from torchlint.memory.report_codec import Results, decode_names, decode_report, encode_report
+from torchlint.memory.report_codec import decode_names, decode_report, encode_report
 from torchlint.memory.result_codec import decode_folder, decode_join, decode_result, encode
 from torchlint.memory.store import Store
 from torchlint.project.map_result import Depth

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.files.reading import SourceError, UnconcernedError
-from torchlint.finding import Diagnostic, Finding
+from torchlint.finding import Diagnostic, Finding, Results
 from torchlint.memory.store import Store
 from torchlint.project.target import Known, Target, known_of, mentions_torch
 from torchlint.workers.pool import Pool
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.report_codec import Results
     from torchlint.notebooks.cells import Borders
 
 
@@ -121,8 +120,6 @@ def _check(
     if progress is not None:
         progress(len(files) - len(relevant), len(files))
     unsound = tuple(wrong for known in files for wrong in (*_unread(known), *_unsound(known)))
-    from torchlint.memory.report_codec import Results
-
     if not relevant:
         return Results(diagnostics=unsound), None
     from torchlint.engine.map_project import Mapper

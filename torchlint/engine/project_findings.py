@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.debug import debugging
 from torchlint.engine.parts import parts
-from torchlint.finding import Diagnostic, Finding
+from torchlint.finding import Diagnostic, Finding, Results
 from torchlint.memory.join_outcome import Joined, NotPortableError, Searches, outcome, places
-from torchlint.memory.report_codec import Results
 from torchlint.project.answers import questions
 from torchlint.project.calls import Calls
 from torchlint.project.map_result import Depth

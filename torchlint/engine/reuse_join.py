@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torchlint.engine.map_project import Mapper
-    from torchlint.finding import Position
+    from torchlint.finding import Position, Results
     from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.report_codec import Results
     from torchlint.project.map_result import MapResult
 
 

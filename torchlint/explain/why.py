@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
     from torchlint.analysis.module import Module
     from torchlint.explain.answers import Answer
-    from torchlint.finding import Diagnostic, Position
+    from torchlint.finding import Diagnostic, Position, Results
     from torchlint.memory.join_outcome import Joined as LastJoin
-    from torchlint.memory.report_codec import Results
     from torchlint.notebooks.cells import Borders
     from torchlint.project.project import Project
     from torchlint.project.target import Target

@@ -6,7 +6,7 @@ Invalid bytes decode to None.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from torchlint.finding import (
     Applicability,
@@ -16,6 +16,7 @@ from torchlint.finding import (
     Fix,
     Position,
     Related,
+    Results,
     Tier,
 )
 from torchlint.memory.quick_json import loads
@@ -24,18 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _T = TypeVar("_T")
-
-
-class Results(NamedTuple):
-    """The outcome of a check.
-
-    Args:
-        stepless: rules about code that runs on each step were asked, and no training step was seen.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    stepless: bool = False
 
 
 def encode_report(key: str, results: Results) -> bytes:

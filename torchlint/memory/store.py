@@ -19,10 +19,10 @@ from torchlint.ruleapi.names import rule_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from torchlint.finding import Results
     from torchlint.memory.cache import Cache
     from torchlint.memory.interning import Shared
     from torchlint.memory.join_outcome import Joined
-    from torchlint.memory.report_codec import Results
     from torchlint.memory.result_codec import Entry, Folder
     from torchlint.project.answers import Answers
     from torchlint.project.map_result import Depth, MapResult

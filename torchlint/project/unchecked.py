@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.files.discover import shown_path
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.project.imports import imported_names
-from torchlint.project.sys_path import LEVELS_UP, sys_path_roots
 from torchlint.project.target import mentions_torch
 
 if TYPE_CHECKING:
@@ -47,6 +45,9 @@ def unchecked(targets: Sequence[Target]) -> Unchecked | None:
             found[path] = importer
         if not relevant:
             continue
+        from torchlint.project.imports import imported_names
+        from torchlint.project.sys_path import sys_path_roots
+
         for other in _imported(path, imported_names(data)[:_MOST_NAMES], sys_path_roots(data)):
             real = os.path.realpath(other)
             if real not in known:
@@ -70,6 +71,8 @@ def _read(path: str) -> bytes:
 def _imported(path: str, names: Sequence[str], roots: Sequence[Root]) -> Iterator[str]:
     """The files that dotted names lead to: below the folder of the file, one that it puts on
     `sys.path`, or one above it."""
+    from torchlint.project.sys_path import LEVELS_UP
+
     own = os.path.dirname(os.path.abspath(path))
     first, later = ([each for each in roots if each.first is early] for early in (True, False))
     folders = [

@@ -9,7 +9,7 @@ from torchlint.engine.map_project import Mapper
 from torchlint.engine.project_findings import findings_of
 from torchlint.engine.reuse_join import reused_findings
 from torchlint.engine.tiers import choose
-from torchlint.memory.report_codec import Results
+from torchlint.finding import Results
 from torchlint.project.map_result import Depth
 from torchlint.server.buffers import Outcome
 from torchlint.server.files import Files

@@ -4,7 +4,6 @@ the language server. `torchlint.workers.endable` ends whole processes instead.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import threading
 import time
@@ -76,7 +75,7 @@ class _Watch:
         with self._lock:
             self._over.set()
         # Takes it back if it is still under way.
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), None)
+        _raise_in(self._thread, None)
 
     def _watch(self) -> None:
         while not self._over.wait(_LOOK_S):
@@ -87,12 +86,16 @@ class _Watch:
             if spent > self._until or _largest_size() > self._most:
                 with self._lock:
                     if not self._over.is_set():
-                        _raise_in(self._thread)
+                        _raise_in(self._thread, Excess)
                 return
 
 
-def _raise_in(thread: int) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Excess))
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raise an error in a thread at its next instruction, or take back what has not arrived."""
+    import ctypes
+
+    given = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
 
 
 def _largest_size() -> int:
