@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a `# torchlint:` comment that does not do what it seems to do: it names a rule that does
-not exist, its keyword is misspelt, or its bracket is not closed. It also reports a `disable` or
+not exist, its keyword is misspelt, or its rules are not in brackets. It also reports a `disable` or
 `enable` behind code, inside brackets, or at another indentation than the code around it, one
 without the other, and an end that is not written as `until=2027-01-31`, in front of the reason.
 
@@ -56,7 +56,7 @@ rule = Rule(
 _MOST_NAMED: Final = 20
 """Unknown rules of one comment that each get a finding."""
 _FAULTS: Final = {
-    "bracket": "The bracket is not closed, so nothing is suppressed; write `{word}[TL201]`.",
+    "bracket": "The rules are not in brackets, so nothing is suppressed; write `{word}[TL201]`.",
     "until": "The end of this comment cannot be read, so nothing is suppressed; write it as "
     "`{word}[TL201] until=2027-01-31 -- reason`.",
     "days": "This file has over 100 different days in `until=`, so nothing is suppressed here; use "

@@ -100,6 +100,18 @@ def test_why_reads_the_callers_of_the_folder(torchlint: Run, project: Path) -> N
     ]
 
 
+def test_why_knows_the_file_in_a_project_above(
+    torchlint: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "below").mkdir()
+    for name in ("train.py", "log.py"):
+        (project / name).rename(project / "below" / name)
+    monkeypatch.chdir(project / "below")
+    for above in ("..", str(project)):
+        said = torchlint("why", "log.py:2", "TL201", "--project", above).text
+        assert "TL201 item-in-step-loop: reported" in said
+
+
 def test_why_reads_what_the_user_names(torchlint: Run, project: Path) -> None:
     assert "not reported" in torchlint("why", "log.py:2", "TL201", "--project", "log.py").text
 

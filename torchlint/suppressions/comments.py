@@ -27,6 +27,8 @@ ALL: Final = "ALL"
 _OWN = re.compile(r"#\s*torchlint:\s*([A-Za-z][\w-]*)(?:\s*(\[)([^\]#\[]*)(\])?)?")
 _NEXT = re.compile(r"(?<=\s)#(?=\s*[^\W\d])|#(?=\s*torchlint:)")
 """Where another part of the same comment begins: `# noqa`, but not the `#` of "see #12"."""
+_UNBRACKETED = re.compile(r"\s*[:=(]?\s*[A-Z]{1,16}\d{3}\b", re.IGNORECASE)
+"""A code where `[` should be: without brackets a comment suppresses all rules."""
 _NAME = re.compile(r"[^,\s]+")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*((?:[A-Z]+\d+[,\s]*)+)", re.IGNORECASE)
 _FSTRINGS: Final = {
@@ -42,7 +44,7 @@ _MOST_DAYS: Final = 100
 """Each finding may be asked about each day."""
 
 Fault = Literal["word", "bracket", "until", "days", "place", "indent", "unopened", "unclosed"]
-"""What is wrong with a comment: an unknown keyword, an unclosed bracket, an end that is no day or
+"""What is wrong with a comment: an unknown keyword, rules outside of brackets, an end that is no day or
 in the wrong place, more different days than `_MOST_DAYS`, a `disable` or `enable` that is not
 between statements, is not indented like them, or has no counterpart."""
 
@@ -253,7 +255,7 @@ def _comment(match: re.Match[str], part: str, offset: int) -> Comment:
     fault: Fault | None = None
     if word not in WORDS:
         fault = "word"
-    elif opened and not closed:
+    elif not closed if opened else _UNBRACKETED.match(part, match.end()):
         fault = "bracket"
     names = None
     if opened:

@@ -16,7 +16,7 @@ x  # torchlint: ignore[item-in-steploop]  # TL003 | says: nearest known one is `
 x  # torchlint: ignore-file[E501]  # TL003 | says: `E501` is not a rule
 
 # case: a bracket that is not closed
-x  # torchlint: ignore[TL201  # TL003 | says: not closed … `ignore[TL201]`
+x  # torchlint: ignore[TL201  # TL003 | says: not in brackets … `ignore[TL201]`
 
 # case: a misspelt word
 x  # torchlint: ignroe[TL201]  # TL003 | says: did you mean `ignore`
@@ -64,6 +64,18 @@ x
 # case: an end without block
 x
 # torchlint: enable[TL201]  # TL003 | says: No `disable` with the same rules
+
+# case: rules without brackets
+x  # torchlint: ignore TL201  # TL003 | says: The rules are not in brackets, so nothing is suppressed
+
+# case: rules in other brackets
+x  # torchlint: ignore(TL201, TL202)  # TL003 | says: write `ignore[TL201]`
+
+# case: a rule behind a colon
+x  # torchlint: ignore: tl201  # TL003 | says: The rules are not in brackets
+
+# case: left alone: all rules, and a reason
+x  # torchlint: ignore (see the page of TL201)
 
 # case: left alone: all rules
 x  # torchlint: ignore

@@ -19,6 +19,8 @@ from torchlint.files.reading import SourceError
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from torchlint.finding import Position
     from torchlint.project.target import Target
 
@@ -60,10 +62,14 @@ def command(
 
     path, position = _place(place)
     rules = list(all_rules().values()) if rule is None else [find(rule)]
-    target = _target(path, options)
+    target = _target(path, plan_from((path,), options).targets)
+    if target is None:
+        raise click.UsageError(f"torchlint does not check `{path}`; name a .py or .ipynb file.")
     around = project or ("." if _is_below(path, ".") else os.path.dirname(path) or ".")
     store = store_from(options)
     plan = plan_from((around, path), options, store.rule_names)
+    # Under the name that it has among the others, as `../train.py`.
+    target = _target(path, plan.targets) or target
     try:
         with Progress(sys.stderr) as progress:
             found = explain(
@@ -112,17 +118,10 @@ def _place(text: str) -> tuple[str, Position]:
     raise click.exceptions.Exit(2)
 
 
-def _target(path: str, options: Options) -> Target:
-    """The file with the rules that are on for it.
-
-    Raises:
-        click.ClickException: it is not one that torchlint checks.
-    """
-    absolute = os.path.abspath(path)
-    for target in plan_from((path,), options).targets:
-        if os.path.abspath(target.path) == absolute:
-            return target
-    raise click.UsageError(f"torchlint does not check `{path}`; name a .py or .ipynb file.")
+def _target(path: str, targets: Iterable[Target]) -> Target | None:
+    """The file with the rules that are on for it; None if it is not among these."""
+    real = os.path.realpath(path)
+    return next((each for each in targets if os.path.realpath(each.path) == real), None)
 
 
 def _is_below(path: str, folder: str) -> bool:
