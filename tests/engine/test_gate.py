@@ -39,8 +39,8 @@ class TestWanted:
         assert wanted_by(b"DataLoader(x)", [both]) == []
         assert wanted_by(b"DataLoaders; network", [both]) == []
 
-    def test_a_rule_without_triggers_wants_nothing(self) -> None:
-        assert wanted_by(b"anything", [rule()]) == []
+    def test_a_rule_without_triggers_wants_all(self) -> None:
+        assert wanted_by(b"anything", [rule()]) == ["TL901"]
 
     def test_a_rule_may_look_once_more(self) -> None:
         narrow = rule(triggers=("a",))

@@ -164,6 +164,16 @@ def test_a_sound_plugin_is_as_good_as_ours(with_plugin: Callable[[str], Run]) ->
     assert done.stdout.count("HOUSE1 of-the-house") == 5
 
 
+def test_a_rule_without_triggers_reads_every_file_that_mentions_torch(
+    with_plugin: Callable[[str], Run], tmp_path: Path
+) -> None:
+    text = CALL.replace(', triggers=("torch",)', "") + "return [rule.finding(module, call, 'a call')]"
+    run = with_plugin(text)
+    (tmp_path / "plain.py").write_text("import torch\nprint(torch)\n")
+    done = run("check", "--no-cache", "--select", "HOUSE1", "--output-format", "concise", "plain.py")
+    assert done.stdout.startswith("plain.py:2:1: HOUSE1 a call")
+
+
 def test_what_is_written_past_python_goes_to_standard_error(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

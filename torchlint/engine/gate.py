@@ -56,7 +56,7 @@ def _wanted_on_demand(rule: Rule, words: Words) -> bool:
 
 
 def _has_words_of(rule: Rule, words: Words) -> bool:
-    if not (rule.triggers or rule.gates):
+    if not (rule.triggers or rule.gates) and rule.triggers_on_demand:
         return False
     for ask in (words.may_match, words.match):
         if rule.gates and not any(all(map(ask, gate)) for gate in rule.gates):
