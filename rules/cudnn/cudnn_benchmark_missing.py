@@ -1,7 +1,7 @@
 """Let cuDNN time its convolution algorithms once and keep the fastest.
 
 ## What it does
-Reports a training script whose network has convolutions and whose program never sets
+Reports a training script whose network has convolutions and whose program never turns on
 `torch.backends.cudnn.benchmark`. There is one finding per script, on the line that starts it.
 
 ## Why it is slow
@@ -108,7 +108,7 @@ _DECIDES = (
 
 rule = Rule(
     code="TL301",
-    summary="training with convolutions never sets `cudnn.benchmark`",
+    summary="training with convolutions never turns on `cudnn.benchmark`",
     fix=Applicability.UNSAFE,
     triggers=(f"{frameworks.STEP_WORDS}|{_DECIDES}",),
     triggers_on_demand=(
@@ -146,7 +146,7 @@ rule = Rule(
 
 
 _NOT_TRAINED = (
-    "This program runs convolutions in a network that it does not train, and never sets "
+    "This program runs convolutions in a network that it does not train, and never turns on "
     "`torch.backends.cudnn.benchmark`; set it to True if they take part of each step."
 )
 _SILENCES = {
@@ -174,7 +174,7 @@ def records_facts(module: Module) -> Iterable[Reported]:
         None if fix else "no suitable place for the line was found at the start of the script"
     )
     message = (
-        "This program trains a convolutional network and never sets "
+        "This program trains a convolutional network and never turns on "
         "`torch.backends.cudnn.benchmark`; set it to True when the program starts."
     )
     needs = reach_of(module)

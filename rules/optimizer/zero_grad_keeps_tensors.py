@@ -106,6 +106,14 @@ def _call_of(names: tuple[str, ...], module: Module) -> cst.Call | None:
     return None
 
 
+def _message(match: Match) -> str:
+    fact = "Gradients are filled with zeros, and backward then adds to them"
+    if match.argument is None:
+        oldest = ".".join(map(str, match.module.torch))
+        fact = f"With torch {oldest}, which this project allows, gradients are filled with zeros"
+    return f"{fact}; let `zero_grad` set them to None."
+
+
 def _free(match: Match) -> Change | str:
     if _is_kept_elsewhere(match):
         return "FSDP, DeepSpeed and Accelerate may keep gradients in buffers of their own"
@@ -136,8 +144,7 @@ rule = Rule(
         ),
     ),
     unless=(_is_not_torchs, _needs_tensors),
-    message="Gradients are filled with zeros, and backward then adds to them; let `zero_grad` set "
-    "them to None.",
+    message=_message,
     change=_free,
     since=(1, 7),
     may_change="an optimizer skips parameters that got no gradient, instead of decaying them",

@@ -90,8 +90,8 @@ def _message(match: Match) -> str:
             "`on_step=False, on_epoch=True`, or let each process log its own."
         )
     return (
-        "All processes exchange this value on every step, only to log it; do so every few steps, "
-        "or add it up and exchange the sum."
+        "All processes exchange this value on every step; where it is only shown, do so every few "
+        "steps, or add it up and exchange the sum."
     )
 
 

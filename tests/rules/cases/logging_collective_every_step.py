@@ -15,7 +15,7 @@ for step, (images, labels) in enumerate(loader):
 
     # case: in place, and added up
     mean_loss = loss.detach().clone()
-    dist.all_reduce(mean_loss)  # TL214 | says: only to log it; do so every few steps
+    dist.all_reduce(mean_loss)  # TL214 | says: where it is only shown, do so every few steps
     mean_loss /= dist.get_world_size()
     total += mean_loss.item()
 

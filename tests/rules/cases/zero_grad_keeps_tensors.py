@@ -117,7 +117,7 @@ optimizer.zero_grad()  # TL401
 
 # case: a bare call with torch 1.13 [torch=1.13]
 optimizer = optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad()  # TL401
+optimizer.zero_grad()  # TL401 | says: With torch 1.13, which this project allows, gradients are filled with zeros
 
 # case: a bare call with torch 2.0 [torch=2.0]
 optimizer = optim.SGD(model.parameters(), lr=0.1)
