@@ -167,10 +167,14 @@ def test_a_sound_plugin_is_as_good_as_ours(with_plugin: Callable[[str], Run]) ->
 def test_a_rule_without_triggers_reads_every_file_that_mentions_torch(
     with_plugin: Callable[[str], Run], tmp_path: Path
 ) -> None:
-    text = CALL.replace(', triggers=("torch",)', "") + "return [rule.finding(module, call, 'a call')]"
+    text = (
+        CALL.replace(', triggers=("torch",)', "") + "return [rule.finding(module, call, 'a call')]"
+    )
     run = with_plugin(text)
     (tmp_path / "plain.py").write_text("import torch\nprint(torch)\n")
-    done = run("check", "--no-cache", "--select", "HOUSE1", "--output-format", "concise", "plain.py")
+    done = run(
+        "check", "--no-cache", "--select", "HOUSE1", "--output-format", "concise", "plain.py"
+    )
     assert done.stdout.startswith("plain.py:2:1: HOUSE1 a call")
 
 

@@ -19,7 +19,7 @@ from torchlint.project.programs import Programs
 from torchlint.project.symbols import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from torchlint.analysis.summary import CallSite, FunctionSummary, Summary
     from torchlint.analysis.training.chosen_branches import Given
@@ -266,15 +266,8 @@ class Project:
     def _heats(self) -> dict[Key, Heat]:
         heats: dict[Key, Heat] = {}
         queue: deque[Key] = deque()
-        steps = {
-            key: function
-            for key, function in self.index.functions.items()
-            if function.hook or (function.whole_step and not function.evaluation)
-        }
-        callers = self.calls.callers(steps) if steps else {}
-        for key, function in steps.items():
-            own = self._own_heat(key, function, callers.get(key, ()))
-            self._warm(heats, queue, key, own)
+        for key, heat in self._steps():
+            self._warm(heats, queue, key, heat)
         for key in self._models():
             position = self.index.functions[key].position
             self._warm(
@@ -341,6 +334,19 @@ class Project:
             return targets
         return [target for target in targets if self.does_step(target)] or targets
 
+    def _steps(self) -> Iterator[tuple[Key, Heat]]:
+        """The functions that are a whole step, or that a framework calls on each one."""
+        steps = {
+            key: function
+            for key, function in self.index.functions.items()
+            if function.hook or (function.whole_step and not function.evaluation)
+        }
+        callers = self.calls.callers(steps) if steps else {}
+        once = self._run_once(steps, callers)
+        for key, function in steps.items():
+            if key not in once:
+                yield key, self._own_heat(key, function, callers.get(key, ()))
+
     def _own_heat(
         self, key: Key, function: FunctionSummary, callers: Iterable[tuple[Key, CallSite]]
     ) -> Heat:
@@ -354,6 +360,33 @@ class Project:
             return min(heats, key=lambda heat: (heat.path, heat.position))
         by = By.FRAMEWORK if function.hook else By.ITSELF
         return Heat(key.path, function.position, 0, frozenset(), frozenset(), by)
+
+    def _run_once(
+        self,
+        steps: Mapping[Key, FunctionSummary],
+        callers: Mapping[Key, Sequence[tuple[Key, CallSite]]],
+    ) -> set[Key]:
+        """Those that no framework and no loop calls, only the top level of files, be it through one
+        other function: demonstrations of a step."""
+        called = {
+            key: {caller for caller, _ in callers[key]}
+            for key, function in steps.items()
+            if callers.get(key) and not function.hook and not _in_loop(callers[key])
+        }
+        between = {caller for each in called.values() for caller in each if caller.name}
+        above = self.calls.callers(between) if between else {}
+        tops = {
+            key
+            for key in between
+            if (sites := above.get(key))
+            and not _in_loop(sites)
+            and not any(caller.name for caller, _ in sites)
+        }
+        return {
+            key
+            for key, found in called.items()
+            if all(not caller.name or caller in tops for caller in found)
+        }
 
     def _only_tested(self, caller: Key, target: Key) -> bool:
         """Whether a test calls what is none: its few steps are not worth being fast."""
@@ -453,6 +486,10 @@ def _given(function: FunctionSummary, site: CallSite, caller: Heat | None) -> fr
         given -= {each for each in given if each[0] == parameter}
         given |= {(parameter, what) for what in _passed_on(passed.what, caller)}
     return frozenset(given)
+
+
+def _in_loop(sites: Iterable[tuple[Key, CallSite]]) -> bool:
+    return any(site.loops for _, site in sites)
 
 
 def _passed_on(what: str, caller: Heat | None) -> Iterable[str]:

@@ -1240,6 +1240,54 @@ for images in loader:
     loss.backward()
     print(loss.item())  # TL201 | group: second
 
+# case: left alone: a step that the script takes once
+def demonstrate():
+    loss = model(torch.rand(3, 3, device=device)).mean()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+if __name__ == "__main__":
+    demonstrate()
+
+# case: left alone: a step that the script takes once, through another function
+class Agent:
+    def learn(self):
+        loss = model(torch.rand(3, 3, device=device)).mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+def main():
+    Agent().learn()
+main()
+
+# case: a step that the script calls in a loop
+def learn():
+    loss = model(torch.rand(3, 3, device=device)).mean()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())  # TL201
+def main():
+    learn()
+for epoch in range(1000):
+    main()
+
+# case: a step that a function which nobody is seen to call takes
+def learn():
+    loss = model(torch.rand(3, 3, device=device)).mean()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())  # TL201
+def update():
+    learn()
+
+# case: a step that is handed to whatever starts the processes
+def learn(rank):
+    loss = model(torch.rand(3, 3, device=device)).mean()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())  # TL201
+torch.multiprocessing.spawn(learn, nprocs=2)
+
 # case: a list in a program that imports no torch itself [bare]
 from torch import nn
 from torch.optim import SGD
