@@ -76,6 +76,17 @@ SILENT = {
         "        if step % 100 == 0:\n            print(loss.item())  # here\n",
         "this runs only every 100 steps (line 5)",
     ),
+    "the `else` of most steps": (
+        "        if step % 100 != 0:\n            pass\n"
+        "        else:\n            print(loss.item())  # here\n",
+        "only every 100 steps in the `else` of `if step % 100 != 0` in line 5",
+    ),
+    "a name for most steps": (
+        "        most = step % 100 != 0 and n\n"
+        "        if not most and step % 1 == 0 and step < 9:\n"
+        "            print(loss.item())  # here\n",
+        "this runs only under `if not most and step % 1 == 0 and step < 9` in line 6",
+    ),
     "a branch for the CPU": (
         "        if not torch.cuda.is_available():\n            print(loss.item())  # here\n",
         "only where there is no accelerator",
