@@ -7,6 +7,13 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
+class Unlike(str):
+    """A sentence about what is plainly something else than what a rule looks for: it is told where
+    that rule is asked for, and is no near miss."""
+
+    __slots__ = ()
+
+
 def because(answer: _T, sentence: str, *places: object) -> _T:  # noqa: ARG001
     """`answer`, unchanged: a check pays for the call and nothing else.
 

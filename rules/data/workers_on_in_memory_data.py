@@ -59,8 +59,14 @@ def _reason(match: Match) -> str:
 
 
 def _lies_in_memory(match: Match) -> bool:
+    if _reason(match):
+        return True
+    dataset = dataset_of(match.module.argument(match.call, "dataset", 0), match.module)
+    if dataset.indexed:
+        own = "its dataset is of a class of your own, whose `__getitem__` may take time"
+        return because(False, own)
     alone = "nothing shows that its samples are rows of tensors or items of a list"
-    return bool(_reason(match)) or because(False, alone)
+    return because(False, alone)
 
 
 def _collates(match: Match) -> bool:

@@ -34,7 +34,7 @@ def times_unfinished_work(start: cst.Call, module: Module) -> bool:
     waited for it, for each batch or for one operation."""
     interval = interval_from(start, module)
     if interval is None:
-        return because(False, "no time is computed from this read of the clock")
+        return _is_no_start(start, module)
     if not _is_of_one_round(interval, module):
         said = "the time up to {:line} is not that of one batch or of one operation"
         return because(False, said, interval.end)
@@ -48,6 +48,36 @@ def times_unfinished_work(start: cst.Call, module: Module) -> bool:
     if _is_averaged(interval, module):
         return because(False, "the times are averaged, in {:line}", interval.elapsed)
     return True
+
+
+def _is_no_start(read: cst.Call, module: Module) -> bool:
+    """False, and why no time is known that begins where a clock is read."""
+    held = module.parent(read)
+    uses: list[cst.BaseExpression] = [read]
+    if isinstance(held, cst.Assign):
+        target = held.targets[0].target
+        if not isinstance(target, cst.Name):
+            said = "the clock is read into {:code}; the rule follows what is read into a plain name"
+            return because(False, said, target)
+        uses += module.reads(held, target.value)
+    for use in uses:
+        elapsed = module.parent(use)
+        if not isinstance(elapsed, cst.BinaryOperation) or not isinstance(
+            elapsed.operator, cst.Subtract
+        ):
+            continue
+        if elapsed.left is use:
+            begun = (
+                module.flow.reaching(elapsed.right) if isinstance(elapsed.right, cst.Name) else []
+            )
+            if len(begun) == 1:
+                said = "this read ends the time that begins in {:line}; the rule looks at its start"
+                return because(False, said, begun[0].node)
+            said = "this read ends the time since {:code}; the rule looks at its start"
+            return because(False, said, elapsed.right)
+        said = "nothing shows that {} is a read of the clock below this one"
+        return because(False, said, elapsed.left)
+    return because(False, "no time is computed from this read of the clock")
 
 
 # the interval ------------------------------------------------------------------------------

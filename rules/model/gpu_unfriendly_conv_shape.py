@@ -68,6 +68,9 @@ _BLOCK: Final = 8
 _WRITTEN_OUT: Final = r"(?:Conv2d|ConvTranspose2d|Linear)\(\s{0,80}(?:in_\w{1,9}=)?\d"
 
 
+_UNWRITTEN: Final = "its widths are not written out as numbers"
+
+
 class Needs(NamedTuple):
     """Nothing of the file: what the program computes in decides."""
 
@@ -82,13 +85,20 @@ def _has_large_kernel(call: cst.Call, module: Module) -> bool:
 
 
 def _mixes_many(match: Match) -> bool:
-    few = "its channels are few, or not written out as numbers"
-    return _has_many_channels(match.call, match.module) or because(False, few)
+    if _has_many_channels(match.call, match.module):
+        return True
+    inputs, outputs = widths(match.call, match.module)
+    if not (inputs and outputs):
+        return because(False, _UNWRITTEN)
+    return because(False, "its channels are few: {} and {}", inputs, outputs)
 
 
 def _is_large(match: Match) -> bool:
-    small = "its kernel is small, or has a stride, or groups, or a size that is not written out"
-    return _has_large_kernel(match.call, match.module) or because(False, small)
+    places = dense_kernel(match.call, match.module)
+    if not places:
+        said = "its kernel has a stride, or groups, or a size that is not written out"
+        return because(False, said)
+    return places >= _LARGE or because(False, "its kernel is small: {} places", places)
 
 
 def _message(match: Match) -> str:
@@ -119,8 +129,11 @@ def misaligned(call: cst.Call, module: Module) -> Iterable[Reported]:
     if reported and module.calls(call, "torch.nn.Conv2d"):
         return because((), "its large kernel is reported already, which costs more")
     inputs, outputs = widths(call, module)
+    if not (inputs and outputs):
+        return because((), _UNWRITTEN)
     if min(inputs, outputs) < _SMALLEST:
-        return because((), "its widths are below 16, or not written out as numbers")
+        said = "its smaller width, {}, is below {}"
+        return because((), said, min(inputs, outputs), _SMALLEST)
     if inputs % _BLOCK == 0:
         return because((), "its {} inputs are a multiple of 8", inputs)
     if inputs not in module.once(_given_widths):

@@ -137,11 +137,26 @@ def in_one_call(loop: cst.For, module: Module) -> str | None:
     (current,) = (code for name, code in lists.items() if name != changed)
     indent = edits.indentation(module, module.offsets(loop)[0])
     call = f"torch.optim.swa_utils.get_ema_multi_avg_fn({parts[changed]})("
-    return f"{call}\n{indent}    list({lists[changed]}), list({current}), 0\n{indent})"
+    return f"{call}\n{indent}    {lists[changed]}, {current}, 0\n{indent})"
+
+
+def why_not_in_one_call(loop: cst.For, module: Module) -> str:
+    """Why `in_one_call` has no answer, as a sentence."""
+    statements = [*loop.body.body]
+    if isinstance(statements[0], cst.SimpleStatementLine):
+        statements = [*statements[0].body, *statements[1:]]
+    if len(statements) > 1 or loop.orelse is not None:
+        return "the loop does more than one average of two lists of parameters"
+    if len(_zipped(loop, module)) != 2:
+        return (
+            f"nothing shows that `{module.source(loop.iter)}` pairs two lists of parameters, as "
+            "`zip(a.parameters(), b.parameters())` does"
+        )
+    return "nothing shows that its statement averages just the two parameters of each pair"
 
 
 def _zipped(loop: cst.For, module: Module) -> dict[str, str]:
-    """By name: what a loop over `zip(a.parameters(), b.parameters())` takes each from."""
+    """By name: the list that a loop over `zip(a.parameters(), b.parameters())` takes each from."""
     names = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
     if (
         not isinstance(loop.iter, cst.Call)
@@ -150,10 +165,29 @@ def _zipped(loop: cst.For, module: Module) -> dict[str, str]:
     ):
         return {}
     return {
-        _name_of(name.value): module.source(arg.value)
+        _name_of(name.value): _as_list(arg.value, module)
         for name, arg in zip(names, loop.iter.args, strict=False)
-        if isinstance(arg.value, cst.Call) and method_name(arg.value) == "parameters"
+        if _is_list_of_parameters(arg.value, module)
     }
+
+
+def _as_list(parameters: cst.BaseExpression, module: Module) -> str:
+    code = module.source(parameters)
+    goes_once = isinstance(parameters, cst.Call) and method_name(parameters) == "parameters"
+    return f"list({code})" if goes_once else code
+
+
+def _is_list_of_parameters(node: cst.BaseExpression | None, module: Module) -> bool:
+    """`model.parameters()`, `list(model.parameters())`, and a name for such a list, but not for
+    `model.parameters()`, which can be gone through only once."""
+    if isinstance(node, cst.Name):
+        made = module.flow.reaching(node)
+        node = made[0].value if len(made) == 1 and not made[0].path else None
+        if not isinstance(node, cst.Call) or not module.calls(node, "builtins.list"):
+            return False
+    if isinstance(node, cst.Call) and len(node.args) == 1 and module.calls(node, "builtins.list"):
+        node = node.args[0].value
+    return isinstance(node, cst.Call) and method_name(node) == "parameters"
 
 
 def _changed_by(statement: cst.CSTNode | None, module: Module) -> tuple[str, dict[str, str]]:

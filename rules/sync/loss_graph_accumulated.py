@@ -41,7 +41,8 @@ precision, add `.float()`: a bfloat16 sum stops growing after about a thousand s
 For a sum that starts anew within the loop, since it is meant for one backward pass; where nothing
 shows that the backward pass of this loss has already happened; with `retain_graph=True` and
 `create_graph=True`; under `torch.no_grad()`; for a `deque`, and for lists that the loop empties;
-under `if step % 100 == 0` and similar conditions; in tests and documentation.
+under `if step % 100 == 0` and similar conditions; in functions that a framework calls on each step,
+such as `training_step`, since another file may empty the list; in tests and documentation.
 
 ## Fix safety
 **Unsafe**, since it changes what gradients could still flow through, though the numbers stay the
@@ -61,6 +62,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from torchlint.analysis.values.kinds import Kind
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
 from ._kept_losses import added_to, outlives, with_graph
@@ -80,13 +82,17 @@ def keeps_the_graph_of_each_loss(node: cst.CSTNode, module: Module) -> Iterable[
     if kept is None:
         return ()
     if step is None:
-        return because((), "no training loop is around this")
+        return _outside(node, module)
     off = module.loops.grad_off_around(node)
     if off is not None:
         return because((), "gradients are off here, under {}", off)
     losses = with_graph(kept.added, step.node, module)
     if not losses:
-        said = "{:code} holds no loss whose backward pass the loop in {:line} does"
+        if module.value(kept.added).only(Kind.HOST):
+            return because((), "{:code} is a number, which keeps no graph", kept.added)
+        said = (
+            "nothing shows that {:code} is a loss that the loop in {:line} calls `backward()` for"
+        )
         return because((), said, kept.added, step.node)
     if not outlives(kept.target, step.node, module):
         return ()
@@ -95,3 +101,14 @@ def keeps_the_graph_of_each_loss(node: cst.CSTNode, module: Module) -> Iterable[
     changes = [edits.replace(module, each, f"{each.value}.detach()") for each in losses]
     fix = Fix(Applicability.UNSAFE, f"Add `{text}`", tuple(changes))
     return rule.report(module, node, message, fix=fix)
+
+
+def _outside(node: cst.CSTNode, module: Module) -> tuple[()]:
+    """Why nothing is reported outside of a training loop."""
+    function = module.function(node)
+    if function is None or not module.loops.is_step_hook(function):
+        return because((), "no training loop is around this")
+    said = (
+        "a framework calls `{}` on each step; the rule follows only sums and lists of a loop that "
+    )
+    return because((), said + "the file writes out", function.name.value)

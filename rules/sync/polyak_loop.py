@@ -40,7 +40,8 @@ before 2.1.
 ## Fix safety
 **Unsafe**: `get_ema_multi_avg_fn` computes `average + (1 - decay) * (x - average)`, which rounds
 differently. It also needs both lists to have the same length, dtypes and device. There is a fix
-where the loop does nothing but one average of `zip(a.parameters(), b.parameters())`.
+where the loop does nothing but one average of `zip(a.parameters(), b.parameters())`, or of names
+that were given `list(a.parameters())`.
 
 ## How verify confirms it
 It measures the fix, on a CPU too; losses of the trained network are bitwise equal as long as the
@@ -57,7 +58,7 @@ import libcst as cst
 from torchlint.analysis.training.parameter_loops import goes_over_parameters
 from torchlint.rule import Applicability, Context, Fix, Module, Reported, Rule, because, edits
 
-from ._averages import averages, in_one_call
+from ._averages import averages, in_one_call, why_not_in_one_call
 
 rule = Rule(
     code="TL216",
@@ -68,8 +69,6 @@ rule = Rule(
     triggers=(r"parameters\(|state_dict\(", r"\+|add_\(|sub_\(|lerp"),
     may_change="the average rounds differently",
 )
-
-_MORE = "the loop does more than one average of two lists of parameters"
 
 
 @rule.on(cst.For)
@@ -84,7 +83,8 @@ def averages_parameters_one_by_one(loop: cst.For, module: Module) -> Iterable[Re
     )
     text = in_one_call(loop, module)
     if text is None:
-        return rule.report(module, loop, message, withheld=_MORE)
+        withheld = why_not_in_one_call(loop, module)
+        return rule.report(module, loop, message, withheld=withheld)
     changes = (edits.replace_statement(module, loop, text), *edits.add_import(module, "torch"))
     fix = Fix(Applicability.UNSAFE, "Average all parameters in one call", changes)
     return rule.report(module, loop, message, fix=fix)

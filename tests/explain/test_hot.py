@@ -137,6 +137,22 @@ def test_a_function_of_a_computed_name_is_likely(tree: Callable[..., HotTree]) -
     ]
 
 
+def test_the_guard_that_decides_is_named(tree: Callable[..., HotTree]) -> None:
+    train = """\
+        def train(model, loader):
+            for iter_num, x in enumerate(loader):
+                model(x).backward()
+                if iter_num % every == 0:
+                    if iter_num >= 5:
+                        speed(x)
+        def speed(x):
+            return x
+    """
+    assert (
+        only(tree(train=train), State.GUARDED).why == "under `if iter_num % every == 0` in line 4"
+    )
+
+
 def test_a_loop_says_what_trains_in_it(tree: Callable[..., HotTree]) -> None:
     (root,) = tree(train=TRAIN, helpers=HELPERS).roots
     assert root.node.why == "`loss.backward()` in line 5"

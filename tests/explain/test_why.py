@@ -76,6 +76,17 @@ SILENT = {
         "        if step % 100 == 0:\n            print(loss.item())  # here\n",
         "this runs only every 100 steps (line 5)",
     ),
+    "the `else` of most steps": (
+        "        if step % 100 != 0:\n            pass\n"
+        "        else:\n            print(loss.item())  # here\n",
+        "only every 100 steps in the `else` of `if step % 100 != 0` in line 5",
+    ),
+    "a name for most steps": (
+        "        most = step % 100 != 0 and n\n"
+        "        if not most and step % 1 == 0 and step < 9:\n"
+        "            print(loss.item())  # here\n",
+        "this runs only under `if not most and step % 1 == 0 and step < 9` in line 6",
+    ),
     "a branch for the CPU": (
         "        if not torch.cuda.is_available():\n            print(loss.item())  # here\n",
         "only where there is no accelerator",
@@ -117,6 +128,158 @@ def test_a_line_without_anything_names_the_lines_that_have_something(
         "nothing on this line is what the rule looks for: a number is read"
     )
     assert reason.change == "in this file it looks at line 5"
+
+
+TRUE_REASONS = {
+    "a clock that ends a time": (
+        "TL801",
+        "    import time\n    start = time.time()\n    net(x.cuda())\n"
+        "    print(time.time() - start)  # here\n",
+        "this read ends the time that begins in line 6; the rule looks at its start",
+    ),
+    "a name for a clock that ends a time": (
+        "TL801",
+        "    import time\n    start = time.time()\n    end = time.time()  # here\n"
+        "    print(end - start)\n",
+        "this read ends the time that begins in line 6; the rule looks at its start",
+    ),
+    "a clock that ends the time since an attribute": (
+        "TL801",
+        "    import time\n    self.start = time.time()\n    print(time.time() - self.start)  # here\n",
+        "this read ends the time since `self.start`; the rule looks at its start",
+    ),
+    "a clock in an attribute": (
+        "TL801",
+        "    import time\n    self.start = time.time()  # here\n    print(now - self.start)\n",
+        "the clock is read into `self.start`; the rule follows what is read into a plain name",
+    ),
+    "a time that ends at something unknown": (
+        "TL801",
+        "    import time\n    start = time.time()  # here\n    print(now - start)\n",
+        "nothing shows that `now` in line 7 is a read of the clock below this one",
+    ),
+    "a clock of which nothing is computed": (
+        "TL801",
+        "    import time\n    start = time.time()  # here\n    print(start)\n",
+        "no time is computed from this read of the clock",
+    ),
+    "a loss as a number": (
+        "TL203",
+        "        losses.append(loss.item())  # here\n",
+        "`loss.item()` is a number, which keeps no graph",
+    ),
+    "a loss of another loop": (
+        "TL203",
+        "        losses.append(other)  # here\n",
+        "nothing shows that `other` is a loss that the loop in line 2 calls `backward()` for",
+    ),
+    "widths that are written out": (
+        "TL307",
+        "    torch.nn.Conv2d(32, 64, 3)  # here\n",
+        "its kernel is small: 9 places",
+    ),
+    "a kernel with a stride": (
+        "TL307",
+        "    torch.nn.Conv2d(32, 64, 16, 2)  # here\n",
+        "its kernel has a stride, or groups, or a size that is not written out",
+    ),
+    "few channels": (
+        "TL307",
+        "    torch.nn.Conv2d(3, 8, 3)  # here\n",
+        "its channels are few: 3 and 8",
+    ),
+    "a width that is not written out": (
+        "TL307",
+        "    torch.nn.Conv2d(32, width, 3)  # here\n",
+        "its widths are not written out as numbers",
+    ),
+    "a narrow layer": (
+        "TL307",
+        "    torch.nn.Conv2d(64, 8, 3, 2)\n    torch.nn.Linear(32, 8)  # here\n",
+        "its smaller width, 8, is below 16",
+    ),
+    "a dataset of a class of the file": (
+        "TL109",
+        "    from torch.utils.data import DataLoader, Dataset\n    class Own(Dataset):\n"
+        "        def __init__(self):\n            self.x = torch.randn(9, 3)\n"
+        "        def __getitem__(self, i):\n            return self.x[i]\n"
+        "    DataLoader(Own(), num_workers=4)  # here\n",
+        "its dataset is of a class of your own, whose `__getitem__` may take time",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "lines", "reason"), TRUE_REASONS.values(), ids=TRUE_REASONS)
+def test_the_reason_is_true_of_the_line(
+    why: Callable[..., Answer], code: str, lines: str, reason: str
+) -> None:
+    answer = why(code, train=LOOP + lines)
+    assert reason in [each.why for each in answer.reasons]
+
+
+HOOK = """\
+    import torch
+    import lightning as L
+    from transformers import Trainer, TrainingArguments
+    class Net(L.LightningModule):
+        def training_step(self, batch, batch_idx):
+            loss = self.net(batch).sum()
+            self.losses.append(loss)  # kept
+            return loss
+    args = TrainingArguments("out")  # set
+    Trainer(args=args).train()
+"""
+
+
+def test_what_a_framework_calls_is_not_called_outside_of_training(
+    why: Callable[..., Answer],
+) -> None:
+    answer = why("TL203", train=HOOK.replace("# kept", "# here"))
+    assert answer.reasons[0].why == (
+        "a framework calls `training_step` on each step; the rule follows only sums and lists of a "
+        "loop that the file writes out"
+    )
+
+
+def test_a_file_whose_steps_a_framework_takes_is_not_said_to_take_none(
+    why: Callable[..., Answer],
+) -> None:
+    answer = why("TL501", train=HOOK.replace("# set", "# here"))
+    said = [part for each in answer.reasons for part in (each.why, each.change)]
+    assert any("here a framework takes them, `Trainer" in part for part in said)
+
+
+UNLIKE = {
+    "a method of a list": ("TL212", "        kept.append(3)  # here\n"),
+    "a method of `self`": ("TL309", "        self.log(loss)  # here\n"),
+    "a method of a result": ("TL212", "        torch.isnan(loss).append()  # here\n"),
+    "a comparison of texts": ("TL204", "    if __name__ == '__main__':  # here\n        pass\n"),
+}
+
+
+@pytest.mark.parametrize(("code", "line"), UNLIKE.values(), ids=UNLIKE)
+def test_what_shares_one_word_comes_not_close(
+    why: Callable[..., Answer], code: str, line: str
+) -> None:
+    text = "    import numpy\n    def train(self, kept, loader):\n"
+    text += "".join(f"    {each}\n" for each in (LOOP + line).split("\n")[1:-1])
+    answer = why(code, train="    import torch\n" + text)
+    assert not answer.near
+    assert not any(" is `" in each.why for each in answer.reasons)
+
+
+def test_a_function_that_may_be_the_one_of_a_library_comes_close(
+    why: Callable[..., Answer],
+) -> None:
+    text = """\
+        import torch
+        def grow(self, cat, loader):
+            kept = torch.zeros(0)
+            for x in loader:
+                kept = {}([kept, x])  # here
+    """
+    for name in ("cat", "self.torch.cat"):
+        assert why("TL212", train=text.format(name)).near
 
 
 def test_a_function_that_nothing_calls_is_called_so(why: Callable[..., Answer]) -> None:

@@ -6,8 +6,13 @@ import sys
 from collections import defaultdict
 from datetime import date
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import libcst as cst
+
+from torchlint.analysis.frameworks.runs import framework_starts
+from torchlint.because import Unlike
 from torchlint.debug import debugging
 from torchlint.engine.map_file import suppressions_in
 from torchlint.explain.answers import Answer, Reason, silent
@@ -17,7 +22,6 @@ from torchlint.explain.told import watched
 from torchlint.finding import Applicability, Finding, Tier
 from torchlint.reported import Fact, Waiting
 from torchlint.ruleapi.contexts import Context, holds_here, holds_in_project, settled
-from torchlint.ruleapi.declared import NOT_PASSED
 from torchlint.ruleapi.plugins import contained, one_line
 from torchlint.ruleapi.registry import all_rules
 from torchlint.suppressions.suppressions import Suppressions
@@ -25,8 +29,6 @@ from torchlint.suppressions.until import has_ended, silenced_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    import libcst as cst
 
     from torchlint.analysis.module import Module
     from torchlint.explain.joined import Joined
@@ -134,8 +136,8 @@ class Asker:
             _, seen = watched(partial(rule.candidate, self._module.text.encode("utf-8")))
             if seen.last is not None:
                 return Reason(self._sentences.of(seen.last))
-        if rule.speaks_once and rule.finds:
-            return Reason("it speaks once, at the first training step; this file takes none")
+        if rule.speaks_once and rule.finds and not self._module.loops.training_functions:
+            return Reason(self._no_step())
         return Reason(f"no word in the file suggests what the rule looks for: {rule.summary}")
 
     def _nothing(self, rule: Rule, *, alone: bool) -> Reason:
@@ -162,8 +164,19 @@ class Asker:
             if seen.last is not None:
                 return self._sentences.of(seen.last)
         if rule.speaks_once:
-            return "it speaks once, at the first training step; this file takes none"
+            return self._no_step()
         return "nothing in this file is"
+
+    def _no_step(self) -> str:
+        """Why a rule that speaks at the first training step finds none in the file."""
+        module = self._module
+        hooks = (each for each in module.nodes(cst.FunctionDef) if module.loops.is_step_hook(each))
+        by = next(chain(framework_starts(module), hooks), None)
+        once = "it speaks once, at the first training step"
+        if by is not None:
+            at = self._words.quoted(by)
+            return f"{once} that a program writes out; here a framework takes them, {at}"
+        return f"{once}; this file has no loop or function that takes a whole one"
 
     # what it looks at --------------------------------------------------------------------
 
@@ -275,7 +288,7 @@ class Asker:
     # reasons -----------------------------------------------------------------------------
 
     def _told(self, rule: Rule, told: Told) -> Answer:
-        near = told.sentence != NOT_PASSED
+        near = not isinstance(told.sentence, Unlike)
         return silent(rule, Reason(self._sentences.of(told)), near=near)
 
     def _denied(self, contexts: Iterable[Context], node: cst.CSTNode) -> list[Reason]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchlint.explain.words import Words
     from torchlint.ruleapi.rule import Rule
 
+_BRING_NAMES = (How.IMPORT, How.DEFINITION)
 _STARRED = "`{}` may be what `from {} import *` in {} brings"
 
 
@@ -28,7 +29,9 @@ def why_another(rule: Rule, rows: range, words: Words) -> str:
     for node in _named(module, rows) if wanted else ():
         last = node.attr.value if isinstance(node, cst.Attribute) else node.value
         dotted = wanted.get(last, [])
-        if dotted and set(dotted).isdisjoint(module.resolve(node)):
+        if not dotted or _is_of_a_value(node, dotted, module):
+            continue
+        if set(dotted).isdisjoint(module.resolve(node)):
             return _said(node, dotted[0], words)
     return ""
 
@@ -40,6 +43,23 @@ def _named(module: Module, rows: range) -> Iterator[cst.Name | cst.Attribute]:
     for node in named:
         if isinstance(node, cst.Name | cst.Attribute) and module.span(node)[0].row in rows:
             yield node
+
+
+def _is_of_a_value(node: cst.Name | cst.Attribute, wanted: list[str], module: Module) -> bool:
+    """Whether only the last word is that of the rule, as in `history.append` for `numpy.append`:
+    what is in front of it is no module, but something that the file made or was given."""
+    if isinstance(node, cst.Name):
+        return False
+    owners = {name.rpartition(".")[0].rpartition(".")[2] for name in wanted}
+    start: cst.BaseExpression = node.value
+    while isinstance(start, cst.Attribute) and start.attr.value not in owners:
+        start = start.value
+    if isinstance(start, cst.Attribute):
+        return False  # `self.torch.cat`
+    if not isinstance(start, cst.Name):
+        return True
+    bindings = [] if start.value in owners else module.names.lookup(start)
+    return bool(bindings) and all(each.how not in _BRING_NAMES for each in bindings)
 
 
 def _said(node: cst.Name | cst.Attribute, wanted: str, words: Words) -> str:

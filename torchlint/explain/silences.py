@@ -97,12 +97,18 @@ def _guarded(guard: cst.CSTNode, node: cst.CSTNode, words: Words) -> str:
         return f"this runs only after an error ({words.quoted(guard)})"
     if isinstance(guard, cst.FunctionDef):
         return f"this is in a closure that the optimizer calls, {words.quoted(guard)}"
-    test = _test_of(guard)
-    rare = None if test is None else words.module.loops.rare_part(test)
+    test, above = _test_of(guard), list(words.module.ancestors(node))
+    skips = guard not in above
+    in_else = getattr(guard, "orelse", None) in (node, *above)
+    rare = None
+    if test is not None:
+        rare = words.module.loops.rare_part(test, truth=not (skips or in_else))
     if test is None or rare is None:
         return f"the loop ends after this, below {words.quoted(guard)}, so it runs once"
-    skips = guard not in words.module.ancestors(node)
-    period = _period(test, rare, words, skips=skips)
+    period = _period(test, rare, words, skips=skips or in_else)
+    if in_else:
+        only = f" {period}" if period else ""
+        return f"this runs only{only} in the `else` of {words.quoted(guard)}"
     if skips:
         others = "the others" if period else "this on most steps"
         only = f"this runs only {period}: " if period else ""
@@ -136,9 +142,9 @@ def _period(
             return ""
         skips = skips is not negated
     division = _once_in(rare, negated=skips)
-    if division is None:
+    number = "1" if division is None else words.module.source(division.right)
+    if division is None or number == "1":
         return ""
-    number = words.module.source(division.right)
     unit = "epochs" if any(map(_EPOCHS.search, names_in(division.left))) else "steps"
     return f"every {number if number.isdigit() else f'`{number}`'} {unit}"
 
@@ -164,7 +170,7 @@ def _once_in(test: cst.BaseExpression, *, negated: bool) -> cst.BinaryOperation 
 
 def _purpose(rare: cst.BaseExpression) -> str:
     """What a condition is for, as the end of a sentence."""
-    found = rarity(rare)
+    found = rarity(rare) or rarity(rare, truth=False)
     assert found is not None
     if found.kind == "broken":
         return ", which looks for numbers that are not finite"

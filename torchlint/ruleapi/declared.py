@@ -17,7 +17,7 @@ from torchlint.analysis import edits
 from torchlint.analysis.frameworks import frameworks
 from torchlint.analysis.literals import UNKNOWN, literal
 from torchlint.analysis.names import dotted_text
-from torchlint.because import because
+from torchlint.because import Unlike, because
 from torchlint.finding import Edit, Fix, Tier
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Version = tuple[int, int]
 
 
-NOT_PASSED: Final = "`{}` is not passed"
+_NOT_PASSED: Final = Unlike("`{}` is not passed")
 """Why a call is no match that does not even mention what the rule looks for."""
 Change = tuple[str, Edit] | Fix
 """The message of a fix and its edit; or the fix, if it has several or is not as safe as others."""
@@ -330,7 +330,9 @@ def _any_text(values: Iterable[object]) -> Iterator[str]:
 def _bad(argument: Argument, call: cst.Call, module: Module) -> Match | None:
     passed = module.argument_node(call, argument.name, argument.position)
     if passed is None:
-        return Match(call, module) if argument.missing else because(None, NOT_PASSED, argument.name)
+        return (
+            Match(call, module) if argument.missing else because(None, _NOT_PASSED, argument.name)
+        )
     value = module.literal(passed.value)
     if _is_one_of(value, argument.values):
         return Match(call, module, passed, argument.required)

@@ -251,6 +251,46 @@ for step, (images, labels) in enumerate(loader):
     shown = {"step": step, "loss": loss}
     print(float(shown[key]))
 
+    # case: a condition that fails every so many steps
+    if not step % 100 == 0:
+        print(loss.item())  # TL201
+    if step % 100 and use_amp:
+        print(loss.mean().item())  # TL201
+    if step % 100 > 0:
+        print(loss.sum().item())  # TL201
+
+    # case: the `else` of a condition that holds every so many steps
+    if step % 100 == 0:
+        pass
+    else:
+        print(loss.item())  # TL201
+
+    # case: a division that never leaves anything
+    if step % 1 == 0:
+        print(loss.item())  # TL201
+
+    # case: all steps but one
+    if step != 0:
+        print(loss.item())  # TL201
+    if not self.global_step == 0:
+        print(loss.mean().item())  # TL201
+    if iter_num >= 5:
+        print(loss.sum().item())  # TL201
+
+    # case: a name for every so many steps, on the others
+    now = step % 100 == 0
+    if not now:
+        print(loss.item())  # TL201
+
+    # case: after skipping every hundredth round
+    if step % 100 == 0: continue
+    print(loss.item())  # TL201
+
+    # case: a name for a loss that broke, where it did not
+    gone = torch.isnan(seen).any()
+    if not gone:
+        print(loss.item())  # TL201
+
     # case: the message names `.item()`
     print(loss.item())  # TL201 | says: `.item()` makes the host wait for the GPU on every step;
 
@@ -323,6 +363,41 @@ for step, (images, labels) in enumerate(loader):
     # case: after skipping most rounds
     if step % 100: continue
     print(loss.item())
+
+    # case: the `else` of a condition that fails every so many steps
+    if step % 100 != 0:
+        pass
+    else:
+        print(loss.item())
+    shown = 0 if step % 50 else loss.mean().item()
+
+    # case: names for most steps
+    most = step % 100 != 0
+    if not most:
+        print(loss.item())
+    if not (most or use_amp):
+        print(loss.mean().item())
+
+    # case: after skipping the rounds of which a name tells
+    now = step % 100 == 0
+    if not now: continue
+    print(loss.item())
+
+    # case: half of the steps, and a number that is not written out
+    if step % 2 != 0:
+        print(loss.item())
+    if step % parts != 0:
+        print(loss.mean().item())
+
+    # case: most steps, when logging
+    if step % 100 != 0 and verbose:
+        print(loss.item())
+
+    # case: a batch of another size, and a step that is not written out
+    if batch_size != 64:
+        print(loss.item())
+    if step != start:
+        print(loss.mean().item())
 
     # case: in an `except` block
     try:

@@ -8,6 +8,9 @@ import torch
 device = torch.device("cuda")
 model.to(device)
 average = copy.deepcopy(model)
+averaged = list(average.parameters())
+once = model.parameters()
+named = dict(average.named_parameters())
 
 # head: after each step
 for step, (images, labels) in enumerate(loader):
@@ -118,7 +121,7 @@ for step, (images, labels) in enumerate(loader):
     # case: dicts of parameters
     parameters = dict(model.named_parameters())
     averages = dict(average.named_parameters())
-    for name in averages:  # TL216 | no fix: more than one
+    for name in averages:  # TL216 | no fix: nothing shows that `averages` pairs
         averages[name].data.mul_(decay).add_(parameters[name].data, alpha=1 - decay)
 
     # case: averages in a dict of tensors
@@ -153,7 +156,7 @@ for step, (images, labels) in enumerate(loader):
         kept.lerp_(current, tau)
 
     # case: another tensor takes part
-    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix
+    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix: just the two parameters
         kept.lerp_(start, tau)
 
     # case: gradients are averaged
@@ -164,8 +167,24 @@ for step, (images, labels) in enumerate(loader):
     for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix
         other.copy_(kept.lerp(current, tau))
 
+    # case: names for lists of parameters
+    for kept, current in zip(averaged, list(model.parameters())):  # TL216 unsafe
+    # becomes: torch.optim.swa_utils.get_ema_multi_avg_fn(1 - tau)(
+    # added:     averaged, list(model.parameters()), 0
+    # added: )
+        kept.lerp_(current, tau)
+        # removed
+
+    # case: a name for what can be gone through only once
+    for kept, current in zip(averaged, once):  # TL216 | no fix: nothing shows that `zip(averaged, once)` pairs
+        kept.lerp_(current, tau)
+
+    # case: the keys of a dict
+    for name in named.keys():  # TL216 | no fix: nothing shows that `named.keys()` pairs
+        named[name].data.mul_(tau).add_(current[name].data, alpha=1 - tau)
+
     # case: more than one average
-    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix
+    for kept, current in zip(average.parameters(), model.parameters()):  # TL216 | no fix: more than one average
         kept.lerp_(current, tau); history.append(kept)
 
     # case: a branch after the loop

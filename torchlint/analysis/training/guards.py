@@ -35,8 +35,11 @@ _COUNTER_WORDS = re.compile(
 _CHOICES = frozenset({"optimizer_idx"})
 """What a framework counts within a step: Lightning's several optimizers, before its version 2."""
 _PROGRESS_WORDS = re.compile(
-    r"^i$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|epoch|epochs|itr|nimg)$"
+    r"^i$|(?:^|_)(?:it|iter|iters|iteration|iterations|step|steps|epoch|epochs|itr|nimg)"
+    r"(?:_(?:num|number|no|idx|index|count|counter))?$"
 )
+_INDEX_WORDS = re.compile(r"^i_\w+$|\w_i$|(?:^|_)(?:idx|index|tick|counter)$")
+"""What counts rounds too, or names one thing of several."""
 _END_WORDS = re.compile(
     r"(?:^|_)(?:next|last|prev|previous|total|max|end|final|num|len|length)(?:_|$)"
 )
@@ -57,7 +60,9 @@ class Rarity(NamedTuple):
     word: str = ""
 
 
-def rarity(test: cst.BaseExpression, inner: frozenset[str] = frozenset()) -> Rarity | None:
+def rarity(
+    test: cst.BaseExpression, inner: frozenset[str] = frozenset(), *, truth: bool = True
+) -> Rarity | None:
     """What shows that the condition of an `if` holds on few steps: every so many, when logging,
     when something broke. One that holds in one process only is none of these: the others wait for
     it when gradients are averaged.
@@ -65,10 +70,14 @@ def rarity(test: cst.BaseExpression, inner: frozenset[str] = frozenset()) -> Rar
     Args:
         inner: names that take all of their values on each step, as those of a loop over parameters
             do, so that they say nothing about steps.
+        truth: whether the code runs where the condition holds, or where it does not.
     """
-    if any(not inner.issuperset(words(each)) for each in _remainders(test)):
+    joins = cst.And if truth else cst.Or
+    deciding = [part for part in _parts_of(test, joins) if usual_truth(part) is not truth]
+    divided = (each for part in deciding for each in _remainders(part))
+    if any(not inner.issuperset(words(each)) for each in divided):
         return Rarity("every so many")
-    if _found_broken(test):
+    if _found_broken(test, truth=truth):
         return Rarity("broken")
     for word in _mentioned(test):
         if word not in inner and _PERIODIC_WORDS.search(snake(word)):
@@ -76,16 +85,56 @@ def rarity(test: cst.BaseExpression, inner: frozenset[str] = frozenset()) -> Rar
     for name in _called(test):
         if _DUE_WORDS.search(snake(name)):
             return Rarity("due", name)
-    for part in _parts_of(test, cst.And):
-        counter = _counter_asked_for(part, inner)
-        if counter:
-            return Rarity("counted", counter)
-    return None
+    counters = (_counter_asked_for(part, inner) for part in deciding)
+    counter = next(filter(None, counters), "")
+    return Rarity("counted", counter) if counter else None
 
 
-def holds_rarely(test: cst.BaseExpression, inner: frozenset[str] = frozenset()) -> bool:
-    """Whether the condition of an `if` holds on few steps: see `rarity`."""
-    return rarity(test, inner) is not None
+def usual_truth(test: cst.BaseExpression) -> bool | None:
+    """What a condition is on nearly all steps, if numbers that are written out decide that:
+    `step % 100 != 0` and `step != 0` hold, `step % 100 == 0` does not; else None."""
+    if _is_not(test):
+        usual = usual_truth(test.expression)
+        return None if usual is None else not usual
+    if isinstance(test, cst.BooleanOperation):
+        sides = usual_truth(test.left), usual_truth(test.right)
+        decides = isinstance(test.operator, cst.Or)  # one side that holds is enough, or that fails
+        if decides in sides:
+            return decides
+        return None if None in sides else not decides
+    if not isinstance(test, cst.Comparison):
+        return _usually_left(test)
+    if len(test.comparisons) != 1:
+        return None
+    operator, number = test.comparisons[0].operator, _number(test.comparisons[0].comparator)
+    equals = isinstance(operator, cst.Equal)
+    if number is None or not (equals or isinstance(operator, cst.NotEqual | cst.GreaterThan)):
+        return None
+    if _counts_steps(test.left):
+        return None if isinstance(operator, cst.GreaterThan) else not equals
+    left = _usually_left(test.left)
+    if number and (isinstance(operator, cst.GreaterThan) or left is False):
+        return None
+    return None if left is None else left is not equals
+
+
+def _usually_left(test: cst.BaseExpression) -> bool | None:
+    """Whether a division mostly leaves something: `step % 100`, but not `step % 1`. None for
+    others, and for `step % 2`, which does so in half of the cases."""
+    if not isinstance(test, cst.BinaryOperation) or not isinstance(test.operator, cst.Modulo):
+        return None
+    divisor = _number(test.right)
+    return None if divisor is None or divisor < 1 or divisor == 2 else divisor > 2
+
+
+def _counts_steps(node: cst.BaseExpression) -> bool:
+    name = snake(dotted_text(node).rpartition(".")[2])
+    return any(each.search(name) for each in (_PROGRESS_WORDS, _INDEX_WORDS))
+
+
+def _number(node: cst.BaseExpression) -> int | None:
+    known = literal(node)
+    return known if isinstance(known, int) and not isinstance(known, bool) else None
 
 
 def _counter_asked_for(test: cst.BaseExpression, inner: frozenset[str]) -> str:
@@ -129,21 +178,21 @@ def _remainders(test: cst.BaseExpression) -> list[cst.BaseExpression]:
 
 def asked_for(test: cst.BaseExpression) -> list[cst.BaseExpression]:
     """The parts of a condition between `and`, `or` and `not`, in source order."""
-    left, found = [test], []
+    return [part for part, _ in asked_truths(test)]
+
+
+def asked_truths(test: cst.BaseExpression) -> list[tuple[cst.BaseExpression, bool]]:
+    """The parts of a condition as `asked_for`, and whether it asks that they hold, or do not."""
+    left, found = [(test, True)], []
     while left:
-        part = left.pop()
+        part, truth = left.pop()
         if isinstance(part, cst.BooleanOperation):
-            left += part.right, part.left
+            left += (part.right, truth), (part.left, truth)
         elif _is_not(part):
-            left.append(part.expression)
+            left.append((part.expression, not truth))
         else:
-            found.append(part)
+            found.append((part, truth))
     return found
-
-
-def asked_names(test: cst.BaseExpression) -> list[cst.Name]:
-    """The names whose truth a condition asks for."""
-    return [each for each in asked_for(test) if isinstance(each, cst.Name)]
 
 
 def looks_for_broken(test: cst.BaseExpression) -> bool:

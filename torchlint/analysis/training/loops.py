@@ -14,14 +14,15 @@ from torchlint.analysis.frameworks.frameworks import ANY, is_step_hook
 from torchlint.analysis.literals import argument, literal
 from torchlint.analysis.names import dotted_text, is_super
 from torchlint.analysis.training.guards import (
-    asked_names,
-    holds_rarely,
+    asked_truths,
     leaves_function,
     leaves_round,
     looks_for_broken,
     outside_training,
+    rarity,
     skips_most,
     snake,
+    usual_truth,
 )
 from torchlint.analysis.values.iteration import is_over_loader
 from torchlint.analysis.values.kinds import Kind, sounds_like_optimizer
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from torchlint.source.tree import Tree
 
 Loop = cst.For | cst.While
+_Asked = tuple[cst.BaseExpression, frozenset[str], bool]
 LOOPS = (cst.For, cst.While)
 _CALLABLES = (cst.FunctionDef, cst.Lambda)
 _BLOCKS = (cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module)
@@ -68,7 +70,7 @@ class Loops:
     def __init__(self, tree: Tree, values: Values) -> None:
         self._tree = tree
         self._values = values
-        self._rare: dict[tuple[cst.BaseExpression, frozenset[str]], cst.BaseExpression | None] = {}
+        self._rare: dict[_Asked, cst.BaseExpression | None] = {}
 
     # anchors -----------------------------------------------------------------------------
 
@@ -413,6 +415,8 @@ class Loops:
             elif (condition := _condition_before(above, child)) is not None:
                 if self.rare_part(condition, self._inner_names(above, loop)) is not None:
                     return above
+            elif _is_seldom_else(above, child):
+                return above
             elif kind in _BLOCKS:
                 skip = self._skip_before(above, child)
                 if skip is not None:
@@ -458,31 +462,42 @@ class Loops:
         return frozenset(found)
 
     def rare_part(
-        self, test: cst.BaseExpression, inner: frozenset[str] = frozenset()
+        self,
+        test: cst.BaseExpression,
+        inner: frozenset[str] = frozenset(),
+        *,
+        truth: bool = True,
     ) -> cst.BaseExpression | None:
         """What shows that a condition holds on few steps: itself, or what a name in it stands for,
         as in `due = step % 100 == 0`, or what a function of this file returns that it asks:
         `if counter.due():` with `return self.steps % 100 == 0`.
 
         Args:
-            inner: as in `holds_rarely`.
+            inner: as in `rarity`.
+            truth: as in `rarity`.
         """
-        if (test, inner) not in self._rare:
-            parts = (part for part in (test, *self._meant(test)) if holds_rarely(part, inner))
-            self._rare[test, inner] = next(parts, None)
-        return self._rare[test, inner]
+        key = test, inner, truth
+        if key not in self._rare:
+            parts = ((test, truth), *self._meant(test, truth=truth))
+            rare = (part for part, holds in parts if rarity(part, inner, truth=holds) is not None)
+            self._rare[key] = next(rare, None)
+        return self._rare[key]
 
-    def _meant(self, test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-        """The conditions that the names and calls of a condition stand for."""
-        for name in asked_names(test):
-            for binding in self._values.names.lookup(name):
+    def _meant(
+        self, test: cst.BaseExpression, *, truth: bool
+    ) -> Iterator[tuple[cst.BaseExpression, bool]]:
+        """The conditions that the names and calls of a condition stand for, and whether they hold
+        where it does, or where it does not."""
+        asked = {part: holds is truth for part, holds in asked_truths(test)}
+        for name, holds in asked.items():
+            for binding in self._values.names.lookup(name) if isinstance(name, cst.Name) else ():
                 if isinstance(binding.value, cst.Comparison | cst.BooleanOperation):
-                    yield binding.value
+                    yield binding.value, holds
         for call in within(test):
-            asked = self._values.definitions.callee(call) if isinstance(call, cst.Call) else None
-            for answer in self._values.definitions.returns(asked) if asked else ():
-                if answer.value is not None:
-                    yield answer.value
+            called = self._values.definitions.callee(call) if isinstance(call, cst.Call) else None
+            for answer in self._values.definitions.returns(called) if called else ():
+                if answer.value is not None and isinstance(call, cst.Call):
+                    yield answer.value, asked.get(call, truth)
 
     @cached_property
     def _around_step(self) -> dict[cst.CSTNode | None, set[cst.CSTNode]]:
@@ -522,7 +537,7 @@ class Loops:
             if (
                 statement.orelse is None
                 and leaves_round(statement.body)
-                and self.rare_part(statement.test) is not None
+                and self.rare_part(statement.test, truth=False) is not None
                 and skips_most(statement.test)
                 and not looks_for_broken(statement.test)
             ):
@@ -548,6 +563,13 @@ def _condition_before(above: cst.CSTNode, child: cst.CSTNode) -> cst.BaseExpress
     if type(above) is cst.BooleanOperation and child is above.right:
         return above.left if isinstance(above.operator, cst.And) else None
     return None
+
+
+def _is_seldom_else(above: cst.CSTNode, child: cst.CSTNode) -> bool:
+    """Whether `child` is the `else` of a condition that holds on nearly all steps: `step % 100`."""
+    if type(above) is not cst.If and type(above) is not cst.IfExp:
+        return False
+    return child is above.orelse and usual_truth(above.test) is True
 
 
 def _goes_over_parts(loop: cst.For) -> bool:

@@ -12,7 +12,7 @@ from torchlint.analysis.training.syncs import Operand, operand_at
 from torchlint.analysis.training.whereabouts import off_device
 from torchlint.analysis.uses import method_name
 from torchlint.analysis.values.kinds import Kind
-from torchlint.because import because
+from torchlint.because import Unlike, because
 
 if TYPE_CHECKING:
     from torchlint.analysis.module import Module
@@ -52,7 +52,7 @@ def operand_of_truth(truth: cst.BaseExpression, module: Module) -> Operand | Non
     made = origin_of(truth, module)
     if isinstance(made, cst.Comparison):
         if not _compares_numbers(made):
-            return because(None, "{:code} compares no numbers", made)
+            return because(None, Unlike("{:code} compares no numbers"), made)
         sides = [made.left, *(each.comparator for each in made.comparisons)]
         if not any(_is_computed(each, module) for each in sides):
             return _not_computed(sides, module)
