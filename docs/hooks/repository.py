@@ -24,7 +24,7 @@ PAGES: Final = {
 _ORIGINS: Final = {site: path for path, site in PAGES.items()}
 _FENCED: Final = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$", re.DOTALL | re.M)
 _LINK: Final = re.compile(r"((?:\.py`?)?\]\()([^)\s#]+)(#[^)\s]*)?(?=[)\s])")
-"""A link: its start, which tells whether its text names a file of Python; its target; its anchor."""
+"""A link: its start, which tells whether its text names a Python file; its target; its anchor."""
 _LANGUAGES: Final = {".py": "python", ".sh": "bash", ".json": "json", ".toml": "toml"}
 
 
