@@ -96,6 +96,12 @@ def _read(block: Block) -> None:
         json.loads(block.text)
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", *PAGES])
+def test_links_lead_to_files_of_the_checkout(name: str) -> None:
+    links = re.findall(r"\]\(([^)\s#:]+)[#)\s]", page(name))
+    assert [link for link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
 # configuration -----------------------------------------------------------------------------
 
 

@@ -141,6 +141,16 @@ def test_the_table_of_rules_is_on_the_site_once(site: Path) -> None:
     assert not [address for address in pages(site) if "sources/rules/README" in address]
 
 
+def test_a_link_to_what_a_page_is_made_from_leads_to_the_page_unless_it_names_the_code(
+    site: Path,
+) -> None:
+    tour, guide = (pages(site)[f"{HOME}{name}/"] for name in ("tour", "write-a-rule"))
+    profile = pages(site)[f"{HOME}profile/"]
+    assert f"{HOME}rules/conv-bias-before-norm/" in tour.links
+    assert {f"{HOME}runtime/", f"{HOME}runtime/kernel-choice/"} <= profile.links
+    assert f"{HOME}sources/rules/sync/item_in_step_loop.py/" in guide.links
+
+
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     loaded = {link for page in pages(site).values() for link in page.loads}
     assert loaded

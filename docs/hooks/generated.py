@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +39,7 @@ FAMILIES: Final = {
 """Headings of the families of rules; the default is the name of the family."""
 PAGE: Final = Path(__file__).parents[1] / "configuration.md"
 """The page with all keys of the configuration."""
+_KINDS: Final = "torchlint/profile/kinds"
 _WIDTH: Final = 84
 
 
@@ -50,6 +52,18 @@ def pages() -> dict[str, str]:
         "runtime/index.md": _kind_index(),
         **{f"runtime/{kind.name}.md": _kind_page(kind) for kind in all_kinds().values()},
         "commands.md": "\n".join(_commands()),
+    }
+
+
+@cache
+def origins() -> dict[str, str]:
+    """The pages on rules and findings by what they are made from, to which pages in docs/ link."""
+    rules, kinds = all_rules().values(), all_kinds().values()
+    return {
+        "rules/README.md": "rules/index.md",
+        **{_rule_file(rule): f"rules/{rule.name}.md" for rule in rules},
+        _KINDS: "runtime/index.md",
+        **{_kind_file(kind): f"runtime/{kind.name}.md" for kind in kinds},
     }
 
 
@@ -105,8 +119,12 @@ def _rule_index() -> str:
     return "\n".join(parts)
 
 
+def _rule_file(rule: Rule) -> str:
+    return f"rules/{rule.family}/{rule.name.replace('-', '_')}.py"
+
+
 def _rule_page(rule: Rule) -> str:
-    file = f"rules/{rule.family}/{rule.name.replace('-', '_')}.py"
+    file = _rule_file(rule)
     title, _, text = page_of(rule).strip().partition("\n")
     shown = {"default": "always", "hint": "with `--hints`"}.get(rule.tier.value, rule.tier.value)
     facts = (
@@ -138,8 +156,12 @@ def _kind_index() -> str:
     )
 
 
+def _kind_file(kind: Kind) -> str:
+    return f"{_KINDS}/{kind.name.replace('-', '_')}.py"
+
+
 def _kind_page(kind: Kind) -> str:
-    file = f"torchlint/profile/kinds/{kind.name.replace('-', '_')}.py"
+    file = _kind_file(kind)
     title, _, text = kind.page.strip().partition("\n")
     source = f"## Source\n\n[`{file}`](../../{file})\n"
     return "\n\n".join([f"# {kind.name} ({kind.code})", title, text.strip(), source])

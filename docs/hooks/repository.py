@@ -7,6 +7,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
+import generated
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -19,11 +21,10 @@ PAGES: Final = {
     "benchmarks/README.md": "benchmarks.md",
 }
 """Pages outside docs/, and their place on the site."""
-_TWINS: Final = {"rules/README.md": "rules/index.md"}
-"""Pages outside docs/ of which the site has its own version."""
 _ORIGINS: Final = {site: path for path, site in PAGES.items()}
 _FENCED: Final = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$", re.DOTALL | re.M)
-_LINK: Final = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=[)\s])")
+_LINK: Final = re.compile(r"((?:\.py`?)?\]\()([^)\s#]+)(#[^)\s]*)?(?=[)\s])")
+"""A link: its start, which tells whether its text names a Python file; its target; its anchor."""
 _LANGUAGES: Final = {".py": "python", ".sh": "bash", ".json": "json", ".toml": "toml"}
 
 
@@ -43,8 +44,8 @@ def linked_sources(root: Path, uri: str, text: str) -> dict[str, str]:
     for part, fenced in _parts(text):
         for match in () if fenced else _LINK.finditer(part):
             path = _target(root, uri, match[2])
-            if path is not None and _on_site(path).startswith("sources/"):
-                found[_on_site(path)] = _listing(path, (root / path).read_text("utf-8"))
+            if path is not None and (place := _on_site(path, match[1])).startswith("sources/"):
+                found[place] = _listing(path, (root / path).read_text("utf-8"))
     return found
 
 
@@ -55,7 +56,7 @@ def with_site_links(root: Path, uri: str, text: str) -> str:
         path = _target(root, uri, match[2])
         if path is None:
             return match[0]
-        place = _on_site(path)
+        place = _on_site(path, match[1])
         # A listing has none of the headings of its file.
         anchor = "" if place.startswith("sources/") else match[3] or ""
         return match[1] + posixpath.relpath(place, posixpath.dirname(uri) or ".") + anchor
@@ -81,13 +82,15 @@ def _target(root: Path, uri: str, link: str) -> str | None:
     path = posixpath.normpath(posixpath.join(posixpath.dirname(origin), link))
     if path.startswith("docs/") and origin.startswith("docs/"):
         return None
-    return path if (root / path).is_file() else None
+    return path if path in generated.origins() or (root / path).is_file() else None
 
 
-def _on_site(path: str) -> str:
+def _on_site(path: str, start: str) -> str:
+    """The place of a file on the site: its page, or its listing if the link asks for the code."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
-    return PAGES.get(path) or _TWINS.get(path) or f"sources/{path}.md"
+    page = PAGES.get(path) or (generated.origins().get(path) if start == "](" else None)
+    return page or f"sources/{path}.md"
 
 
 def _listing(path: str, text: str) -> str:

@@ -33,6 +33,9 @@ extend-exclude = ["third_party"]
 @pytest.fixture
 def project(here: Path, rules: None) -> Path:
     (here / "pyproject.toml").write_text(PYPROJECT)
+    for name in ("train.py", "examples/a.py", "third_party/a.py"):
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).touch()
     return here
 
 
@@ -99,7 +102,10 @@ def test_each_rule_says_which_word_decides(torchlint: Run, project: Path) -> Non
 def test_what_a_search_passes_over_says_why(
     torchlint: Run, project: Path, path: str, why: str | None
 ) -> None:
-    (project / "src").mkdir()
+    if path != ".":
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).touch()
+    (project / "src").mkdir(exist_ok=True)
     (project / ".gitignore").write_text("*_pb2.py\n")
     (project / "src" / ".gitignore").write_text("out/*\n!out/keep.py\n!kept_pb2.py\n")
     assert said(torchlint, path)["left_out"] == why
@@ -138,6 +144,7 @@ def test_a_hostile_file_cannot_steer_the_terminal(torchlint: Run, here: Path, ru
     (here / "torchlint.toml").write_text(
         'exclude = ["\\u001b[31m"]\nper-file-ignores."\\u001b" = ["TL2"]\n'
     )
+    (here / "a\x1b.py").touch()
     outcome = torchlint("config", "a\x1b.py")
     assert outcome.code == 0
     assert b"\x1b" not in outcome.out

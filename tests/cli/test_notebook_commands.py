@@ -56,6 +56,14 @@ def test_a_notebook_on_standard_input_comes_back_as_one(torchlint: Run) -> None:
     assert outcome.out == slow.replace(b"torch.tensor(", b"torch.as_tensor(")
 
 
+def test_a_notebook_on_standard_input_needs_a_name(torchlint: Run) -> None:
+    for command in ("check", "fix"):
+        outcome = torchlint(command, "-", stdin=notebook(*CELLS))
+        assert (outcome.code, outcome.out) == (2, b"")
+        assert "say so with `--stdin-filename NAME.ipynb`." in outcome.err
+    assert torchlint("check", "-", stdin=b'a = {"cells": [], "cell_type": 1}\n').code == 0
+
+
 def test_a_larger_notebook_than_a_program_may_be_is_read(torchlint: Run, here: Path) -> None:
     content = json.loads(notebook(*CELLS))
     content["cells"][0]["outputs"] = ["x" * (5 << 20)]

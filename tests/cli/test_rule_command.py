@@ -36,6 +36,14 @@ def test_json_has_all_rules_or_the_one(torchlint: Run) -> None:
     assert one == every[1:]
 
 
+def test_a_family_gives_the_list_of_its_rules(torchlint: Run) -> None:
+    outcome = torchlint("rule", "tl2")
+    assert outcome.code == 0
+    assert [line.split()[0] for line in outcome.text.splitlines()] == ["CODE", "TL201"]
+    every = json.loads(torchlint("rule", "TL2", "--output-format", "json").out)
+    assert [entry["code"] for entry in every] == ["TL201"]
+
+
 @pytest.mark.parametrize("word", ["TL2010", "item-in-loop"])
 def test_an_unknown_rule_is_2_with_a_suggestion(torchlint: Run, word: str) -> None:
     outcome = torchlint("rule", word)

@@ -117,6 +117,28 @@ def test_with_no_extra_each_command_says_what_it_needs_or_works() -> None:
             assert "pip install" not in str(err), command
 
 
+def test_a_program_that_cannot_be_run_is_said_before_what_it_would_need(tmp_path: Path) -> None:
+    (tmp_path / "train.ipynb").touch()
+    words = [f"{each} {tmp_path}" for each in ("verify", "profile", "fix --verified")]
+    targets = {"": "is not a file", "/nope.py": "does not exist", "/train.ipynb": "is a notebook"}
+    commands = {f"{each}{name}": why for each in words for name, why in targets.items()}
+    said = without(MEASURING, *commands)
+    for (command, why), (code, _, err) in zip(commands.items(), said, strict=True):
+        assert code == 2, command
+        assert why in str(err), command
+
+
+def test_who_has_no_torch_is_told_how_to_get_it_without_cuda() -> None:
+    (_, _, without_torch), (_, _, with_torch) = (
+        *without(("torch",), RUNS[0]),
+        *without(("scipy",), RUNS[0]),
+    )
+    assert "pip install torch --index-url https://download.pytorch.org/whl/cpu" in str(
+        without_torch
+    )
+    assert "--index-url" not in str(with_torch)
+
+
 @pytest.mark.parametrize("package", MEASURING)
 def test_a_part_of_the_extra_verify_that_is_missing_is_named(package: str) -> None:
     for command, (code, _, err) in zip(RUNS, without((package,), *RUNS), strict=True):

@@ -23,6 +23,8 @@ Run = Callable[..., Any]
         ("lint", "There is no command `lint`; the commands are "),
         ("--verion", "Did you mean '--version'?"),
         ("check nope.py", "nope.py: error: There is no such file or folder; check the name."),
+        ("check --select TL201 TL202", "check the name, or separate the codes by commas."),
+        ("config nope.py", "nope.py: There is no such file or folder; check the name."),
         ("check --selec TL2", "'--select'?"),
         (
             "check --select",

@@ -494,8 +494,16 @@ def test_a_named_file_may_use_any_grammar_that_some_python_reads(tmp_path: Path)
         ("import torch\nloss.backward()\n", "TL304", False),
         ("import os\n", "ALL", False),
         ("import lightning as L\nL.Trainer().fit(net)\n", "ALL", False),
+        ("import torch\nloss.backward(\n", "ALL", False),
     ],
-    ids=["no step", "a step", "no rule asks for steps", "no torch", "the steps of a framework"],
+    ids=[
+        "no step",
+        "a step",
+        "no rule asks for steps",
+        "no torch",
+        "the steps of a framework",
+        "nothing could be parsed",
+    ],
 )
 def test_it_is_told_that_no_training_step_was_seen(text: str, select: str, stepless: bool) -> None:
     target = Target("train.py", Selection((select,)), (2, 13), text.encode())

@@ -48,8 +48,9 @@ def judge(case: Case) -> None:
 
 
 def test_every_rule_on_the_page_has_the_code_and_the_name_that_it_says() -> None:
-    linked = re.findall(r"\[(TL\d{3})\]\(rules/([\w-]+)\.md\)", PAGE)
-    assert dict(linked) == {code: RULES[code].name for code, _ in linked if code in RULES}
+    linked = re.findall(r"\[(TL\d{3})\]\(\.\./rules/\w+/(\w+)\.py\)", PAGE)
+    assert linked
+    assert dict(linked) == {code: RULES[code].name.replace("-", "_") for code, _ in linked}
 
 
 def test_every_code_on_the_page_is_a_rule() -> None:
@@ -57,6 +58,6 @@ def test_every_code_on_the_page_is_a_rule() -> None:
 
 
 def test_every_finding_of_a_run_on_the_page_has_the_code_and_the_name_that_it_says() -> None:
-    linked = dict(re.findall(r"\[(TR\d{3})\]\(runtime/([\w-]+)\.md\)", PAGE))
-    assert linked == {code: all_kinds()[code].name for code in linked}
+    linked = dict(re.findall(r"\[(TR\d{3})\]\(\.\./[\w/]+/(\w+)\.py\)", PAGE))
+    assert linked == {code: all_kinds()[code].name.replace("-", "_") for code in linked}
     assert set(re.findall(r"TR\d{3}", PAGE)) == linked.keys()

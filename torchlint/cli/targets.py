@@ -40,9 +40,25 @@ def plan_from(
         if len(paths) > 1:
             raise click.UsageError("`-` reads standard input; give no other path with it.")
         data = _standard_input(most_bytes(options.stdin_filename or ""))
+        if options.stdin_filename is None and _is_notebook(data):
+            raise click.UsageError(
+                "Standard input is a notebook; say so with `--stdin-filename NAME.ipynb`."
+            )
         return plan_text(data, options.stdin_filename, wishes, names)
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _is_notebook(data: bytes) -> bool:
+    if b'"cells"' not in data or b'"cell_type"' not in data:
+        return False
+    from torchlint.notebooks.document import Notebook, NotebookError
+
+    try:
+        Notebook("-", data)
+    except NotebookError:
+        return False
+    return True
 
 
 def wishes_from(options: Options) -> Wishes:

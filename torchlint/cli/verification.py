@@ -33,7 +33,8 @@ _OUT_OF_TIME = 7
 
 
 def require_packages() -> None:
-    """Comes first in a command that runs a script: other modules import these packages.
+    """Comes right after `program_from` in a command that runs a script: other modules import these
+    packages, and nobody should install them for a script that cannot be run.
 
     Raises:
         click.ClickException: torch or another package that measuring needs is not installed.

@@ -63,8 +63,9 @@ KEYS: Final[dict[str, tuple[str, str, str]]] = {
         "string",
         "The oldest torch that the code must work with. No rule recommends what that version "
         "lacks. Without this key it is the lower bound that the project states for torch in its "
-        "requirements, `pyproject.toml`, `setup.cfg` or `setup.py`, and without one the newest "
-        "torch that this torchlint knows.",
+        "requirements, `pyproject.toml`, `setup.cfg` or `setup.py`; without one, the newest "
+        "version that an upper bound allows (2.3 for `torch<2.4`), and without any bound the "
+        "newest torch that this torchlint knows.",
         'target-torch = "2.1"',
     ),
     "baseline": (

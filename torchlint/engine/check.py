@@ -77,6 +77,9 @@ def check(
     digests = {each.target.path: each.digest for each in files if each.target.path in concerned}
     borders = {each.target.path: each.borders for each in files if each.borders is not None}
     found, wrong, stepless = results
+    if stepless:
+        unread = {each.path for each in wrong}
+        stepless = any(each.path not in unread for each in targets)
     return Report(found, wrong, len(targets), digests, borders, stepless)
 
 

@@ -83,7 +83,7 @@ class Search:
             mode = os.stat(path).st_mode
         except (OSError, ValueError) as error:
             if not os.path.islink(path.replace("\0", "")):
-                self.problems.append(Diagnostic(shown, _why(error), kind="unreadable"))
+                self.problems.append(Diagnostic(shown, why_unreadable(error), kind="unreadable"))
                 return
             # Reading it gives a better message for a dangling or looping link.
             mode = stat.S_IFREG
@@ -154,7 +154,7 @@ class Search:
             with os.scandir(absolute) as scan:
                 return {entry.name: entry for entry in sorted(scan, key=lambda each: each.name)}
         except OSError as error:
-            self.problems.append(Diagnostic(shown, _why(error), kind="unreadable"))
+            self.problems.append(Diagnostic(shown, why_unreadable(error), kind="unreadable"))
             return {}
 
     def _wanted(
@@ -274,8 +274,12 @@ def parts_of(absolute: str) -> Parts:
     return tuple(part for part in absolute.split(os.sep) if part)
 
 
-def _why(error: OSError | ValueError) -> str:
+def why_unreadable(error: OSError | ValueError) -> str:
+    """Why a path cannot be used, and what to do."""
     if isinstance(error, FileNotFoundError):
-        return "There is no such file or folder; check the name."
+        name = str(error.filename)
+        is_code = name.isalnum() and name.isupper() and name[-1:].isdigit()
+        more = ", or separate the codes by commas" if is_code else ""
+        return f"There is no such file or folder; check the name{more}."
     reason = error.strerror if isinstance(error, OSError) else "not a possible file name"
     return f"Cannot be read: {reason}."

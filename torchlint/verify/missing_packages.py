@@ -8,6 +8,10 @@ from importlib.util import find_spec
 from torchlint.verify.errors import VerifyError
 
 _NEEDED = ("torch", "jinja2", "numpy", "scipy", "psutil")
+_WITHOUT_CUDA = (
+    " On a machine without a GPU, run `pip install torch --index-url "
+    "https://download.pytorch.org/whl/cpu` first, or pip brings several GB of CUDA."
+)
 
 
 def require_packages() -> None:
@@ -22,7 +26,8 @@ def require_packages() -> None:
         )
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
+        small = _WITHOUT_CUDA if "torch" in missing and sys.platform == "linux" else ""
         raise VerifyError(
             f"Measuring needs {', '.join(missing)} in the environment of {sys.executable}; "
-            f"run `pip install {' '.join(missing)}` there."
+            f"run `pip install {' '.join(missing)}` there.{small}"
         )

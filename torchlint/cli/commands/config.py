@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -10,6 +11,7 @@ from torchlint.cli.command import Command
 from torchlint.cli.options import Options, output_format, rule_options
 from torchlint.cli.printing import paint_for, print_lines
 from torchlint.cli.targets import wishes_from
+from torchlint.report.terminal.safe_text import visible_path
 
 _EPILOG = """\
 Examples:
@@ -22,7 +24,7 @@ For each file, only the nearest pyproject.toml with [tool.torchlint], or torchli
 folder or above applies. Options on the command line override it. If target-torch is not set, it
 comes from the project's requirements.
 
-Exit codes: 0, or 2 for a configuration that cannot be used.
+Exit codes: 0, or 2 for a path that does not exist or a configuration that cannot be used.
 """
 
 
@@ -34,9 +36,14 @@ def command(path: str, options: Options, output_format: str) -> None:
     """Show which settings and rules apply to PATH, and why."""
     from torchlint.config.settings import ConfigError
     from torchlint.engine.effective_settings import effective_settings
+    from torchlint.files.discover import why_unreadable
     from torchlint.report import effective_settings as report
     from torchlint.ruleapi.names import rule_names
 
+    try:
+        os.stat(path)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{visible_path(path)}: {why_unreadable(error)}") from None
     try:
         found = effective_settings(path, wishes_from(options), rule_names())
     except ConfigError as error:

@@ -62,9 +62,9 @@ def fix_verified(
         click.exceptions.Exit: always, with the exit code.
     """
     begun = time.monotonic()
+    program = program_from(arguments, module)
     if finished is None:
         require_packages()
-    program = program_from(arguments, module)
     from torchlint.cli.program_check import ProgramCheck
     from torchlint.report.verify.progress import Progress
     from torchlint.verify.request import Design, Request

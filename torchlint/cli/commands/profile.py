@@ -119,11 +119,11 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     gain; what `torchlint check` says of the same line is named beside it.
     """
     begun = time.monotonic()
+    program = program_from(words, module)
     require_packages()
     require_writable(given)
     held = held_against(given)
     help_another_node(given)
-    program = program_from(words, module)
 
     def agree(where: str = "") -> float:
         said = f"profile executes `{shlex.join(program.words)}` several times{where}"

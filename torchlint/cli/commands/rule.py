@@ -20,6 +20,7 @@ Examples:
   torchlint rule                         list all rules
   torchlint rule TL201                   show a rule's page: what, why, example, fix safety
   torchlint rule item-in-step-loop       the same by name
+  torchlint rule TL2                     list the rules of a family
   torchlint rule TR101                   the page of a finding of `torchlint profile`
   torchlint rule --output-format json    for programs
 
@@ -28,11 +29,11 @@ Exit codes: 0, or 2 for a rule that does not exist.
 
 
 @click.command("rule", cls=Command, epilog=_EPILOG)
-@click.argument("rule", required=False, metavar="[CODE|NAME]")
+@click.argument("rule", required=False, metavar="[CODE|NAME|FAMILY]")
 @output_format("text", "json")
 @DEBUG
 def command(rule: str | None, output_format: str) -> None:
-    """Explain a rule, or list all of them."""
+    """Explain a rule, or list those of a family, or all of them."""
     from torchlint.profile.catalogue import kind_named
     from torchlint.report import rules
     from torchlint.ruleapi.registry import all_rules
@@ -41,8 +42,8 @@ def command(rule: str | None, output_format: str) -> None:
     if rule is not None and (kind := kind_named(rule)) is not None:
         print_lines(kind.page.strip().splitlines())
         return
-    if rule is None:
-        listed = list(all_rules().values())
+    listed = list(all_rules().values()) if rule is None else family(rule)
+    if rule is None or listed:
         if output_format == "json":
             print_lines([rules.as_json(listed)])
         else:
@@ -55,6 +56,18 @@ def command(rule: str | None, output_format: str) -> None:
         rules.print_page(chosen)
     else:
         print_lines([rules.page(chosen)])
+
+
+def family(word: str) -> list[Rule]:
+    """The rules of a family such as TL2, as `--select` takes it; none if it is no family."""
+    from torchlint.config.settings import normalised, unknown_selector
+    from torchlint.ruleapi.registry import all_rules
+
+    (entry,) = normalised([word]) or ("",)
+    names = {rule.code: rule.name for rule in all_rules().values()}
+    if entry in names or entry in names.values() or unknown_selector((entry,), names):
+        return []
+    return [rule for rule in all_rules().values() if entry == "ALL" or rule.code.startswith(entry)]
 
 
 def find(word: str) -> Rule:

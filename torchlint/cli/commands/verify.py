@@ -99,12 +99,12 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     difference is settled or the plan ends. Their computed numbers are compared too.
     """
     begun = time.monotonic()
+    program = program_from(words, module)
     require_packages()
     for place in (given["json_file"], given["html_file"]):
         if place is not None:
             must_be_writable(place)
     help_another_node(given)
-    program = program_from(words, module)
     run_in_a_job(given, lambda where: agree(program, where, yes=given["yes"]))
     from torchlint.report.verify.progress import Progress
 
