@@ -27,7 +27,7 @@ ALL: Final = "ALL"
 _OWN = re.compile(r"#\s*torchlint:\s*([A-Za-z][\w-]*)(?:\s*(\[)([^\]#\[]*)(\])?)?")
 _NEXT = re.compile(r"(?<=\s)#(?=\s*[^\W\d])|#(?=\s*torchlint:)")
 """Where another part of the same comment begins: `# noqa`, but not the `#` of "see #12"."""
-_UNBRACKETED = re.compile(r"\s*[:=(]?\s*[A-Z]{1,16}\d{3}\b", re.IGNORECASE)
+_UNBRACKETED = re.compile(r"\s{0,20}[:=(]?\s{0,20}[A-Z]{1,16}\d{3}\b", re.IGNORECASE)
 """A code where `[` should be: without brackets a comment suppresses all rules."""
 _NAME = re.compile(r"[^,\s]+")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*((?:[A-Z]+\d+[,\s]*)+)", re.IGNORECASE)
