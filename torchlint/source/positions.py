@@ -132,7 +132,10 @@ class PositionsByNeed(Positions):
         self._whole: Positions | None = None
 
     def knows(self, node: cst.CSTNode) -> bool:
-        return self._whole is not None or id(self._statement(node)) in self._parts
+        if self._whole is not None:
+            return True
+        # Asked of each expression whose text is wanted, and mostly before anything was looked at.
+        return bool(self._parts) and id(self._statement(node)) in self._parts
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         if self._whole is None:
