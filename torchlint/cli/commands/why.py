@@ -62,14 +62,10 @@ def command(
 
     path, position = _place(place)
     rules = list(all_rules().values()) if rule is None else [find(rule)]
-    target = _target(path, plan_from((path,), options).targets)
-    if target is None:
-        raise click.UsageError(f"torchlint does not check `{path}`; name a .py or .ipynb file.")
     around = project or ("." if _is_below(path, ".") else os.path.dirname(path) or ".")
     store = store_from(options)
     plan = plan_from((around, path), options, store.rule_names)
-    # Under the name that it has among the others, as `../train.py`.
-    target = _target(path, plan.targets) or target
+    target = _target(path, plan.targets)
     try:
         with Progress(sys.stderr) as progress:
             found = explain(
@@ -118,10 +114,18 @@ def _place(text: str) -> tuple[str, Position]:
     raise click.exceptions.Exit(2)
 
 
-def _target(path: str, targets: Iterable[Target]) -> Target | None:
-    """The file with the rules that are on for it; None if it is not among these."""
+def _target(path: str, targets: Iterable[Target]) -> Target:
+    """The file with the rules that are on for it, under the name that it has among these, such as
+    `../train.py`.
+
+    Raises:
+        click.ClickException: it is not one that torchlint checks.
+    """
     real = os.path.realpath(path)
-    return next((each for each in targets if os.path.realpath(each.path) == real), None)
+    for target in targets:
+        if os.path.realpath(target.path) == real:
+            return target
+    raise click.UsageError(f"torchlint does not check `{path}`; name a .py or .ipynb file.")
 
 
 def _is_below(path: str, folder: str) -> bool:
