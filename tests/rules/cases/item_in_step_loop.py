@@ -1335,33 +1335,27 @@ def main():
     Agent().learn()
 main()
 
-# case: a step that the script calls in a loop
-def learn():
+# head: a step in a function that may run more than once
+def learn(rank=0):
     loss = model(torch.rand(3, 3, device=device)).mean()
     loss.backward()
     optimizer.step()
     print(loss.item())  # TL201
+
+# case: a step that the script calls in a loop
 def main():
     learn()
 for epoch in range(1000):
     main()
 
 # case: a step that a function which nobody is seen to call takes
-def learn():
-    loss = model(torch.rand(3, 3, device=device)).mean()
-    loss.backward()
-    optimizer.step()
-    print(loss.item())  # TL201
 def update():
     learn()
 
 # case: a step that is handed to whatever starts the processes
-def learn(rank):
-    loss = model(torch.rand(3, 3, device=device)).mean()
-    loss.backward()
-    optimizer.step()
-    print(loss.item())  # TL201
 torch.multiprocessing.spawn(learn, nprocs=2)
+
+# head: none
 
 # case: a list in a program that imports no torch itself [bare]
 from torch import nn

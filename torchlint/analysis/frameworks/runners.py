@@ -41,11 +41,13 @@ _STARTER: Final = r"(?:[tT]rainer|[rR]unner)\w{0,40}"
 _ALONE: Final = "|".join(each.trains for each in ANY.runners if each.trains)
 _STARTS: Final = rf"\.(?:{'|'.join(sorted(START_METHODS))})\("
 _BESIDE_STARTER: Final = rf"{_STARTER}(?:\([^\n]{{0,200}}\))?{_STARTS}|\b(?:{_ALONE})\("
-START_WORDS: Final = rf"{_BESIDE_STARTER}|\n[ \t]{{0,40}}\){_STARTS}"
+_BELOW_ARGUMENTS: Final = rf"[ \t]{{0,40}}\){_STARTS}"
+"""In a line that begins with the parenthesis behind the arguments of the starter."""
+START_WORDS: Final = rf"{_BESIDE_STARTER}|\n{_BELOW_ARGUMENTS}"
 """A pattern for files in which a framework is told to train."""
 _TRAINS: Final = (
     rf"(?m)^[^#\n]*(?:backward\(|\b(?:{'|'.join(ANY.step_methods)})\b|{_BESIDE_STARTER}|"
-    rf"(?m:^[ \t]{{0,40}}\){_STARTS}))"
+    rf"(?m:^{_BELOW_ARGUMENTS}))"
 )
 _ACCELERATED: Final = "|".join(ANY.accelerator_words)
 _PACKAGES: Final = frozenset(package for each in ANY.runners for package in each.packages)
