@@ -17,12 +17,11 @@ from torchlint.profile.judging import (
     as_static,
     facts_of,
     judge,
-    lanes_of,
-    limit_of,
     unjudged,
 )
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
+from torchlint.profile.limit import lanes_of, limit_of
 from torchlint.profile.plan import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.result import Profile
