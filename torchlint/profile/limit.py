@@ -6,6 +6,8 @@ import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
+from torchlint.profile.kinds.communication import blocked_by_rank
+from torchlint.profile.loaders import others_wait_s, waited_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +16,16 @@ if TYPE_CHECKING:
 
 _HOST_IS_THE_LIMIT: Final = 0.9
 _INPUT_IS_THE_LIMIT: Final = 0.3
+_MESSAGES_ARE_THE_LIMIT: Final = 0.3
+_MOSTLY: Final = 0.5
+"""Of what one rank waits: as long as another one has to wait for it, or less than which it is held
+up by nobody."""
+_COMPUTES: Final = 0.5
+"""Of a step: a process that has, or could use, a processor for less waits for something else."""
+_BUSY_ELSEWHERE: Final = 0.2
+"""Of a step: without a processor for less, a process has the machine for itself."""
+_FILLED: Final = 0.9
+"""Of the processors: that its own threads take."""
 
 
 def lanes_of(evidence: Evidence) -> dict[str, float]:
@@ -30,17 +42,99 @@ def lanes_of(evidence: Evidence) -> dict[str, float]:
 
 
 def limit_of(evidence: Evidence, lanes: Mapping[str, float]) -> str:
-    """What a step waits for, in one sentence (TR001)."""
+    """What a step waits for, in one sentence (TR001).
+
+    Raises:
+        MalformedError: a run did not send what it should.
+    """
     timing = evidence.timing
-    step_ms, host_ms = 1e3 * timing.step_s, 1e3 * timing.host_s
+    host_ms = 1e3 * timing.host_s
+    if evidence.on_gpu and timing.host_s < _HOST_IS_THE_LIMIT * timing.step_s:
+        return f"device: the CPU queues a step in {host_ms:.3g} of {_step(evidence)}"
+    waits = _input(evidence, lanes)
     if evidence.on_gpu:
-        if timing.host_s >= _HOST_IS_THE_LIMIT * timing.step_s:
-            return f"host: the CPU needs {host_ms:.3g} of {step_ms:.3g} ms to queue a step"
-        return f"device: the CPU queues a step in {host_ms:.3g} of {step_ms:.3g} ms"
+        return waits or f"host: the CPU needs {host_ms:.3g} of {_step(evidence)} to queue a step"
+    found = waits or _messages(evidence) or _processor(evidence, lanes)
+    return found + _taken(evidence)
+
+
+def _step(evidence: Evidence) -> str:
+    return f"{1e3 * evidence.timing.step_s:.3g} ms"
+
+
+def _input(evidence: Evidence, lanes: Mapping[str, float]) -> str:
+    """That the input is the limit, of all ranks or of one; empty if it is not."""
+    window = evidence.windows.get("input")
+    others_s = None if window is None else others_wait_s(window)
+    if window is not None and others_s is not None:
+        slowest = window.slowest(waited_s)
+        waited = waited_s(slowest)
+        share = waited / slowest.step_s
+        if share >= _INPUT_IS_THE_LIMIT:
+            what = f"{share:.0%} of a step of {_step(evidence)}"
+            blocked = [each for rank, each in _blocked(evidence).items() if rank != slowest.rank]
+            held_up = blocked and min(blocked) >= _MOSTLY * waited
+            more = f", and the other ranks for {slowest.who}" if held_up else ""
+            return f"input: {slowest.who} waits for its next batch for {what}{more}"
     data = lanes.get("data", 0.0)
-    if data >= _INPUT_IS_THE_LIMIT:
-        return f"input: {data:.0%} of a step of {step_ms:.3g} ms waits for the next batch"
-    busy = timing.cpu_s / timing.step_s
+    if data < _INPUT_IS_THE_LIMIT:
+        return ""
+    return f"input: {data:.0%} of a step of {_step(evidence)} waits for the next batch"
+
+
+def _messages(evidence: Evidence) -> str:
+    """That ranks wait for each other, or for what they send; empty if they do not."""
+    blocked = _blocked(evidence)
+    if len(blocked) < 2:
+        return ""
+    window = evidence.windows["communication"]
+    whole = statistics.fmean(blocked.values())
+    if whole < _MESSAGES_ARE_THE_LIMIT * window.step_s:
+        return ""
+    first = min(blocked, key=lambda rank: blocked[rank])
+    others = statistics.fmean(each for rank, each in blocked.items() if rank != first)
+    if blocked[first] <= _MOSTLY * others:
+        who = next(each.who for each in window.ranks if each.rank == first)
+        share = (others - blocked[first]) / window.step_s
+        return f"ranks: the others wait for {who} for {share:.0%} of a step of {_step(evidence)}"
+    share = whole / window.step_s
+    return f"messages: they block a rank for {share:.0%} of a step of {_step(evidence)} on average"
+
+
+def _blocked(evidence: Evidence) -> Mapping[int, float]:
+    """Seconds of a step that each rank waits for messages, where that was measured."""
+    return blocked_by_rank(evidence) if "communication" in evidence.windows else {}
+
+
+def _processor(evidence: Evidence, lanes: Mapping[str, float]) -> str:
+    busy = _busy(evidence)
     parts = sorted(lanes.items(), key=lambda each: -each[1])
     most = ", ".join(f"{name} {share:.0%}" for name, share in parts[:3] if share >= CUT)
-    return f"processor: {busy:.2g} of {evidence.processors} are busy ({most})"
+    if busy + _held(evidence) >= _COMPUTES:
+        return f"processor: {busy:.2g} of {evidence.processors} are busy ({most})"
+    what = "another rank" if evidence.ranks > 1 else "another process"
+    return (
+        f"waiting: the process has {1e3 * evidence.timing.cpu_s:.3g} ms of processor time in a "
+        f"step of {_step(evidence)}; the rest waits, as for a disk, a network or {what} ({most})"
+    )
+
+
+def _taken(evidence: Evidence) -> str:
+    """That others have the processors; empty if they do not."""
+    held = _held(evidence)
+    # Threads of its own wait for each other where they fill the machine.
+    if held < _BUSY_ELSEWHERE or _busy(evidence) > _FILLED * evidence.processors:
+        return ""
+    return f"; other processes take the processor from it for {held:.0%} of a step"
+
+
+def _busy(evidence: Evidence) -> float:
+    return evidence.timing.cpu_s / evidence.timing.step_s
+
+
+def _held(evidence: Evidence) -> float:
+    """The share of a step for which the thread that trains had no processor; 0 if unknown."""
+    known = [
+        each.held_s / each.seconds for each in evidence.windows.values() if each.held_s is not None
+    ]
+    return statistics.median(known) if known else 0.0

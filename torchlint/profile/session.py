@@ -356,7 +356,7 @@ class _Session:
             base,
             timing=found.timing,
             step=found.seen.words,
-            limit=limit_of(evidence, lanes),
+            limit="".join(self._readable("limit", lambda each: [limit_of(each, lanes)], evidence)),
             findings=judged.findings,
             census=judged.census,
             small=judged.small,
