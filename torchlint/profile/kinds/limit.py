@@ -2,8 +2,8 @@
 
 ## What it does
 Says in one sentence, above all findings, what sets the length of a step: the input, the processor,
-another rank, the host that queues work for the GPU, or the GPU. It also says whether other processes
-take the processors.
+another rank, the host that queues work for the GPU, or the GPU. It also says whether other
+processes take the processors.
 
 ## Why it matters
 A fix for something else gives nothing. If the step waits for the loader, a faster layer does not
@@ -15,9 +15,9 @@ look saw: if three tenths of a step or more wait for the next batch, the limit i
 process that runs, or is ready to, for less than half of a step is not limited by the processor: it
 waits for something. Linux counts how long the thread that trains was ready and had no processor.
 
-With several ranks, the runs that watch the input and the messages tell which rank is waited for: one
-whose input takes three tenths of a step, and that of the others not half as long, or else one that
-itself waits for messages not half as long as the others.
+With several ranks, the runs that watch the input and the messages tell which rank is waited for:
+one whose input takes three tenths of a step, and that of the others not half as long, or else one
+that itself waits for messages not half as long as the others.
 
 On a GPU, by the time in which the host queues some steps without waiting, against the time between
 two events in the stream: if the host needs nine tenths of a step or more, it is the limit, or the
