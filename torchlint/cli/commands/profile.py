@@ -16,7 +16,7 @@ from torchlint.cli.held_against import held_against, held_against_options
 from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.profile_reports import profile_report_options, report, require_writable
-from torchlint.cli.script_options import ScriptCommand, run_options
+from torchlint.cli.script_options import ScriptCommand, how_it_was_run, run_options
 from torchlint.cli.verification import (
     consent,
     in_time,
@@ -141,6 +141,6 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     request = replace(request, begun=begun + agree())
     with progress:
         result = profile(request, given["only"], static, progress, given["sweep"], check.findings)
-    result = held(result)
+    result = held(replace(result, options=how_it_was_run(click.get_current_context())))
     report(result, given)
     raise click.exceptions.Exit(result.exit)

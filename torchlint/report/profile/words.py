@@ -130,7 +130,8 @@ def following(result: Profile) -> str:
         return ""
     program = 2 if result.argv[:1] == ("-m",) else 1
     own = result.argv[program:]
-    words = ["torchlint", "verify", *result.argv[:program], "--select", _codes(fixable)]
+    words = ["torchlint", "verify", *result.argv[:program], *result.options]
+    words += ["--select", _codes(fixable)]
     if any(each.tier == Tier.HINT for each in fixable):
         words.append("--hints")
     return shlex.join([*words, "--", *own] if own else words)
