@@ -17,7 +17,7 @@ def test_what_a_step_waits_for_is_one_sentence() -> None:
     plain = Evidence(survey(), timing())
     assert limit_of(plain, lanes_of(plain)).startswith("processor: 1 of 1 are busy (backward 50%")
     waiting = Evidence(survey(lanes={"data": (0.006,), "forward": (0.004,)}), timing())
-    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of 10 ms")
+    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")
     gpu = survey(device="cuda")
     host = Evidence(gpu, timing(step_s=0.01, host_s=0.0095))
     device = Evidence(gpu, timing(step_s=0.01, host_s=0.004))
@@ -51,11 +51,25 @@ SLOW_INPUT = ranks("input", {"loaders": []}, {"loaders": [loader(wait_s=0.9)]})
 
 
 def test_a_rank_whose_input_the_others_wait_for_is_named() -> None:
-    alone = "input: rank 1 waits for its next batch for 90% of a step of 10 ms"
+    alone = (
+        "input: rank 1 waits for its next batch for 90% of a step (9 of 10 ms in the run that "
+        "watches the input)"
+    )
     assert limit(SLOW_INPUT) == alone
     assert limit({**SLOW_INPUT, **blocked(0.001, 0.0)}) == alone
     held_up = limit({**SLOW_INPUT, **blocked(0.0085, 0.0)})
     assert held_up == f"{alone}, and the other ranks for rank 1"
+
+
+def test_the_wait_is_that_of_the_finding_where_the_input_was_watched() -> None:
+    lanes = {"data": (0.006,), "forward": (0.004,)}
+    window = Window(100, 1.25, Message("input", {"loaders": [loader(wait_s=0.5)]}))
+    seen = Evidence(survey(lanes=lanes), timing(), {"input": window})
+    said = "input: 40% of a step waits for the next batch (5 of 12.5 ms in the run that watches the"
+    assert limit_of(seen, lanes_of(seen)) == f"{said} input)"
+    little = replace(window, found=Message("input", {"loaders": [loader(wait_s=0.1)]}))
+    seen = replace(seen, windows={"input": little})
+    assert limit_of(seen, lanes_of(seen)).startswith("processor: ")
 
 
 def test_ranks_that_wait_for_one_of_them_or_for_their_messages() -> None:
@@ -90,4 +104,4 @@ def test_the_host_may_wait_for_its_input_on_a_gpu_too() -> None:
     gpu = survey(device="cuda", lanes={"data": (0.006,), "forward": (0.004,)})
     queued, waiting = (Evidence(gpu, timing(host_s=each)) for each in (0.004, 0.0095))
     assert limit_of(queued, lanes_of(queued)).startswith("device: ")
-    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of 10 ms")
+    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")

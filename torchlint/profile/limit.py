@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kinds.communication import blocked_by_rank
-from torchlint.profile.loaders import others_wait_s, waited_s
+from torchlint.profile.loaders import loaders_of, others_wait_s, waited_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,21 +65,23 @@ def _step(evidence: Evidence) -> str:
 def _input(evidence: Evidence, lanes: Mapping[str, float]) -> str:
     """That the input is the limit, of all ranks or of one; empty if it is not."""
     window = evidence.windows.get("input")
-    others_s = None if window is None else others_wait_s(window)
-    if window is not None and others_s is not None:
-        slowest = window.slowest(waited_s)
-        waited = waited_s(slowest)
-        share = waited / slowest.step_s
-        if share >= _INPUT_IS_THE_LIMIT:
-            what = f"{share:.0%} of a step of {_step(evidence)}"
-            blocked = [each for rank, each in _blocked(evidence).items() if rank != slowest.rank]
-            held_up = blocked and min(blocked) >= _MOSTLY * waited
-            more = f", and the other ranks for {slowest.who}" if held_up else ""
-            return f"input: {slowest.who} waits for its next batch for {what}{more}"
-    data = lanes.get("data", 0.0)
-    if data < _INPUT_IS_THE_LIMIT:
+    slowest = None if window is None else window.slowest(waited_s)
+    if window is None or slowest is None or not any(map(loaders_of, window.ranks)):
+        data = lanes.get("data", 0.0)
+        said = f"input: {data:.0%} of a step of the first look waits for the next batch"
+        return said if data >= _INPUT_IS_THE_LIMIT else ""
+    waited = waited_s(slowest)
+    share = waited / slowest.step_s
+    if share < _INPUT_IS_THE_LIMIT:
         return ""
-    return f"input: {data:.0%} of a step of {_step(evidence)} waits for the next batch"
+    where = f"{1e3 * waited:.3g} of {1e3 * slowest.step_s:.3g} ms in the run that watches the input"
+    if others_wait_s(window) is None:
+        return f"input: {share:.0%} of a step waits for the next batch ({where})"
+    blocked = [each for rank, each in _blocked(evidence).items() if rank != slowest.rank]
+    held_up = blocked and min(blocked) >= _MOSTLY * waited
+    more = f", and the other ranks for {slowest.who}" if held_up else ""
+    said = f"input: {slowest.who} waits for its next batch for {share:.0%} of a step"
+    return f"{said} ({where}){more}"
 
 
 def _messages(evidence: Evidence) -> str:

@@ -18,6 +18,7 @@ from tests.report.profile.sample_profiles import (
 )
 from tests.report.verify.sample_results import environment
 from torchlint.profile.layers import Row
+from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import Rank
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, Tried
@@ -172,11 +173,57 @@ def test_the_line_below_the_findings_has_the_joint_bound_and_the_small_ones() ->
     assert said in text(rich())
 
 
+RUNS = {each.about: 1.1 for each in DIAGNOSTICS if not each.alters}
+
+
 def test_without_a_finding_it_says_what_that_means() -> None:
-    said = "No finding: nothing that was measured costs 3% of a step"
-    assert f"{said}." in text(profile())
-    assert f"{said}; 2 smaller costs not shown." in text(profile(small=2))
+    said = "No finding: nothing that was watched costs 3% of a step"
+    assert f"{said}." in flat(profile(costs=RUNS))
+    assert f"{said}; 2 smaller costs not shown." in flat(profile(costs=RUNS, small=2))
+    alone = {name: cost for name, cost in RUNS.items() if name != COMMUNICATION}
+    assert f"{said}." in flat(profile(costs=alone))  # of one rank
     assert "No finding: only the time of a step was measured." in text(profile(costs={}))
+
+
+def test_without_a_finding_it_says_of_which_runs_and_what_the_limit_is() -> None:
+    some = {"reads, shapes, gradients": 1.1, "layers": 1.2}
+    said = "of what was watched (reads, shapes, gradients; layers), nothing costs 3% of a step."
+    assert f"No finding: {said}" in flat(profile(costs=some))
+    unseen = flat(profile(costs=some, limit="input: 71% of a step of the first look waits"))
+    asked = "What the limit names was not watched; add input to --only, or leave it out."
+    assert f"No finding: {said} {asked}" in unseen
+    seen = flat(profile(costs=RUNS, limit="input: 71% of a step waits for the next batch (7 of"))
+    assert "No finding: beside what the limit names, nothing that was watched costs" in seen
+    assert "add communication to --only" in flat(profile(costs=some, limit="ranks: the others"))
+
+
+def test_a_step_that_varies_much_is_said_to() -> None:
+    assert "varies by ± 87%, so shares of it are rough" in flat(profile(timing=timing(noise=0.87)))
+    assert "rough" not in flat(profile())
+
+
+def test_the_cost_of_watching_is_a_cost_or_lost_in_the_noise() -> None:
+    assert f"the costliest (layers) {TIMES}1.20 a step" in flat(profile(costs={"layers": 1.2}))
+    for cost in (0.69, 1.01):
+        shown = flat(profile(costs={"layers": cost}))
+        assert "instruments in runs of their own; what they cost is lost in the noise" in shown
+
+
+def test_where_most_of_a_step_is_in_no_finding_a_line_says_where_to_look() -> None:
+    def said(limit: str = "processor: 1 of 2", share: float = 0.2, **lanes: float) -> str:
+        found = finding(share, code="TR702")
+        return flat(profile(limit=limit, lanes=lanes, findings=(found,)))
+
+    assert (
+        "80% of a step is in no finding; its largest part is forward (60%): look at the layers "
+        "(`--details`)."
+    ) in said(forward=0.6, backward=0.4)
+    assert (
+        "its largest part is backward (51%): look at what the loop does beside the model, such as "
+        "a loss in Python (42%), which the backward pass repeats."
+    ) in said(backward=0.51, other=0.42)
+    for shown in (said(share=0.6, forward=1.0), said(), said("input: 71%", forward=1.0)):
+        assert "is in no finding" not in shown
 
 
 def test_reads_without_a_gpu_stand_under_a_heading_of_their_own() -> None:

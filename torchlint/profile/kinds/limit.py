@@ -10,8 +10,9 @@ A fix for something else gives nothing. If the step waits for the loader, a fast
 shorten it; if the host needs the whole step to queue its kernels, a faster GPU does not either.
 
 ## How it is seen
-On a CPU, by the time of the training process against the time of the step, and by what the first
-look saw: if three tenths of a step or more wait for the next batch, the limit is the input. A
+On a CPU, by the time of the training process against the time of the step, and by what the run
+that watches the input saw, or the first look where there is no such run: if three tenths of a step
+or more wait for the next batch, the limit is the input. A
 process that runs, or is ready to, for less than half of a step is not limited by the processor: it
 waits for something. Linux counts how long the thread that trains was ready and had no processor.
 

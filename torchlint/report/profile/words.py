@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Tier
+from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
 from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
@@ -23,6 +24,21 @@ if TYPE_CHECKING:
     from torchlint.runtime.sandbox.side_effects import SideEffect
 
 ON_A_GPU = "On a GPU the host would wait here; on this machine it costs nothing"
+_LIMITS: Final = {"input": "input", "ranks": COMMUNICATION, "messages": COMMUNICATION}
+"""By what the limit names, the run that watches it."""
+_ROUGH: Final = 0.2
+"""Noise of a step with which its parts are not to be trusted."""
+_MOST: Final = 0.5
+"""Of a step: where it is in no finding, a line says where to look."""
+_BESIDE: Final = 0.2
+"""Of a step: what the loop does beside the model, where it counts for the backward pass as well."""
+_WHERE: Final = {
+    "data": "the loader and its dataset",
+    "forward": "the layers (`--details`)",
+    "backward": "the layers (`--details`)",
+    "optimizer": "what the line `kernels` says of it",
+    "other": "what the loop does beside the model, such as a loss in Python",
+}
 
 
 def command(result: Profile) -> str:
@@ -61,11 +77,63 @@ def on_gpu(result: Profile) -> bool:
 
 
 def nothing_found(result: Profile) -> str:
-    """What it means that there are no findings."""
+    """What it means that there are no findings: in what, and beside what the limit names."""
     if not result.costs:
         return "No finding: only the time of a step was measured."
     small = f"; {plural(result.small, 'smaller cost')} not shown" if result.small else ""
-    return f"No finding: nothing that was measured costs {percent(result.cut)} of a step{small}."
+    whole = {each.about for each in DIAGNOSTICS if not each.alters and each.name != COMMUNICATION}
+    partly = not whole <= result.costs.keys()
+    of_what = "nothing that was watched"
+    if partly:
+        of_what = f"of what was watched ({'; '.join(result.costs)}), nothing"
+    run = _LIMITS.get(result.limit.partition(":")[0], "")
+    if run and run in result.costs:
+        of_what = f"beside what the limit names, {of_what}"
+    said = f"No finding: {of_what} costs {percent(result.cut)} of a step{small}."
+    if run and run not in result.costs:
+        said += f" What the limit names was not watched; add {run} to --only, or leave it out."
+    return said
+
+
+def rough(result: Profile) -> str:
+    """That the times of steps lie far apart; empty if they do not."""
+    if result.timing is None or result.timing.noise < _ROUGH:
+        return ""
+    spread = f"± {percent(result.timing.noise)}"
+    return (
+        f"The time of a step varies by {spread}, so shares of it are rough; run it again when the "
+        "machine is quiet."
+    )
+
+
+def instruments(result: Profile) -> str:
+    """What watching cost; empty if nothing was watched."""
+    if not result.costs:
+        return ""
+    run, cost = max(result.costs.items(), key=lambda each: each[1])
+    noise = 0.0 if result.timing is None else result.timing.noise
+    if cost <= 1.0 + noise:
+        return "in runs of their own; what they cost is lost in the noise"
+    return f"in runs of their own; the costliest ({run}) {TIMES}{cost:.2f} a step"
+
+
+def unexplained(result: Profile) -> str:
+    """Where most of a step is that no finding names, and where to look; empty if they name it, or
+    the step waits for something else."""
+    rest = 1.0 - sum(each.share or 0.0 for each in result.findings)
+    named = {"data"} if any(each.code.startswith("TR1") for each in result.findings) else set()
+    parts = {name: share for name, share in result.lanes.items() if name not in named}
+    if rest < _MOST or not parts or not result.limit.startswith("processor"):
+        return ""
+    phase = max(parts, key=lambda name: parts[name])
+    beside = parts.get("other", 0.0)
+    where = _WHERE[phase]
+    if phase == "backward" and beside >= _BESIDE:
+        where = f"{_WHERE['other']} ({beside:.0%}), which the backward pass repeats"
+    return (
+        f"{rest:.0%} of a step is in no finding; its largest part is {phase} "
+        f"({parts[phase]:.0%}): look at {where}."
+    )
 
 
 def place(each: RunFinding | Static | Row) -> str:
