@@ -48,12 +48,13 @@ what it costs at most, as a factor of the step: no fix can give more, and most g
 fix with `torchlint verify`. The project's files stay as they are.
 
 Exit codes:
-  0  the script was profiled, whatever was found
+  0  the script was profiled, whatever was found; `not measured` names what did not fit into the
+     time
   1  it does not keep to the budget
   2  wrong usage, a package is missing, or a budget or an earlier profile cannot be read
   4  the script failed
   6  no training or inference steps were found
-  7  the time budget ran out, or a run stopped responding
+  7  the time budget ran out before the step was timed, or a run stopped responding
   130  stopped by Ctrl-C; what was known is printed
 """
 
