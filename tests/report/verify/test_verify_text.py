@@ -227,6 +227,14 @@ def test_what_was_not_measured_has_its_reason_in_the_first_line() -> None:
     ]
 
 
+def test_a_run_that_fails_before_a_ratio_is_known_comes_before_the_verdict() -> None:
+    unknown = comparison(Verdict.UNRESOLVED, None, numerics=numerics())
+    found = result(total=unknown, aa=None, exit=4, summary="A run failed: boom\n  line 57")
+    lines = render(found, Paint(), 100)
+    assert lines[0] == "A run failed: boom"
+    assert lines[2:4] == ["UNRESOLVED · bitwise equal over 30 steps", "    line 57"]
+
+
 def test_an_answer_too_long_for_its_line_goes_on_in_the_next() -> None:
     declares = comparison(numerics=numerics(Agreement.DECLARED))
     lines = render(result(total=declares), Paint(on=True), 72)

@@ -76,11 +76,16 @@ class _Page:
     def head(self, result: Result) -> list[str]:
         """The answer, what was run to get it, and what came out besides."""
         said = words.conclusion(result)
-        lines = self._answer(result) or self._bold(said.pop(0))
+        answer = self._answer(result)
+        has_ratio = result.total is not None and result.total.estimate is not None
+        # Without a ratio, the reason is the answer.
+        lines = answer if has_ratio or not said else self._bold(said.pop(0))
         spent = f" ({duration(result.seconds)})" if result.seconds >= 1 else ""
         title = f"torchlint verify {visible(words.command(result))}"
         lines.append(self._paint.dim(clipped(title, self._width - len(spent)) + spent))
-        if result.total is not None and said:
+        if lines is not answer:
+            lines += answer
+        elif said:
             lines += self._bold(said.pop(0))
         lines += [f"  {clipped(visible(line), self._width - 2)}" for line in said[-_TRACE:]]
         return [*lines, ""]
