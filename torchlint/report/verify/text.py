@@ -169,7 +169,7 @@ class _Page:
         counted = [plural(fixes, "more fix", "more fixes")] if fixes else []
         counted += [plural(notes, "more note")] if notes else []
         more = " and ".join(counted)
-        return [f"{more} not shown; --details has them."] if more else []
+        return [f"{more} not shown; verify --details has them."] if more else []
 
     def below(self, result: Result) -> list[str]:
         """What the figures hold for, in one line, and what reached the real world."""
@@ -200,13 +200,17 @@ class _Page:
 
     def closing(self, result: Result, *, details: bool) -> list[str]:
         """What to do, and where more is."""
-        more = "--details prints the plan and the noise; --html FILE draws them."
+        more = "verify --details prints the plan and the noise, --html FILE draws them."
         shown = [self._paint.dim(more)] if result.total is not None and not details else []
         return [*self._apply(result), *shown]
 
     def _apply(self, result: Result) -> list[str]:
         command = words.apply_command(result)
-        return [] if command is None else self._facts("apply", [command], most=2)
+        if command is None:
+            return []
+        first = words.before_apply(result)
+        said = self._facts("apply", [first], most=2) if first else []
+        return said + self._facts("" if first else "apply", [command], most=2)
 
     def _let_through(self, result: Result) -> list[str]:
         found = [each for each in result.side_effects if each.kept and each.kind != HELPER]

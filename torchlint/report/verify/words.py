@@ -41,6 +41,7 @@ SESSION_ONLY: Final = (
     "An interval covers this session only: another day, machine or set of arguments may give "
     "another ratio."
 )
+_JSON: Final = "verify.json"
 
 _EFFECTS: Final = {
     "write": "write",
@@ -61,13 +62,22 @@ def command(result: Result) -> str:
 
 
 def apply_command(result: Result) -> str | None:
-    """What writes the fixes that came out well; None if none did."""
-    if not any(fix.is_proven for fix in result.fixes):
+    """What writes the fixes that came out well; None if none did, or they are being written."""
+    given, program = result.given, 2 if result.argv[:1] == ("-m",) else 1
+    if given is None or not any(fix.is_proven for fix in result.fixes):
         return None
-    program = 2 if result.argv[:1] == ("-m",) else 1
+    finished = given.json or (_JSON if given.others else None)
+    options = [*given.rules, *(["--from", finished] if finished else given.time)]
+    words = ["torchlint", "fix", "--verified", *options, *result.argv[:program], "--apply"]
     own = result.argv[program:]
-    words = ["torchlint", "fix", "--verified", *result.argv[:program], "--apply"]
     return shlex.join([*words, "--", *own] if own else words)
+
+
+def before_apply(result: Result) -> str:
+    """What has to be done before that command; empty if nothing has."""
+    if result.given is None or result.given.json or not result.given.others:
+        return ""
+    return f"Add --json {_JSON} to this command and run it again, then:"
 
 
 def on_cpu(result: Result) -> bool:
