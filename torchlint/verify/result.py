@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1
+UNKNOWN_DEVICE: Final = "unknown"
+"""No run has shown yet on which device the program computes."""
 
 
 class Verdict(str, Enum):

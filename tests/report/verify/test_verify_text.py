@@ -249,6 +249,12 @@ def test_the_machine_is_said_in_one_line() -> None:
     assert "machine  NVIDIA H100 · noise 1.2%" in text(result(environment=gpu))
 
 
+def test_a_device_that_no_run_has_shown_is_left_out() -> None:
+    early = result(aa=None, total=None, exit=4, environment=environment(device="unknown"))
+    assert "machine  2 processors" in text(early)
+    assert "unknown" not in text(early, details=True)
+
+
 def test_the_plan_and_the_noise_are_details() -> None:
     parts = (
         "cpu · 1 thread on 2 processors · torch 2.13.0+cpu · Python 3.11.7 · load 0.41",
@@ -409,6 +415,12 @@ def test_side_effects_are_summed_up_and_what_got_through_stands_out() -> None:
     assert through in long
     assert through in short
     assert "outside" not in text(result(), details=True)
+
+
+def test_a_command_of_the_script_is_told_and_not_called_let_through() -> None:
+    found = result(side_effects=(SideEffect("process", "cp a.txt …", kept=True),))
+    assert "outside  started by the script: 1 process (cp a.txt …)" in text(found)
+    assert "LET THROUGH" not in text(found, details=True)
 
 
 def test_what_a_package_starts_for_itself_is_no_alarm() -> None:

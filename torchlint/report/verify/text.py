@@ -17,7 +17,7 @@ from torchlint.report.verify.figures import (
 )
 from torchlint.report.verify.reasons import not_measured
 from torchlint.report.verify.reasons import reasons as reasons_of
-from torchlint.runtime.sandbox.side_effects import HELPER
+from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -213,8 +213,12 @@ class _Page:
         return said + self._facts("" if first else "apply", [command], most=2)
 
     def _let_through(self, result: Result) -> list[str]:
-        found = [each for each in result.side_effects if each.kept and each.kind != HELPER]
-        return self._effects("LET THROUGH", found)
+        found = [each for each in result.side_effects if each.is_let_through]
+        started = [each for each in result.side_effects if each.kind == PROCESS]
+        return [
+            *self._effects("LET THROUGH", found),
+            *self._effects("started by the script", started),
+        ]
 
     def _effects(self, how: str, found: Sequence[SideEffect]) -> list[str]:
         if not found:

@@ -20,7 +20,7 @@ from torchlint.report.verify.figures import (
     percent,
     ratio,
 )
-from torchlint.verify.result import Agreement, Verdict
+from torchlint.verify.result import UNKNOWN_DEVICE, Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,14 +97,13 @@ def processors(environment: Environment) -> str:
 
 def machine(environment: Environment) -> list[str]:
     """What the programs ran on, fact by fact."""
-    gpu = (environment.gpu or {}).get("name")
     threads = (
         "threads as they are"
         if environment.threads is None
         else plural(environment.threads, "thread")
     )
     facts = [
-        f"{environment.device} ({gpu})" if gpu else environment.device,
+        *_device(environment),
         f"{threads} on {processors(environment)}",
         f"torch {environment.torch}",
         f"Python {environment.python}",
@@ -118,12 +117,18 @@ def machine(environment: Environment) -> list[str]:
     return facts
 
 
+def _device(environment: Environment) -> list[str]:
+    """The device with its model, if a run got as far as to show it."""
+    gpu = (environment.gpu or {}).get("name")
+    known = [] if environment.device == UNKNOWN_DEVICE else [environment.device]
+    return [f"{device} ({gpu})" if gpu else device for device in known]
+
+
 def machine_in_short(result: Result) -> list[str]:
     """What the figures hold for, in one line."""
     gpu = (result.environment.gpu or {}).get("name")
-    facts = [
-        gpu or f"{result.environment.device}, {plural(result.environment.processors, 'processor')}"
-    ]
+    here = plural(result.environment.processors, "processor")
+    facts = [gpu or ", ".join([*_device(result.environment), here])]
     if result.aa is not None and math.isfinite(result.aa.floor):
         facts.append(f"noise {percent(result.aa.floor)}")
     if on_cpu(result) and (result.aa or result.total):
