@@ -600,5 +600,5 @@ def test_a_verification_of_something_else_is_refused(torchlint, measuring, train
     torchlint("verify", "train.py", "--json", "v.json")
     outcome = torchlint("fix", "--verified", "train.py", "--from", "v.json", "--apply")
     assert outcome.code == 2
-    assert "v.json does not hold any more: " in outcome.err
+    assert "v.json does not hold here: " in outcome.err
     assert train.read_text() == SCRIPT

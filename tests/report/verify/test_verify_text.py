@@ -262,7 +262,7 @@ def test_the_plan_and_the_noise_are_details() -> None:
         "4, 8, 16 pairs · 10 blocks of 5 steps · warm-up 10 · margin 2% · alpha 0.05 · seed 0",
         "a step ends at AdamW.step (optimizer 1 of 1)",
         f"against itself {TIMES}1.004 [0.992, 1.016] · floor 1.2% · fit for claims",
-        f"CPU time {TIMES}1.155 · peak memory 812 → 806 MB",
+        f"CPU time of the training process {TIMES}1.155 · peak memory 812 → 806 MB",
         "An interval covers this session only",
     )
     short, long = flat(rich()), flat(rich(), details=True)

@@ -254,6 +254,13 @@ def test_what_the_budget_left_open_ends_with_7():
     assert concluded(total=Comparison(Verdict.UNRESOLVED), late=True)[0] == 7
 
 
+def test_a_machine_that_is_unfit_when_the_budget_ends_is_called_so():
+    code, said = concluded(total=Comparison(Verdict.UNRESOLVED), fit=False, late=True)
+    assert code == 7
+    assert "--budget. Until then, " in said
+    assert "busy" in said
+
+
 def test_an_unfit_machine_ends_with_3():
     code, said = concluded(fit=False)
     assert code == 3

@@ -197,7 +197,7 @@ def witnesses(total: Comparison | None) -> list[str]:
     estimate = total.estimate if total else None
     facts = [plural(estimate.pairs, "pair")] if estimate else []
     if estimate is not None and estimate.cpu_ratio is not None:
-        facts.append(f"CPU time {TIMES}{ratio(estimate.cpu_ratio)}")
+        facts.append(f"CPU time of the training process {TIMES}{ratio(estimate.cpu_ratio)}")
     if estimate is not None and estimate.memory_mb is not None:
         facts.append(f"peak memory {megabytes(estimate.memory_mb)}")
     return facts

@@ -213,8 +213,10 @@ def conclusion(
     unsettled = total.verdict is Verdict.UNRESOLVED or any(
         each.estimate and each.verdict is Verdict.UNRESOLVED for _, each in compared
     )
+    unfit = noise.why if noise is not None and not noise.fit else ""
     if late and unsettled:
-        return 7, "The time budget ended before everything was settled; give more with --budget."
-    if noise is not None and not noise.fit:
-        return 3, f"No verdict on speed: {noise.why}."
+        ended = "The time budget ended before everything was settled; give more with --budget."
+        return 7, f"{ended} Until then, {unfit}." if unfit else ended
+    if unfit:
+        return 3, f"No verdict on speed: {unfit}."
     return 0, ""
