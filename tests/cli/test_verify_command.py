@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
 from typing import Any
 
 import pytest
@@ -440,6 +441,8 @@ def test_a_proven_fix_is_printed_as_a_diff(torchlint, measuring, train):
     assert "+    optimizer.zero_grad()" in outcome.text
     assert train.read_text() == SCRIPT
     assert "CONFIRMED" in outcome.err
+    outcome = torchlint("fix", "--verified", "--hints", "--show-fixes", "train.py")
+    assert "apply    torchlint fix --verified --hints train.py --apply" in outcome.err
 
 
 def test_a_proven_fix_is_written(torchlint, measuring, train):
@@ -447,6 +450,7 @@ def test_a_proven_fix_is_written(torchlint, measuring, train):
     assert outcome.code == 0
     assert "optimizer.zero_grad()\n" in train.read_text()
     assert "Made 1 verified fix in 1 file." in outcome.err
+    assert "--apply" not in outcome.err  # it has just been done
     assert measuring.asked[0][1].program.argv == ("--epochs", "2")
 
 
@@ -500,6 +504,39 @@ def test_the_length_of_a_verification_reaches_it(torchlint, measuring, train):
     torchlint("fix", "--verified", "train.py", "--pairs", "2,3", "--budget", "90s")
     request = measuring.asked[0][0]
     assert (request.design.looks, request.budget_s) == ((2, 3), 90)
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "offered"),
+    [
+        ((), "", ""),
+        (("--details", "--yes", "--html", "v.html", "--debug"), "", ""),
+        (("--hints", "--select", "TL4,tl1", "--ignore", "TL9"), "",
+         " --select TL4,TL1 --ignore TL9 --hints"),
+        (("--pedantic", "--target-torch", "2.1"), "", " --pedantic --target-torch 2.1"),
+        (("--pairs", "2,3", "--budget", "90s"), "", " --pairs 2,3 --budget 90"),
+        (("--hints", "--budget", "90s", "--json", "v.json"), "", " --hints --from v.json"),
+        (("--nproc-per-node", "2"), "Add --json verify.json to this command and run it again, then",
+         " --from verify.json"),
+        (("--total-only", "--hints"), "Add --json verify.json", " --hints --from verify.json"),
+        (("--steps", "7", "--json", "v.json"), "", " --from v.json"),
+    ],
+)  # fmt: skip
+def test_the_offered_command_makes_the_fixes_that_were_measured(
+    torchlint, measuring, train, options, first, offered
+):
+    lines = torchlint("verify", *options, "train.py").text.splitlines()
+    at = next(at for at, line in enumerate(lines) if "torchlint fix" in line)
+    command = f"torchlint fix --verified{offered} train.py --apply"
+    assert lines[at].removeprefix("apply").strip() == command
+    assert lines[at].startswith("apply") == (not first)
+    if first:
+        assert lines[at - 1].startswith(f"apply    {first}")
+    if "--from" not in command:
+        torchlint(*shlex.split(command)[1:])
+        (asked, changes), (again, repeated) = measuring.asked
+        assert (again.design, again.budget_s) == (asked.design, asked.budget_s)
+        assert repeated.ids == changes.ids
 
 
 def test_a_finished_verification_is_not_run_again(torchlint, measuring, train, here):
@@ -563,5 +600,5 @@ def test_a_verification_of_something_else_is_refused(torchlint, measuring, train
     torchlint("verify", "train.py", "--json", "v.json")
     outcome = torchlint("fix", "--verified", "train.py", "--from", "v.json", "--apply")
     assert outcome.code == 2
-    assert "v.json does not hold any more: " in outcome.err
+    assert "v.json does not hold here: " in outcome.err
     assert train.read_text() == SCRIPT

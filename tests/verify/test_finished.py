@@ -10,12 +10,12 @@ import pytest
 
 from tests.report.verify import sample_results
 from torchlint.report.verify.json import document
-from torchlint.runtime.program import script
+from torchlint.runtime.program import Program, script
 from torchlint.verify import finished as module
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.finished import digests, read_finished, require_current
 from torchlint.verify.machine import Hardware
-from torchlint.verify.result import Agreement, Verdict
+from torchlint.verify.result import Agreement, Given, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def written(here: Path, **changes: Any) -> Finished:
 def why(found: Finished, fixes: Fixes | None = None, argv: tuple[str, ...] = ()) -> str:
     with pytest.raises(VerifyError) as raised:
         require_current(found, "v.json", script("train.py", argv), fixes or CURRENT)
-    assert raised.value.message.startswith("v.json does not hold any more: ")
+    assert raised.value.message.startswith("v.json does not hold here: ")
     assert raised.value.message.endswith("; run `torchlint verify` again.")
     return raised.value.message
 
@@ -69,7 +69,8 @@ def test_the_same_script_sources_and_machine_hold(here):
 
 
 def test_other_arguments_do_not(here):
-    assert "it ran `train.py`" in why(written(here), argv=("--epochs", "9"))
+    said = why(written(here), argv=("--epochs", "9"))
+    assert "it ran `train.py`, and this is `train.py --epochs 9`" in said
 
 
 @pytest.mark.parametrize("name", ["torch", "python", "processor"])
@@ -84,12 +85,20 @@ def test_a_changed_or_missing_source_does_not(here):
     found = written(here)
     (here / "train.py").write_text("train(2)\n")
     assert "train.py has changed" in why(found)
+    (here / "elsewhere").mkdir()
+    (here / "elsewhere" / "train.py").touch()
+    (here / "train.py").rename(here / "elsewhere" / "train.py")
+    current = Program("train.py", False, (), str(here / "elsewhere/train.py"), str(here))
+    with pytest.raises(VerifyError, match="py cannot be read here"):
+        require_current(found, "v.json", current, CURRENT)
 
 
 def test_another_fix_of_the_same_name_does_not(here):
     found = written(here)
     assert "TL101:train.py is another fix now" in why(found, Fixes(TL101="other"))
-    assert "TL101:train.py is another fix now" in why(found, Fixes())
+    assert "there is no fix TL101:train.py now; run" in why(found, Fixes())
+    hints = written(here, given=Given(rules=("--hints",)))
+    assert "TL101:train.py now, and it was run with --hints; run" in why(hints, Fixes())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -24,12 +24,21 @@ if TYPE_CHECKING:
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.request import Request
-    from torchlint.verify.result import Result
+    from torchlint.verify.result import Given, Result
 
 _T = TypeVar("_T")
 _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
 _OUT_OF_TIME = 7
+_TIME: Final = ("pairs", "budget")
+_NOT_MEASURED: Final = frozenset(
+    (
+        *("words", "paths", "module", "yes", "require_confirmed"),
+        *("verified", "apply", "unsafe", "show_fixes", "quiet"),
+        *("details", "json_file", "html_file", "output_format"),
+    )
+)
+"""They change nothing of what is measured, or are part of the program."""
 
 
 def require_packages() -> None:
@@ -250,6 +259,34 @@ def print_result(result: Result, *, err: bool = False, details: bool = False) ->
     width = shutil.get_terminal_size((100, 40)).columns
     paint = paint_for(sys.stderr if err else sys.stdout)
     print_lines(render(result, paint, width, details=details), err=err)
+
+
+def given_to(context: click.Context) -> Given:
+    """The options on the command line of `verify` or `fix --verified`."""
+    from torchlint.cli.commands.fix import command as fix
+    from torchlint.verify.result import Given
+
+    of_fix = {param.name for param in fix.params}
+    rules: list[str] = []
+    time: list[str] = []
+    others = False
+    for param in context.command.params:
+        name = str(param.name)
+        source = context.get_parameter_source(name)
+        is_given = source is click.core.ParameterSource.COMMANDLINE and name in context.params
+        if not is_given or name in _NOT_MEASURED:
+            continue
+        if name not in of_fix:
+            others = True
+            continue
+        value = context.params[name]
+        if isinstance(value, tuple):
+            value = ("." if name == "target_torch" else ",").join(map(str, value))
+        elif isinstance(value, float):
+            value = f"{value:g}"
+        words = [param.opts[0]] if value is True else [param.opts[0], str(value)]
+        (time if name in _TIME else rules).extend(words)
+    return Given(tuple(rules), tuple(time), others, context.params.get("json_file"))
 
 
 def checked(call: Callable[[], _T]) -> _T:

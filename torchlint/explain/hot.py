@@ -215,7 +215,7 @@ class _Builder:
             targets = [*self.project.run_by(key, number, heat), *calls.guesses(key, number)]
             if targets:
                 followed.add(call.position)
-            elif call.silence is None and calls.may_lead_somewhere(key, site):
+            elif not call.silence and calls.may_lead_somewhere(key, site):
                 why = f"nothing shows what `{call.code.removesuffix('(…)').removesuffix('()')}` is"
                 unknown[call.position] = Node(
                     call.code, key.path, call.position, State.UNKNOWN, why
@@ -236,9 +236,9 @@ class _Builder:
         sketch, summary = self._sketch(target), self.project.index.functions[target]
         position = call.position if sketch is None else sketch.position
         place = (target.name, target.path, position)
-        if call.silence is not None:
-            state = State(call.silence.kind)
-            return Node(call.code, path, call.position, state, call.silence.why, place)
+        if call.silence:
+            state = State(call.silence)
+            return Node(call.code, path, call.position, state, call.why, place)
         if summary.evaluation:
             why = f"`{target.name}` evaluates, by its name or its first statements"
             return Node(call.code, path, call.position, State.EVALUATION, why, place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import libcst as cst
 
@@ -12,6 +12,8 @@ from torchlint.analysis.training.guards import words as names_in
 from torchlint.ruleapi.contexts import Context
 
 if TYPE_CHECKING:
+    from torchlint.analysis.module import Module
+    from torchlint.analysis.training.loops import Loop
     from torchlint.explain.words import Words
 
 NEEDS: Final = {
@@ -37,29 +39,49 @@ _PURPOSES: Final = {
 _EPOCHS: Final = re.compile(r"epoch|epochs", re.IGNORECASE)
 
 
-def why_not_each_step(node: cst.CSTNode, words: Words) -> str:
-    """Why code does not run on each step although what is around it may; empty if nothing in its
+class Silence(NamedTuple):
+    """What keeps code from running on each step: a guard, as `Loops.guard` returns it, of the code
+    or of the `loop` around it; or what shows that a model evaluates there."""
+
+    guard: cst.CSTNode | None = None
+    evaluation: cst.CSTNode | None = None
+    loop: Loop | None = None
+
+
+def silence_at(node: cst.CSTNode, module: Module) -> Silence | None:
+    """Why code does not run on each step although what is around it may; None if nothing in its
     own file shows that."""
-    loops = words.module.loops
+    loops = module.loops
     around = loops.judged_within(node)
     guard = loops.guard(node, around)
     if guard is not None:
-        return _guarded(guard, node, words)
+        return Silence(guard)
     shown = loops.evaluation_around(node, inside=around)
     if shown is not None:
-        return _evaluates(shown, words)
-    function = words.module.function(node)
-    inner = loops.step_loop(node)
-    if function is not None and inner is None and loops.is_evaluation(function):
-        return _evaluates(function, words)
-    if around is not None and inner is None:
+        return Silence(evaluation=shown)
+    if around is not None and around not in loops.step_loops:
         guard = loops.guard(around, None)
         if guard is not None:
-            loop = words.line(around)
-            return f"the loop around it, in {loop}, is not run on each step: " + _guarded(
-                guard, around, words
-            )
-    return ""
+            return Silence(guard, loop=around)
+    return None
+
+
+def why_not_each_step(node: cst.CSTNode, words: Words) -> str:
+    """The same in a sentence, empty for None; code in a function that evaluates has one too."""
+    found = silence_at(node, words.module)
+    loops, function = words.module.loops, words.module.function(node)
+    in_evaluation = function is not None and loops.is_evaluation(function)
+    if in_evaluation and loops.step_loop(node) is None and (found is None or found.loop):
+        found = Silence(evaluation=function)
+    if found is None:
+        return ""
+    if found.evaluation is not None:
+        return _evaluates(found.evaluation, words)
+    assert found.guard is not None
+    if found.loop is None:
+        return _guarded(found.guard, node, words)
+    why = _guarded(found.guard, found.loop, words)
+    return f"the loop around it, in {words.line(found.loop)}, is not run on each step: {why}"
 
 
 def why_context_denies(context: Context, node: cst.CSTNode, words: Words) -> str:

@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.analysis.frameworks.runs import framework_starts
 from torchlint.analysis.summary import call_sites
 from torchlint.engine.map_file import module_of
+from torchlint.explain.silences import silence_at
 from torchlint.explain.words import Words
 from torchlint.files.reading import SourceError
 from torchlint.finding import Position
@@ -16,16 +17,17 @@ from torchlint.source.deep_stack import with_deep_stack
 
 if TYPE_CHECKING:
     from torchlint.analysis.training.loops import Loop
-    from torchlint.explain.words import Silence
     from torchlint.project.target import Target
 
 
 class CallSketch(NamedTuple):
-    """A call: where it is, its code without arguments, and why it does not run on each step."""
+    """A call: where it is and its code without arguments; if it does not run on each step, whether
+    it is `guarded` or in an `evaluation`, and why."""
 
     position: Position
     code: str
-    silence: Silence | None
+    silence: str = ""
+    why: str = ""
 
 
 class FunctionSketch(NamedTuple):
@@ -84,8 +86,7 @@ def _sketch(words: Words) -> FileSketch:
         calls = [call for call, _ in sites.get(node, ())]
         for call in calls:
             if call not in known:
-                silence = words.why_not_each_step(call)
-                known[call] = CallSketch(words.position(call), words.called(call), silence)
+                known[call] = _call(call, words)
         sketch = FunctionSketch(start, tuple(known[call] for call in calls))
         functions.setdefault(module.qualified_name(node), sketch)
     loops = {}
@@ -96,7 +97,22 @@ def _sketch(words: Words) -> FileSketch:
         start = words.position(loop)
         loops[module.loops.index(loop)] = LoopSketch(start, words.header(loop), anchor)
     starts = (
-        CallSketch(words.position(call), words.called(call), None)
-        for call in framework_starts(module)
+        CallSketch(words.position(call), words.called(call)) for call in framework_starts(module)
     )
     return FileSketch(functions, loops, tuple(starts))
+
+
+def _call(call: cst.Call | cst.Decorator, words: Words) -> CallSketch:
+    place, code, found = words.position(call), words.called(call), silence_at(call, words.module)
+    if found is None:
+        return CallSketch(place, code)
+    if found.evaluation is not None:
+        return CallSketch(place, code, "evaluation", f"by {words.quoted(found.evaluation)}")
+    assert found.guard is not None
+    if found.loop is not None:
+        how = "its loop runs only under"
+    elif isinstance(found.guard, cst.FunctionDef):
+        how = "an optimizer calls"
+    else:
+        how = "under" if found.guard in words.module.ancestors(call) else "after"
+    return CallSketch(place, code, "guarded", f"{how} {words.quoted(found.guard)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
@@ -12,13 +12,6 @@ if TYPE_CHECKING:
     from torchlint.notebooks.cells import Borders
 
 _LONGEST: Final = 60
-
-
-class Silence(NamedTuple):
-    """Why code does not run on each step: `guarded` or `evaluation`, and what shows it."""
-
-    kind: str
-    why: str
 
 
 class Words:
@@ -88,27 +81,6 @@ class Words:
         else:
             name = self.header(func)
         return f"{name}({'…' if call.args else ''})"
-
-    def why_not_each_step(self, node: cst.CSTNode) -> Silence | None:
-        """Why code does not run on each step although what is around it may."""
-        loops = self.module.loops
-        around = loops.judged_within(node)
-        by = loops.guard(node, around)
-        if by is not None:
-            return Silence("guarded", f"{self._how(by, node)} {self.quoted(by)}")
-        shown = loops.evaluation_around(node, inside=around)
-        if shown is not None:
-            return Silence("evaluation", f"by {self.quoted(shown)}")
-        if around is not None and around not in loops.step_loops:
-            by = loops.guard(around, None)
-            if by is not None:
-                return Silence("guarded", f"its loop runs only under {self.quoted(by)}")
-        return None
-
-    def _how(self, guard: cst.CSTNode, node: cst.CSTNode) -> str:
-        if isinstance(guard, cst.FunctionDef):
-            return "an optimizer calls"
-        return "under" if guard in self.module.ancestors(node) else "after"
 
 
 def line_of(position: Position) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -43,6 +44,11 @@ class _Environment:
 
 
 @dataclass(frozen=True, slots=True)
+class _Given:
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """What `verify --json` wrote, as far as it is needed to make the fixes."""
 
@@ -54,6 +60,7 @@ class Finished:
     sources: dict[str, str]
     fixes: tuple[_Fix, ...]
     unreached: tuple[str, ...]
+    given: _Given | None = None
 
     @property
     def steps(self) -> int:
@@ -105,12 +112,13 @@ def require_current(finished: Finished, path: str, program: Program, fixes: Fixe
     """
     why = _difference(finished, program, fixes)
     if why:
-        raise VerifyError(f"{path} does not hold any more: {why}; {_AGAIN}.")
+        raise VerifyError(f"{path} does not hold here: {why}; {_AGAIN}.")
 
 
 def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
     if finished.argv != program.words:
-        return f"it ran `{' '.join(finished.argv)}`"
+        here = shlex.join(program.words)
+        return f"it ran `{shlex.join(finished.argv)}`, and this is `{here}`"
     then, now = finished.environment, hardware()
     for name in ("torch", "python", "processor", "processors"):
         before, here = getattr(then, name), getattr(now, name)
@@ -119,10 +127,14 @@ def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
     current = digests(finished.sources)
     changed = [path for path, digest in finished.sources.items() if current.get(path) != digest]
     if changed:
-        return f"{changed[0]} has changed"
+        missing = changed[0] not in current
+        return f"{changed[0]} {'cannot be read here' if missing else 'has changed'}"
     known = {fix.id: fix.diff for fix in finished.fixes}
-    other = [id_ for id_ in finished.proven() if id_ not in fixes.ids]
-    other += [id_ for id_ in fixes.ids if id_ in known and fixes.diff((id_,)) != known[id_]]
+    gone = [id_ for id_ in finished.proven() if id_ not in fixes.ids]
+    if gone:
+        rules = shlex.join(finished.given.rules) if finished.given else ""
+        return f"there is no fix {gone[0]} now{f', and it was run with {rules}' if rules else ''}"
+    other = [id_ for id_ in fixes.ids if id_ in known and fixes.diff((id_,)) != known[id_]]
     return f"{other[0]} is another fix now" if other else ""
 
 

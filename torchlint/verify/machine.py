@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.runtime.sandbox import fence
-from torchlint.verify.result import Environment
+from torchlint.verify.result import UNKNOWN_DEVICE, Environment
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:
     return Environment(
         torch=here.torch,
         python=here.python,
-        device=seen.device if seen is not None else "unknown",
+        device=seen.device if seen is not None else UNKNOWN_DEVICE,
         threads=jobs.threads,
         processors=here.processors if jobs.nodes is None else jobs.nodes.processors,
         processor=here.processor,

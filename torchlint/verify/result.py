@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1
+UNKNOWN_DEVICE: Final = "unknown"
+"""No run has shown yet on which device the program computes."""
 
 
 class Verdict(str, Enum):
@@ -227,6 +229,21 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """The options of a verification, as far as `fix --verified` needs them to make the same fixes.
+
+    `rules` choose the rules and `time` how long is measured: words of a command line that `fix`
+    takes as well. `others` says whether there were options that it does not have. `json` is the
+    file that has the result.
+    """
+
+    rules: tuple[str, ...] = ()
+    time: tuple[str, ...] = ()
+    others: bool = False
+    json: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """A whole verification."""
 
@@ -248,3 +265,5 @@ class Result:
     sources: dict[str, str] = field(default_factory=dict)
     """Path of each Python file of the project that ran, as far as is known → its SHA-256."""
     seconds: float = 0.0
+    given: Given | None = Given()
+    """None: the command makes the fixes itself."""

@@ -264,11 +264,16 @@ class _Session:
         if ORIGINAL not in windows or CHANGED not in windows:
             return ()
         measured = self._found.judge.ids if self._found.judge else ()
+        seen, planned = self._found.look, self._found.layout
+        assert seen is not None
+        assert planned is not None
+        compared_to = planned.plan.numeric_first + planned.plan.numeric_steps
         return unreached(
             windows[ORIGINAL],
             windows[CHANGED],
             self._changes.program.file,
             self._changes.of(measured).where(),
+            with_last_step=seen.original.finished and compared_to >= seen.original.steps,
         )
 
     def _diff(self) -> str:

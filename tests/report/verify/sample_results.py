@@ -16,6 +16,7 @@ from torchlint.verify.result import (
     Estimate,
     FixPlace,
     FixResult,
+    Given,
     Lanes,
     Noise,
     Numerics,
@@ -216,6 +217,7 @@ def full() -> Result:
         side_effects=(SideEffect("write", "out.txt", kept=False, count=2),),
         strips=strips(pairs=1, blocks=2),
         lanes=lanes(steps=3),
+        given=Given(("--hints",), ("--budget", "90"), others=True, json="verify.json"),
     )
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -83,6 +84,14 @@ def test_off_a_terminal_each_stage_is_a_line_with_the_time() -> None:
         "[  12 s] Measuring pairs",
         "[ 112 s] Measuring pairs: not settled after 4, going on to 8",
     ]
+
+
+def test_a_plan_takes_no_longer_than_the_budget() -> None:
+    stream, clock = io.StringIO(), Clock()
+    with progress(stream, clock) as shown:
+        clock.now += 12
+        shown.plan(replace(LAYOUT, plan=declared(budget_s=252.0)), 0.0123)
+    assert "first verdict, at most about 4 min, when the budget ends\n" in stream.getvalue()
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])

@@ -227,6 +227,14 @@ def test_what_was_not_measured_has_its_reason_in_the_first_line() -> None:
     ]
 
 
+def test_a_run_that_fails_before_a_ratio_is_known_comes_before_the_verdict() -> None:
+    unknown = comparison(Verdict.UNRESOLVED, None, numerics=numerics())
+    found = result(total=unknown, aa=None, exit=4, summary="A run failed: boom\n  line 57")
+    lines = render(found, Paint(), 100)
+    assert lines[0] == "A run failed: boom"
+    assert lines[2:4] == ["UNRESOLVED · bitwise equal over 30 steps", "    line 57"]
+
+
 def test_an_answer_too_long_for_its_line_goes_on_in_the_next() -> None:
     declares = comparison(numerics=numerics(Agreement.DECLARED))
     lines = render(result(total=declares), Paint(on=True), 72)
@@ -241,6 +249,12 @@ def test_the_machine_is_said_in_one_line() -> None:
     assert "machine  NVIDIA H100 · noise 1.2%" in text(result(environment=gpu))
 
 
+def test_a_device_that_no_run_has_shown_is_left_out() -> None:
+    early = result(aa=None, total=None, exit=4, environment=environment(device="unknown"))
+    assert "machine  2 processors" in text(early)
+    assert "unknown" not in text(early, details=True)
+
+
 def test_the_plan_and_the_noise_are_details() -> None:
     parts = (
         "cpu · 1 thread on 2 processors · torch 2.13.0+cpu · Python 3.11.7 · load 0.41",
@@ -248,7 +262,7 @@ def test_the_plan_and_the_noise_are_details() -> None:
         "4, 8, 16 pairs · 10 blocks of 5 steps · warm-up 10 · margin 2% · alpha 0.05 · seed 0",
         "a step ends at AdamW.step (optimizer 1 of 1)",
         f"against itself {TIMES}1.004 [0.992, 1.016] · floor 1.2% · fit for claims",
-        f"CPU time {TIMES}1.155 · peak memory 812 → 806 MB",
+        f"CPU time of the training process {TIMES}1.155 · peak memory 812 → 806 MB",
         "An interval covers this session only",
     )
     short, long = flat(rich()), flat(rich(), details=True)
@@ -401,6 +415,12 @@ def test_side_effects_are_summed_up_and_what_got_through_stands_out() -> None:
     assert through in long
     assert through in short
     assert "outside" not in text(result(), details=True)
+
+
+def test_a_command_of_the_script_is_told_and_not_called_let_through() -> None:
+    found = result(side_effects=(SideEffect("process", "cp a.txt …", kept=True),))
+    assert "outside  started by the script: 1 process (cp a.txt …)" in text(found)
+    assert "LET THROUGH" not in text(found, details=True)
 
 
 def test_what_a_package_starts_for_itself_is_no_alarm() -> None:

@@ -85,13 +85,25 @@ def test_of_the_whole_alone_nothing_is_said_of_single_fixes():
     assert found.total().verdict is Verdict.CONFIRMED
     assert all(each.estimate is None for each in found.alone().values())
     assert {each.verdict for each in found.alone().values()} == {Verdict.UNRESOLVED}
+    assert {each.why for each in found.alone().values()} == {
+        "it was measured only together with the others"
+    }
     assert found.after() == {}
+
+
+def test_before_the_first_pair_nothing_was_measured_together():
+    none = judge(SimpleNamespace(pairs=lambda *_: []), per_fix=False)
+    assert {each.why for each in (*none.alone().values(), none.total())} == {"no pair was measured"}
 
 
 def test_what_spares_a_gpu_cannot_show_without_one():
     found = judge(THREE, gpu_only=("c",))
     assert found.alone()["c"].verdict is Verdict.NOT_MEASURABLE
     assert judge(THREE, gpu_only=("c",), on_gpu=True).alone()["c"].verdict is Verdict.NEUTRAL
+    together = judge(THREE, per_fix=False, gpu_only=("c",)).alone()
+    assert [together[fix].verdict for fix in "abc"] == [
+        Verdict.UNRESOLVED, Verdict.UNRESOLVED, Verdict.NOT_MEASURABLE,
+    ]  # fmt: skip
 
 
 def test_what_shows_all_the_same_is_said():
@@ -240,6 +252,13 @@ def test_what_the_budget_left_open_ends_with_7():
     assert concluded(late=True)[0] == 0
     assert concluded(alone=Comparison(Verdict.UNRESOLVED), late=True)[0] == 0
     assert concluded(total=Comparison(Verdict.UNRESOLVED), late=True)[0] == 7
+
+
+def test_a_machine_that_is_unfit_when_the_budget_ends_is_called_so():
+    code, said = concluded(total=Comparison(Verdict.UNRESOLVED), fit=False, late=True)
+    assert code == 7
+    assert "--budget. Until then, " in said
+    assert "busy" in said
 
 
 def test_an_unfit_machine_ends_with_3():

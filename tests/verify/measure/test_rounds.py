@@ -47,12 +47,11 @@ def blocks(seconds, compiled_in=None):
     )
 
 
-def measured(monkeypatch, runs, *, deadline=None, **changes):
-    """Measure up to the first look, which settles everything."""
+def rounds(monkeypatch, runs, **changes):
     monkeypatch.setattr(module, "rotate", runs)
     request = Request(PROGRAM, **changes)
     variants = variants_of(("a",), per_fix=True)
-    made = module.Rounds(
+    return module.Rounds(
         SimpleNamespace(job=lambda *_, **__: None),
         None,
         declare(request, SEEN, variants),
@@ -65,7 +64,16 @@ def measured(monkeypatch, runs, *, deadline=None, **changes):
         extends_warmup=request.warmup is None,
         timeout_s=1.0,
     )
+
+
+def measure(made, deadline=None):
+    """Measure up to the first look, which settles everything."""
     made.measure(lambda: False, deadline=deadline, progress=lambda *_: None)
+
+
+def measured(monkeypatch, runs, *, deadline=None, **changes):
+    made = rounds(monkeypatch, runs, **changes)
+    measure(made, deadline)
     return made
 
 
@@ -157,8 +165,10 @@ def test_what_fails_alone_as_well_is_told_as_it_failed_there(monkeypatch):
         Failed("timeout", "nothing", name=ORIGINAL),
         Failed("error", "bug", name=CHANGED),
     )
+    made = rounds(monkeypatch, Runs(beside, alone))
     with pytest.raises(Failed, match="bug"):
-        measured(monkeypatch, Runs(beside, alone))
+        measure(made)
+    assert not made.one_at_a_time  # nothing says that they cannot run side by side
 
 
 def test_a_program_that_needs_too_much_by_itself_fails(monkeypatch):

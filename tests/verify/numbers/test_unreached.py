@@ -61,6 +61,12 @@ def test_each_kind_is_named(script, changes, said):
     assert beyond(script, finished=True, **changes) == ()
 
 
+def test_no_epoch_ends_and_no_schedule_acts_after_the_last_step(script):
+    window = replace(ALL, passes=1, schedules=("StepLR",), evaluates=False)
+    said = unreached(window, window, script, {}, with_last_step=True)
+    assert said == ("evaluation (train.py:3)",)
+
+
 def test_evaluation_is_looked_for_in_the_files_of_the_project(script, tmp_path):
     (tmp_path / "train.py").write_text("import steps\n")
     (tmp_path / "steps.py").write_text(SCRIPT)

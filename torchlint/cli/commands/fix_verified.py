@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -18,6 +19,7 @@ from torchlint.cli.printing import (
 )
 from torchlint.cli.verification import (
     checked,
+    given_to,
     in_time,
     print_result,
     program_from,
@@ -76,7 +78,7 @@ def fix_verified(
     if finished is not None:
         proven = _from_file(finished, request, check)
     else:
-        proven = _measured(request, check, progress, yes=yes)
+        proven = _measured(request, check, progress, apply=apply, yes=yes)
     if not proven.ids:
         what = "No fix proved both faster and right" if check.known.ids else "There is no fix"
         print_lines([f"{what}; nothing is changed."], err=True)
@@ -105,13 +107,16 @@ def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
     return _Proven(finished.proven(), coverage(finished.steps, finished.unreached), finished.exit)
 
 
-def _measured(request: Request, check: ProgramCheck, progress: Progress, *, yes: bool) -> _Proven:
+def _measured(
+    request: Request, check: ProgramCheck, progress: Progress, *, apply: bool, yes: bool
+) -> _Proven:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.compared.changes import Changes
 
     changes = Changes(request.program, in_time(request, check.fixes), more=check.fixes)
     result = run(request, changes, progress, yes=yes)
-    print_result(result, err=True)
+    given = None if apply else given_to(click.get_current_context())
+    print_result(replace(result, given=given), err=True)
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None
     said = coverage(numerics.steps if numerics else 0, result.unreached)

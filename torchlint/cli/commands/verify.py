@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from torchlint.cli.script_options import ScriptCommand, run_options
 from torchlint.cli.verification import (
     agree,
     changes_from,
+    given_to,
     print_result,
     program_from,
     request_from,
@@ -112,6 +114,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     progress = Progress(sys.stderr)
     changes = changes_from(request, options, given, progress)
     result = run(request, changes, progress, yes=given["yes"])
+    result = replace(result, given=given_to(click.get_current_context()))
     from torchlint.report.verify.json import render as as_json
 
     if given["output_format"] == "json":

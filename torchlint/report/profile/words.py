@@ -13,7 +13,6 @@ from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
 from torchlint.report.verify.words import processors
-from torchlint.runtime.sandbox.side_effects import HELPER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,7 +187,7 @@ def never_ran(result: Profile) -> list[Static]:
 
 def let_through(result: Profile) -> list[SideEffect]:
     """What reached the real world."""
-    return [each for each in result.side_effects if each.kept and each.kind != HELPER]
+    return [each for each in result.side_effects if each.is_let_through]
 
 
 def following(result: Profile) -> str:

@@ -39,7 +39,7 @@ _CELLS: Final[tuple[tuple[str, Callable[[Estimate], str]], ...]] = (
     ("interval that decides", lambda found: figures.interval(found.strict)),
     ("95 % interval", lambda found: figures.interval(found.ci)),
     ("a step", lambda found: figures.before_and_after(found.ms)),
-    ("CPU time", lambda found: figures.ratio(found.cpu_ratio)),
+    ("CPU time of the training process", lambda found: figures.ratio(found.cpu_ratio)),
     ("peak memory", lambda found: _optional(found.memory_mb, figures.megabytes)),
     ("pairs", lambda found: f"{found.pairs}, {plural(found.blocks, 'block')}"),
 )

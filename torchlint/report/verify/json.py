@@ -55,6 +55,7 @@ def document(result: Result) -> Json:
         "tool": "torchlint",
         "version": __version__,
         "argv": list(result.argv),
+        "given": None if result.given is None else _lists(asdict(result.given)),
         "exit": result.exit,
         "summary": result.summary,
         "seconds": rounded(result.seconds),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from typing import TYPE_CHECKING, Final
@@ -84,10 +85,18 @@ class Progress:
         self._line(f"Plan: {visible(', '.join(plan_words(layout.plan)))}")
         self._line(
             f"{len(layout.variants)} programs, about {duration(needed.first_verdict)} to the first "
-            f"verdict, at most about {duration(needed.at_most)}"
+            f"verdict, at most about {self._at_most(layout)}"
         )
         for sentence in room_words(layout):
             self._line(sentence)
+
+    def _at_most(self, layout: Layout) -> str:
+        """Until the last look, or the end of the budget where that comes first."""
+        budget_s, needed_s = layout.plan.budget_s, layout.needed.at_most
+        left_s = math.inf if budget_s is None else budget_s - (self._clock() - self._begun)
+        if needed_s <= left_s:
+            return duration(needed_s)
+        return f"{duration(max(1.0, left_s))}, when the budget ends"
 
     def numbers(self, who: str, found: Numerics) -> None:
         """How the numbers of a program compare, as soon as it is known."""

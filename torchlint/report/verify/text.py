@@ -17,7 +17,7 @@ from torchlint.report.verify.figures import (
 )
 from torchlint.report.verify.reasons import not_measured
 from torchlint.report.verify.reasons import reasons as reasons_of
-from torchlint.runtime.sandbox.side_effects import HELPER
+from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -76,11 +76,16 @@ class _Page:
     def head(self, result: Result) -> list[str]:
         """The answer, what was run to get it, and what came out besides."""
         said = words.conclusion(result)
-        lines = self._answer(result) or self._bold(said.pop(0))
+        answer = self._answer(result)
+        has_ratio = result.total is not None and result.total.estimate is not None
+        # Without a ratio, the reason is the answer.
+        lines = answer if has_ratio or not said else self._bold(said.pop(0))
         spent = f" ({duration(result.seconds)})" if result.seconds >= 1 else ""
         title = f"torchlint verify {visible(words.command(result))}"
         lines.append(self._paint.dim(clipped(title, self._width - len(spent)) + spent))
-        if result.total is not None and said:
+        if lines is not answer:
+            lines += answer
+        elif said:
             lines += self._bold(said.pop(0))
         lines += [f"  {clipped(visible(line), self._width - 2)}" for line in said[-_TRACE:]]
         return [*lines, ""]
@@ -164,7 +169,7 @@ class _Page:
         counted = [plural(fixes, "more fix", "more fixes")] if fixes else []
         counted += [plural(notes, "more note")] if notes else []
         more = " and ".join(counted)
-        return [f"{more} not shown; --details has them."] if more else []
+        return [f"{more} not shown; verify --details has them."] if more else []
 
     def below(self, result: Result) -> list[str]:
         """What the figures hold for, in one line, and what reached the real world."""
@@ -195,17 +200,25 @@ class _Page:
 
     def closing(self, result: Result, *, details: bool) -> list[str]:
         """What to do, and where more is."""
-        more = "--details prints the plan and the noise; --html FILE draws them."
+        more = "verify --details prints the plan and the noise, --html FILE draws them."
         shown = [self._paint.dim(more)] if result.total is not None and not details else []
         return [*self._apply(result), *shown]
 
     def _apply(self, result: Result) -> list[str]:
         command = words.apply_command(result)
-        return [] if command is None else self._facts("apply", [command], most=2)
+        if command is None:
+            return []
+        first = words.before_apply(result)
+        said = self._facts("apply", [first], most=2) if first else []
+        return said + self._facts("" if first else "apply", [command], most=2)
 
     def _let_through(self, result: Result) -> list[str]:
-        found = [each for each in result.side_effects if each.kept and each.kind != HELPER]
-        return self._effects("LET THROUGH", found)
+        found = [each for each in result.side_effects if each.is_let_through]
+        started = [each for each in result.side_effects if each.kind == PROCESS]
+        return [
+            *self._effects("LET THROUGH", found),
+            *self._effects("started by the script", started),
+        ]
 
     def _effects(self, how: str, found: Sequence[SideEffect]) -> list[str]:
         if not found:

@@ -20,7 +20,7 @@ from torchlint.report.verify.figures import (
     percent,
     ratio,
 )
-from torchlint.verify.result import Agreement, Verdict
+from torchlint.verify.result import UNKNOWN_DEVICE, Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,7 @@ SESSION_ONLY: Final = (
     "An interval covers this session only: another day, machine or set of arguments may give "
     "another ratio."
 )
+_JSON: Final = "verify.json"
 
 _EFFECTS: Final = {
     "write": "write",
@@ -61,13 +62,22 @@ def command(result: Result) -> str:
 
 
 def apply_command(result: Result) -> str | None:
-    """What writes the fixes that came out well; None if none did."""
-    if not any(fix.is_proven for fix in result.fixes):
+    """What writes the fixes that came out well; None if none did, or they are being written."""
+    given, program = result.given, 2 if result.argv[:1] == ("-m",) else 1
+    if given is None or not any(fix.is_proven for fix in result.fixes):
         return None
-    program = 2 if result.argv[:1] == ("-m",) else 1
+    finished = given.json or (_JSON if given.others else None)
+    options = [*given.rules, *(["--from", finished] if finished else given.time)]
+    words = ["torchlint", "fix", "--verified", *options, *result.argv[:program], "--apply"]
     own = result.argv[program:]
-    words = ["torchlint", "fix", "--verified", *result.argv[:program], "--apply"]
     return shlex.join([*words, "--", *own] if own else words)
+
+
+def before_apply(result: Result) -> str:
+    """What has to be done before that command; empty if nothing has."""
+    if result.given is None or result.given.json or not result.given.others:
+        return ""
+    return f"Add --json {_JSON} to this command and run it again, then:"
 
 
 def on_cpu(result: Result) -> bool:
@@ -87,14 +97,13 @@ def processors(environment: Environment) -> str:
 
 def machine(environment: Environment) -> list[str]:
     """What the programs ran on, fact by fact."""
-    gpu = (environment.gpu or {}).get("name")
     threads = (
         "threads as they are"
         if environment.threads is None
         else plural(environment.threads, "thread")
     )
     facts = [
-        f"{environment.device} ({gpu})" if gpu else environment.device,
+        *_device(environment),
         f"{threads} on {processors(environment)}",
         f"torch {environment.torch}",
         f"Python {environment.python}",
@@ -108,12 +117,18 @@ def machine(environment: Environment) -> list[str]:
     return facts
 
 
+def _device(environment: Environment) -> list[str]:
+    """The device with its model, if a run got as far as to show it."""
+    gpu = (environment.gpu or {}).get("name")
+    known = [] if environment.device == UNKNOWN_DEVICE else [environment.device]
+    return [f"{device} ({gpu})" if gpu else device for device in known]
+
+
 def machine_in_short(result: Result) -> list[str]:
     """What the figures hold for, in one line."""
     gpu = (result.environment.gpu or {}).get("name")
-    facts = [
-        gpu or f"{result.environment.device}, {plural(result.environment.processors, 'processor')}"
-    ]
+    here = plural(result.environment.processors, "processor")
+    facts = [gpu or ", ".join([*_device(result.environment), here])]
     if result.aa is not None and math.isfinite(result.aa.floor):
         facts.append(f"noise {percent(result.aa.floor)}")
     if on_cpu(result) and (result.aa or result.total):
@@ -182,7 +197,7 @@ def witnesses(total: Comparison | None) -> list[str]:
     estimate = total.estimate if total else None
     facts = [plural(estimate.pairs, "pair")] if estimate else []
     if estimate is not None and estimate.cpu_ratio is not None:
-        facts.append(f"CPU time {TIMES}{ratio(estimate.cpu_ratio)}")
+        facts.append(f"CPU time of the training process {TIMES}{ratio(estimate.cpu_ratio)}")
     if estimate is not None and estimate.memory_mb is not None:
         facts.append(f"peak memory {megabytes(estimate.memory_mb)}")
     return facts

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 HELPER: Final = "helper"
 """A process that an installed package started for itself."""
+PROCESS: Final = "process"
+"""One that the script started. What it writes is an effect of its own."""
 _MOST: Final = 50
 """More files than this in a folder are summed up in one line."""
 _OF_FILES: Final = ("create", "write", "delete")
@@ -38,6 +40,11 @@ class SideEffect:
     what: str
     kept: bool
     count: int = 1
+
+    @property
+    def is_let_through(self) -> bool:
+        """Whether something outside has changed, or may have heard of the script."""
+        return self.kept and self.kind not in (HELPER, PROCESS)
 
 
 def collect(folders: Sequence[str], project: str) -> tuple[SideEffect, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, variant_with
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from torchlint.verify.request import Design
     from torchlint.verify.result import Noise, Numerics
 
-_LANES = {
+_NO_PAIR: Final = "no pair was measured"
+_LANES: Final = {
     "data": "data loading",
     "forward": "the forward pass",
     "backward": "the backward pass",
@@ -70,8 +71,10 @@ class Judge:
         if len(self.ids) == 1:
             return {self.ids[0]: self.total()}
         if not self._per_fix:
-            why = "it was measured together with the others only"
-            return dict.fromkeys(self.ids, Comparison(Verdict.UNRESOLVED, why=why))
+            measured = self._rounds.pairs(ORIGINAL, CHANGED)
+            why = "it was measured only together with the others" if measured else _NO_PAIR
+            unknown = dict.fromkeys(self.ids, Comparison(Verdict.UNRESOLVED, why=why))
+            return self._where_it_shows(unknown)
         found = self._judged(
             {fix: self._rounds.pairs(ORIGINAL, variant_with(self.ids, (fix,))) for fix in self.ids}
         )
@@ -108,8 +111,7 @@ class Judge:
     def _judged(self, effects: Mapping[str, Pairs]) -> dict[str, Comparison]:
         floor = self.noise()
         if floor is None:
-            why = "no pair was measured"
-            return dict.fromkeys(effects, Comparison(Verdict.UNRESOLVED, why=why))
+            return dict.fromkeys(effects, Comparison(Verdict.UNRESOLVED, why=_NO_PAIR))
         judged = verdicts(effects, margin_of(self._design, floor), self._design)
         if floor.fit:
             return dict(judged)
@@ -211,8 +213,10 @@ def conclusion(
     unsettled = total.verdict is Verdict.UNRESOLVED or any(
         each.estimate and each.verdict is Verdict.UNRESOLVED for _, each in compared
     )
+    unfit = noise.why if noise is not None and not noise.fit else ""
     if late and unsettled:
-        return 7, "The time budget ended before everything was settled; give more with --budget."
-    if noise is not None and not noise.fit:
-        return 3, f"No verdict on speed: {noise.why}."
+        ended = "The time budget ended before everything was settled; give more with --budget."
+        return 7, f"{ended} Until then, {unfit}." if unfit else ended
+    if unfit:
+        return 3, f"No verdict on speed: {unfit}."
     return 0, ""

@@ -64,7 +64,7 @@ def noise(pairs: Pairs, design: Design) -> Noise:
     elif floor > MOST_NOISE and (steps := _steps(pairs)) < _FEW_STEPS:
         why = (
             f"a run measures only {steps} steps, over which identical programs may differ by "
-            f"{floor:.0%}; let the script train longer, or give more --steps"
+            f"{floor:.0%}; let the script train longer, and raise --steps if you gave it"
         )
     elif floor > MOST_NOISE:
         needed = pairs_for_margin(sample, math.log1p(design.margin))

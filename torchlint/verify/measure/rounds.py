@@ -192,14 +192,14 @@ class Rounds:
                     raise
                 # They do not fit into the memory together, or wait for one port or lock; or one
                 # of them fails alone as well.
-                self.one_at_a_time = True
-                found.append(self._together(names, seed))
-                self.clash = clash_of(failed)
+                found.append(self._apart(names, seed))
+                self.run_apart(clash_of(failed))
         return found
 
     def _together(self, names: Sequence[str], seed: int) -> Mapping[str, Blocks]:
-        if not self.one_at_a_time:
-            return self._rotate(names, seed)
+        return (self._apart if self.one_at_a_time else self._rotate)(names, seed)
+
+    def _apart(self, names: Sequence[str], seed: int) -> Mapping[str, Blocks]:
         order = list(names)
         random.Random(seed).shuffle(order)  # noqa: S311
         blocks: dict[str, Blocks] = {}

@@ -57,7 +57,12 @@ class Window:
 
 
 def unreached(
-    original: Window, changed: Window, main: str, places: Mapping[str, str]
+    original: Window,
+    changed: Window,
+    main: str,
+    places: Mapping[str, str],
+    *,
+    with_last_step: bool = False,
 ) -> tuple[str, ...]:
     """What lies beyond the recorded steps, each as a noun.
 
@@ -66,6 +71,7 @@ def unreached(
         changed: of the changed one.
         main: real path of the script.
         places: id of a changed place → where it is, as `train.py:31`.
+        with_last_step: the script takes no step beyond the recorded ones.
     """
     found: list[str] = []
     known = original.exercise_known and changed.exercise_known
@@ -75,10 +81,10 @@ def unreached(
         found.append(f"the change at {_some(lines)}")
     if original.finished:
         return tuple(found)
-    if original.passes == 1:
+    if original.passes == 1 and not with_last_step:
         many = f" ({original.batches} batches)" if original.batches else ""
         found.append(f"the end of the first pass over the data{many}")
-    if original.schedules:
+    if original.schedules and not with_last_step:
         found.append(f"a change of the learning rate by {' or '.join(original.schedules)}")
     if not original.evaluates:
         evaluations = list(_evaluations(dict.fromkeys((main, *original.files))))

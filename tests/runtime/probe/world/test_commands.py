@@ -146,11 +146,13 @@ def test_doing_nothing_is_no_upload() -> None:
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
-        (["/usr/bin/git", "rev-parse", "HEAD"], "git rev-parse"),
+        (["/usr/bin/git", "rev-parse", "HEAD"], "git rev-parse …"),
+        (["sh", "-c", "hostname >\n/tmp/host.txt"], "sh -c hostname > /tmp/host.txt"),
+        (["cp", "/data/a.txt", "b.txt"], "cp a.txt …"),
         (["nvidia-smi"], "nvidia-smi"),
-        ([sys.executable, "/some/where/eval.py", "--x"], "eval.py"),
+        ([sys.executable, "/some/where/eval.py", "--x"], "eval.py …"),
         (["g++", "-O3", "/tmp/a.cpp"], "g++ -O3 a.cpp"),
-        (["python", "-m", "pkg.run", "x"], "python -m pkg.run"),
+        (["python", "-m", "pkg.run", "x"], "python -m pkg.run …"),
         (["git  push\norigin"], "git push origin"),
         (["echo", "\udcff"], "echo \\xff"),
     ],

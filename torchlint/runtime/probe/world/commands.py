@@ -34,10 +34,11 @@ def described(words: Sequence[str]) -> str:
     else:
         names = [os.path.basename(words[0])]
         for word in words[1:3]:
-            names.append(os.path.basename(word) if "/" in word else word)
+            names.append(word if " " in word else os.path.basename(word))
             if not word.startswith("-"):
                 break
-        text = " ".join(names)
+        rest = [] if len(names) == len(words) else ["…"]
+        text = " ".join(" ".join([*names, *rest]).split())
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
