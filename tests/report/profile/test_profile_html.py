@@ -277,6 +277,13 @@ def test_every_missing_part_leaves_a_page() -> None:
         assert ("No finding: of what was watched" in shown) == (timed and not findings)
 
 
+def test_a_device_that_no_run_has_shown_is_left_out() -> None:
+    assert "device cpu" in page(profile()).text()
+    early = page(replace(failed(), environment=environment(device="unknown"))).text()
+    assert "unknown" not in early
+    assert "processor" in early
+
+
 def test_a_long_list_of_static_findings_is_cut_and_counted() -> None:
     many = tuple(static(row=row, status="ran") for row in range(1, 251))
     late = static("TL999", 1, status="never ran")

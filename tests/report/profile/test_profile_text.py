@@ -26,6 +26,7 @@ from torchlint.report.profile.text import LINES, render
 from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
 from torchlint.report.verify.figures import TIMES
+from torchlint.runtime.sandbox.side_effects import SideEffect
 
 WIDTHS = (20, 72, 80, 100, 140, 400)
 EVERYTHING = [profile(), rich(), full(), failed(), crowded(), Profile(("x.py",), 7, "", 1.0)]
@@ -71,7 +72,7 @@ def test_wide_characters_and_long_names_stay_within_the_width(width: int) -> Non
 def test_what_stands_at_the_end_is_there_however_much_there_is(width: int) -> None:
     lines = render(crowded(), Paint(), width)
     labels = [line.split("  ")[0] for line in lines]
-    for label in ("instruments", "not measured", "never ran", "kept", "note", "next", "took"):
+    for label in ("instruments", "not measured", "never ran", "outside", "note", "next", "took"):
         assert label in labels
 
 
@@ -256,13 +257,33 @@ def test_what_is_to_be_read_stands_beside_its_label() -> None:
     assert "\nmemory        12.5 of 79 GiB at most, in `backward`\n" in text(full())
 
 
+def test_what_was_done_outside_is_said_as_verify_says_it() -> None:
+    effects = (
+        SideEffect("create", "runs/checkpoint.pt", kept=False, count=9),
+        SideEffect("connect", "127.0.0.1:6006", kept=True),
+        SideEffect("process", "git --version", kept=True),
+        SideEffect("helper", "uname -p", kept=True),
+    )
+    found = profile(side_effects=effects)
+    always = (
+        "outside LET THROUGH: 1 connection (127.0.0.1:6006) outside started by the script: 1 "
+        "process (git --version) "
+    )
+    assert f"{always}took" in flat(found)
+    sandbox = environment().sandbox
+    rest = f"outside held back ({sandbox}): 1 new file (runs/checkpoint.pt) outside started by"
+    assert f"{always}{rest} packages: 1 process (uname -p) took" in flat(found, details=True)
+    early = replace(failed(), side_effects=effects)
+    assert always.strip() in flat(early)
+
+
 def test_the_end_says_what_it_cost_what_is_missing_and_what_ran() -> None:
     shown = flat(rich())
     for part in (
         f"instruments in runs of their own; the costliest (reads, shapes, gradients) {TIMES}1.31 a step",
         "not measured recompiles (nothing is compiled); pauses (left out by --only)",
         "never ran TL304 train.py:12",
-        "kept 127.0.0.1:6006",
+        "outside LET THROUGH: 1 connection (127.0.0.1:6006)",
         "note The script draws its batches at random.",
         "took 31 s",
     ):

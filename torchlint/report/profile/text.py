@@ -166,7 +166,7 @@ class _Page:
     def closing(self, result: Profile) -> list[str]:
         """What it cost to look, what was not measured, what to do next."""
         if result.timing is None:
-            return []
+            return self._outside(result)
         lines = [""]
         if result.ranks:
             lines += self._labelled("ranks", words.ranks(result))
@@ -177,16 +177,24 @@ class _Page:
         if result.not_measured:
             lines += self._labelled("not measured", "; ".join(result.not_measured))
         named = [f"{each.code} {words.place(each)}" for each in words.never_ran(result)]
-        kept = [each.what for each in words.let_through(result)]
-        for label, names in (("never ran", named), ("kept", kept)):
-            if names:
-                lines += self._labelled(label, self._listed(names))
+        if named:
+            lines += self._labelled("never ran", self._listed(named))
+        lines += self._outside(result)
         if result.notes:
             lines += self._labelled("note", " ".join(result.notes))
         following = words.following(result)
         if following:
             lines += self._labelled("next", following)
         return lines + self._labelled("took", duration(result.seconds))
+
+    def _outside(self, result: Profile) -> list[str]:
+        """What was done outside the processes."""
+        found = words.outside(result, details=self._most is _ALL)
+        return [
+            line
+            for said, names in found
+            for line in self._labelled("outside", f"{said} ({self._listed(names)})")
+        ]
 
     def _listed(self, names: list[str]) -> str:
         shown = names[: None if self._most is _ALL else 3]

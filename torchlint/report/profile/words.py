@@ -12,7 +12,8 @@ from torchlint.profile.ranks import summary
 from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
-from torchlint.report.verify.words import processors
+from torchlint.report.verify.words import effects, processors
+from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Timing
     from torchlint.profile.layers import Row
     from torchlint.profile.result import Profile, RunFinding, Static
-    from torchlint.runtime.sandbox.side_effects import SideEffect
 
 ON_A_GPU = "On a GPU the host would wait here; on this machine it costs nothing"
 _LIMITS: Final = {"input": "input", "ranks": COMMUNICATION, "messages": COMMUNICATION}
@@ -185,9 +185,25 @@ def never_ran(result: Profile) -> list[Static]:
     return [each for each in result.static if each.status == "never ran"]
 
 
-def let_through(result: Profile) -> list[SideEffect]:
-    """What reached the real world."""
-    return [each for each in result.side_effects if each.is_let_through]
+def outside(result: Profile, *, details: bool) -> list[tuple[str, list[str]]]:
+    """What was done outside the processes: how, counted, and by name, as `verify` says it.
+
+    Args:
+        details: what was held back as well, and what packages started for themselves.
+    """
+    found = result.side_effects
+    held = (
+        "held back" if result.environment is None else f"held back ({result.environment.sandbox})"
+    )
+    parts = [
+        ("LET THROUGH", [each for each in found if each.is_let_through]),
+        ("started by the script", [each for each in found if each.kind == PROCESS]),
+        (held, [each for each in found if not each.kept] if details else []),
+        ("started by packages", [each for each in found if each.kind == HELPER] if details else []),
+    ]
+    return [
+        (f"{how}: {effects(some)}", [each.what for each in some]) for how, some in parts if some
+    ]
 
 
 def following(result: Profile) -> str:
