@@ -168,3 +168,16 @@ def test_the_next_command_runs_the_script_in_the_same_way(call: Run, runs: Sessi
             "torchrun",
         ]
         assert (context.params["keep_env"], context.params["target_torch"]) == (True, (2, 1))
+
+
+@pytest.mark.parametrize(("columns", "widest"), [(None, 100), ("20", 72), ("120", 120)])
+def test_in_a_pipe_a_report_is_a_page(
+    call: Run, runs: Session, monkeypatch: pytest.MonkeyPatch, columns: str | None, widest: int
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    runs.result = profile(argv=("train.py", "--word" * 90), findings=rich().findings)
+    lines = call().text.splitlines()
+    assert max(map(len, lines)) == widest
+    assert lines[0].endswith("…")

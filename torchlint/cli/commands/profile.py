@@ -48,8 +48,8 @@ what it costs at most, as a factor of the step: no fix can give more, and most g
 fix with `torchlint verify`. The project's files stay as they are.
 
 Exit codes:
-  0  the script was profiled, whatever was found; `not measured` names what did not fit into the
-     time
+  0  the script was profiled, whatever was found; what did not fit into the time is named under
+     `not measured`
   1  it does not keep to the budget
   2  wrong usage, a package is missing, or a budget or an earlier profile cannot be read
   4  the script failed
