@@ -75,6 +75,7 @@ def test_the_wait_is_that_of_the_finding_where_the_input_was_watched() -> None:
 def test_ranks_that_wait_for_one_of_them_or_for_their_messages() -> None:
     found = limit(blocked(0.007, 0.001))
     assert found == "ranks: the others wait for rank 1 for 60% of a step of 10 ms"
+    assert limit(blocked(0.0, 0.004)).startswith("ranks: the others wait for rank 0 for 40%")
     found = limit(blocked(0.005, 0.004))
     assert found == "messages: they block a rank for 45% of a step of 10 ms on average"
     assert limit(blocked(0.002, 0.001), cpu_s=0.01).startswith("processor: ")
@@ -83,8 +84,9 @@ def test_ranks_that_wait_for_one_of_them_or_for_their_messages() -> None:
 def test_an_idle_process_is_not_limited_by_the_processor() -> None:
     found = limit({}, ranks=1)
     assert found.startswith("waiting: the process has 1 ms of processor time in a step of 10 ms;")
-    assert "or another process (backward 50%" in found
+    assert "as for a processor that others have, a disk, a network or another process (" in found
     assert "or another rank (" in limit({})
+    assert "as for a disk, a network" in limit(ranks("reads", {}, held_s=0.1), ranks=1)
 
 
 def test_processors_that_others_have_are_told() -> None:

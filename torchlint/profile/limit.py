@@ -90,16 +90,15 @@ def _messages(evidence: Evidence) -> str:
     if len(blocked) < 2:
         return ""
     window = evidence.windows["communication"]
-    whole = statistics.fmean(blocked.values())
-    if whole < _MESSAGES_ARE_THE_LIMIT * window.step_s:
-        return ""
     first = min(blocked, key=lambda rank: blocked[rank])
     others = statistics.fmean(each for rank, each in blocked.items() if rank != first)
-    if blocked[first] <= _MOSTLY * others:
+    share = (others - blocked[first]) / window.step_s
+    if share >= _MESSAGES_ARE_THE_LIMIT and blocked[first] <= _MOSTLY * others:
         who = next(each.who for each in window.ranks if each.rank == first)
-        share = (others - blocked[first]) / window.step_s
         return f"ranks: the others wait for {who} for {share:.0%} of a step of {_step(evidence)}"
-    share = whole / window.step_s
+    share = statistics.fmean(blocked.values()) / window.step_s
+    if share < _MESSAGES_ARE_THE_LIMIT:
+        return ""
     return f"messages: they block a rank for {share:.0%} of a step of {_step(evidence)} on average"
 
 
@@ -115,9 +114,11 @@ def _processor(evidence: Evidence, lanes: Mapping[str, float]) -> str:
     if busy + _held(evidence) >= _COMPUTES:
         return f"processor: {busy:.2g} of {evidence.processors} are busy ({most})"
     what = "another rank" if evidence.ranks > 1 else "another process"
+    taken = "" if _lacked(evidence) else "a processor that others have, "
     return (
         f"waiting: the process has {1e3 * evidence.timing.cpu_s:.3g} ms of processor time in a "
-        f"step of {_step(evidence)}; the rest waits, as for a disk, a network or {what} ({most})"
+        f"step of {_step(evidence)}; the rest waits, as for {taken}a disk, a network or {what} "
+        f"({most})"
     )
 
 
@@ -136,7 +137,10 @@ def _busy(evidence: Evidence) -> float:
 
 def _held(evidence: Evidence) -> float:
     """The share of a step for which the thread that trains had no processor; 0 if unknown."""
-    known = [
-        each.held_s / each.seconds for each in evidence.windows.values() if each.held_s is not None
-    ]
-    return statistics.median(known) if known else 0.0
+    return statistics.median(_lacked(evidence) or [0.0])
+
+
+def _lacked(evidence: Evidence) -> list[float]:
+    """The same in each run that says it."""
+    windows = evidence.windows.values()
+    return [each.held_s / each.seconds for each in windows if each.held_s is not None]
