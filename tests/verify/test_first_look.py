@@ -56,3 +56,19 @@ def test_a_script_that_misses_its_arguments_says_where_they_go(said_of: Said) ->
 def test_a_script_that_misses_its_ranks_says_how_to_start_them(said_of: Said) -> None:
     said = said_of("KeyError", "KeyError: 'LOCAL_RANK'", "--epochs", "3")
     assert "It needs ranks; start them with `--nproc-per-node N`, 2 or more." in said
+
+
+@pytest.mark.parametrize(("argv", "finished"), [((), True), (("--epochs",), True), ((), False)])
+def test_a_script_that_ends_without_a_step_may_want_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], *, finished: bool
+) -> None:
+    (tmp_path / "train.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    seen = SimpleNamespace(anchor=None, counts={}, finished=finished)
+    monkeypatch.setattr(first_look, "survey", lambda *_, **__: seen)
+    program = script("train.py", argv)
+    jobs = SimpleNamespace(job=lambda *_, **__: None)
+    looker = Looker(Request(program), Changes(program), jobs, None)  # type: ignore[arg-type]
+    with pytest.raises(VerifyError) as caught:
+        looker.look_at_original()
+    assert caught.value.message.endswith(HINT) == (finished and not argv)

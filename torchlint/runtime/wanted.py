@@ -42,6 +42,7 @@ _RANK: Final = re.compile(
     r"|Default process group has not been initialized"
 )
 _FRAME: Final = re.compile(r'\s*File "')
+ARGUMENTS: Final = "Its own arguments go after `--`, as in `-- --data FOLDER`."
 _FEWEST: Final = 2
 """Ranks that are started through torchrun."""
 
@@ -57,7 +58,7 @@ def wanted(failed: Failed, *, arguments: bool, ranks: int) -> str:
     if ranks < _FEWEST and _wants_ranks(failed):
         return f"It needs ranks; start them with `--nproc-per-node N`, {_FEWEST} or more."
     if not arguments and _wants_arguments(failed):
-        return "Its own arguments go after `--`, as in `-- --data FOLDER`."
+        return ARGUMENTS
     return ""
 
 

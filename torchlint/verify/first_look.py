@@ -12,7 +12,7 @@ from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
 from torchlint.runtime.sandbox.side_effects import collect
 from torchlint.runtime.survey import Survey, survey
-from torchlint.runtime.wanted import wanted
+from torchlint.runtime.wanted import ARGUMENTS, wanted
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
 
@@ -185,9 +185,11 @@ class Looker:
     def _require_steps(self, original: Survey, changed: Survey) -> None:
         if original.anchor is None:
             seen = ", ".join(f"{count} {kind}" for kind, count in _seen(original)) or "nothing"
+            ended = original.finished and not self._changes.program.argv
             raise VerifyError(
                 "No training or inference steps were seen (no optimizer, backward, forward or "
-                f"DataLoader; seen: {seen}); check that the script, with these arguments, trains.",
+                f"DataLoader; seen: {seen}); check that the script, with these arguments, trains."
+                f"{f' {ARGUMENTS}' if ended else ''}",
                 code=6,
             )
         if self._request.device == "cuda" and original.device != "cuda":
