@@ -131,3 +131,17 @@ def test_a_profile_changes_nothing_in_the_cache(torchlint: Run, here: Path) -> N
     assert told.text == plain.text.replace("every few steps.\n", f"every few steps.{SAID}\n")
     assert told.text != plain.text
     assert torchlint(*words) == plain
+
+
+def test_a_profile_of_another_folder_is_said_to_match_nothing(
+    torchlint: Run, linter: Linter, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "warning" not in torchlint("check", "--profile", "profile.json").err
+    (here / "below").mkdir()
+    monkeypatch.chdir(here / "below")
+    done = torchlint("check", "--profile", "../profile.json")
+    assert done.code == 0
+    assert (
+        "warning: ../profile.json matches nothing here: there is no train.py in this folder; run "
+        "check in the folder where the profile was made."
+    ) in done.err

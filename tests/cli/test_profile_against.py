@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.profile.results import profile, read_at, written
+from torchlint.cli import held_against, profile_reports
 from torchlint.profile import session
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def test_what_changed_is_printed_and_in_the_json(call: Run, here: Path) -> None:
     ("words", "said"),
     [
         (["--budget", "no.toml"], "no.toml: There is no such file"),
+        (["--budget", "2m"], "--budget-time 2m ends the profile after that time."),
         (["--compare", "no.json"], "no.json: There is no such file"),
         (["--compare", "train.py"], "train.py: This is no profile; write one with"),
         (["--write-budget", "train.py"], "train.py is there already"),
@@ -120,3 +122,34 @@ def test_a_file_that_cannot_be_used_is_refused_before_anything_runs(
 ) -> None:
     done = call(*words)
     assert (done.code, said in done.err, runs.runs) == (2, True, 0)
+
+
+def test_a_budget_of_some_runs_is_about_their_codes(call: Run, runs: Session, here: Path) -> None:
+    runs.result = replace(runs.result, watched=("TR301", "TR201"))
+    call("--only", "reads", "--write-budget", "b.toml")
+    text = (here / "b.toml").read_text()
+    assert text.splitlines()[1] == 'codes = ["TR201", "TR301"]'
+    (here / "b.toml").write_text(text.replace('""', '"it logs"'))
+    assert call("--budget", "b.toml").code == 0
+    call("--write-budget", "all.toml")
+    assert "codes" not in (here / "all.toml").read_text()
+
+
+def test_what_was_written_is_said_below_the_report(
+    call: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed: list[str] = []
+    for module in (held_against, profile_reports):
+        monkeypatch.setattr(module, "print_lines", lambda lines, **_: printed.extend(lines))
+    call("--write-budget", "b.toml")
+    assert printed[0].startswith("torchlint profile train.py")
+    assert printed[-1] == "Wrote b.toml; fill in its reasons."
+
+
+def test_what_changed_is_a_command_for_github(call: Run, here: Path) -> None:
+    (here / "before.json").write_bytes(written(profile(read_at(path="old.py", row=5))))
+    done = call("--compare", "before.json", "--output-format", "github")
+    *_, last = done.text.splitlines()
+    assert last.startswith("::notice title=torchlint profile::since the profile of 2026-07-01: ")
+    assert "%0A  gone: old.py:5 TR201%0A  new: train.py:2 TR201" in last
+    assert "since" not in call("--output-format", "github").text

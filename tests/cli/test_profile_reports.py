@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.report.profile.sample_profiles import failed, profile, rich
+from tests.report.profile.sample_profiles import failed, profile, rich, static
+from torchlint.cli.commands import verify
 from torchlint.files.reading import SourceError
 from torchlint.profile import session
 
@@ -145,3 +149,35 @@ def test_an_option_of_the_script_is_told_where_to_stand(torchlint: Run, here: Pa
     outcome = torchlint("profile", "train.py", "--epochs", "5")
     assert outcome.code == 2
     assert "No such option --epochs. The script's own arguments go after --." in outcome.err
+
+
+def test_the_next_command_runs_the_script_in_the_same_way(call: Run, runs: Session) -> None:
+    found = replace(rich().findings[0], static=(static(),))
+    runs.result = profile(argv=("train.py", "--epochs", "1"), findings=(found,))
+    how = ["--nproc-per-node", "2", "--threads", "1", "--target-torch", "2.1", "--keep-env"]
+    how += ["--launcher", "torchrun", "--slurm=--partition=gpu", "--slurm=-N"]
+    said = " ".join(call(*how, "--steps", "5", "--details").text.split())
+    (words,) = re.findall(r"next (torchlint verify .*) took", said)
+    with verify.command.make_context("verify", shlex.split(words)[2:]) as context:
+        assert context.params["words"] == ("train.py", "--epochs", "1")
+        assert context.params["select"] == ("TL201",)
+        assert context.params["slurm_options"] == ("--partition=gpu", "-N")
+        assert [context.params[name] for name in ("nproc", "threads", "launcher")] == [
+            2,
+            1,
+            "torchrun",
+        ]
+        assert (context.params["keep_env"], context.params["target_torch"]) == (True, (2, 1))
+
+
+@pytest.mark.parametrize(("columns", "widest"), [(None, 100), ("20", 72), ("120", 120)])
+def test_in_a_pipe_a_report_is_a_page(
+    call: Run, runs: Session, monkeypatch: pytest.MonkeyPatch, columns: str | None, widest: int
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    runs.result = profile(argv=("train.py", "--word" * 90), findings=rich().findings)
+    lines = call().text.splitlines()
+    assert max(map(len, lines)) == widest
+    assert lines[0].endswith("…")

@@ -12,7 +12,7 @@ from tests.profile.conftest import survey, timing
 from torchlint.finding import Finding, Position, Tier
 from torchlint.profile import judging
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.profile.judging import facts_of, judge, lanes_of, limit_of, unjudged
+from torchlint.profile.judging import facts_of, judge, unjudged
 from torchlint.profile.kind import Kind, Observed, Told
 from torchlint.profile.result import Fact, Line
 from torchlint.runtime.messages import Message
@@ -113,18 +113,6 @@ def test_a_rule_that_covers_both_places_is_told_once(kinds: Kinds) -> None:
     kinds(seen(0.5, 4, rules=("TL101",), made=(os.path.abspath("train.py"), 4)))
     (found,) = judge(evidence(), [finding("TL101", 3, 5)]).findings
     assert [(each.code, each.row) for each in found.static] == [("TL101", 3)]
-
-
-def test_what_a_step_waits_for_is_one_sentence() -> None:
-    plain = evidence()
-    assert limit_of(plain, lanes_of(plain)).startswith("processor: 1 of 1 are busy (backward 50%")
-    waiting = Evidence(survey(lanes={"data": (0.006,), "forward": (0.004,)}), timing())
-    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of 10 ms")
-    gpu = survey(device="cuda")
-    host = Evidence(gpu, timing(step_s=0.01, host_s=0.0095))
-    device = Evidence(gpu, timing(step_s=0.01, host_s=0.004))
-    assert limit_of(host, {}) == "host: the CPU needs 9.5 of 10 ms to queue a step"
-    assert limit_of(device, {}) == "device: the CPU queues a step in 4 of 10 ms"
 
 
 def test_what_a_comment_silences_is_counted_if_it_is_worth_a_line(

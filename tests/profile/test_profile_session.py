@@ -12,8 +12,9 @@ from tests.profile.conftest import survey, timing
 from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile import session
 from torchlint.profile.evidence import Window
+from torchlint.profile.wish import Wish
 from torchlint.runtime.environment import malloc_settings
-from torchlint.runtime.failures import Failed
+from torchlint.runtime.failures import Failed, OutOfTime
 from torchlint.runtime.messages import Message
 from torchlint.runtime.program import script
 from torchlint.verify.errors import VerifyError
@@ -75,11 +76,12 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
         only: tuple[str, ...] = (),
         saved: dict[str, Any] | None = None,
         more: session.Search | None = None,
+        wished: Wish | None = None,
     ) -> tuple[Profile, dict[str, Job]]:
         saying.update(found or {})
         altered.update(saved or {})
-        request = Request(script("train.py", ()))
-        return session.profile(request, only, (), Silent(), None, more), jobs
+        request = Request(script("train.py", ()), budget_s=300.0)
+        return session.profile(request, only, (), Silent(), wished, more), jobs
 
     return profile
 
@@ -149,6 +151,41 @@ def test_what_could_not_be_changed_is_named_and_nothing_is_said_of_it(
     assert result.findings == ()
     assert f"input, one batch again and again ({why})" in result.not_measured
     assert result.exit == 0
+
+
+def ends_in(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    def late(*_: object, **__: object) -> None:
+        raise OutOfTime
+
+    monkeypatch.setattr(session, part, late)
+
+
+def test_a_budget_that_ends_after_the_timing_leaves_a_result_that_says_so(
+    profiled: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends_in(monkeypatch, "watch")
+    result, _ = profiled(only=("layers",))
+    assert result.exit == 0
+    assert result.timing is not None
+    assert "layers (the time ended)" in result.not_measured
+    assert result.summary == (
+        "The budget of 300 s ended before all was watched; `not measured` names what is missing, "
+        "give more with --budget-time."
+    )
+
+
+def test_a_budget_that_ends_before_the_step_is_timed_or_a_sweep_is_done_has_failed(
+    profiled: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends_in(monkeypatch, "sweep")
+    result, _ = profiled(wished=Wish("", (0, 1)))
+    assert result.exit == 7
+    assert "ended before the values of workers were tried" in result.summary
+    assert "workers (the time ended)" in result.not_measured
+    ends_in(monkeypatch, "time_steps")
+    result, _ = profiled()
+    assert result.exit == 7
+    assert "ended before the script's step was timed" in result.summary
 
 
 @pytest.mark.parametrize("loads", [True, False])

@@ -22,13 +22,14 @@ def look(scene: Scene, body: str, **more: Any) -> dict[str, Window]:
         return watch(job, workspace, timeout_s=20.0)
 
 
-SEEN = 'link.send(type="window", steps=10, seconds=0.5, found={"reads": {"n": 1}, "shapes": {}})\n'
+SEEN = 'link.send(type="window", steps=10, seconds=0.5, held_s=0.1, found={"reads": {"n": 1}, "shapes": {}})\n'
 
 
 def test_each_instrument_gets_its_part(scene: Scene) -> None:
     found = look(scene, SEEN + "link.wait()")
     assert sorted(found) == ["reads", "shapes"]
     assert found["reads"].step_s == pytest.approx(0.05)
+    assert found["shapes"].held_s == 0.1
     assert found["reads"].found.integer("n") == 1
 
 

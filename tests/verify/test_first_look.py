@@ -45,29 +45,30 @@ def said_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
     return said
 
 
-MISSES = {
-    "argparse": ("exit code 2", "usage: train.py [-h] --data DATA\ntrain.py: error: the following"),
-    "click": ("exit code 2", "Error: Missing option '--data'."),
-    "docopt": ("exit code 1", "Usage:\n  train.py --data=FOLDER"),
-    "sys.argv": ("IndexError", "    data = sys.argv[1]\nIndexError: list index out of range"),
-}
-OTHERS = {
-    "a value": ("ValueError", "    load(usage)\nValueError: disk usage: 90 %"),
-    "an index": ("IndexError", "    data[1]\nIndexError: list index out of range"),
-    "an exit": ("exit code 1", "no CUDA"),
-}
+def test_a_script_that_misses_its_arguments_says_where_they_go(said_of: Said) -> None:
+    tail = "Error: Missing option '--data'."
+    said = said_of("exit code 2", tail)
+    assert said == f"The script failed: It failed with exit code 2. {HINT}\n{tail}"
+    assert HINT not in said_of("exit code 2", tail, "--epochs", "3")
+    assert said_of("exit code 1", "no CUDA").endswith("exit code 1.\nno CUDA")
 
 
-@pytest.mark.parametrize(("kind", "tail"), MISSES.values(), ids=list(MISSES))
-def test_a_script_that_misses_its_arguments_says_where_they_go(
-    said_of: Said, kind: str, tail: str
+def test_a_script_that_misses_its_ranks_says_how_to_start_them(said_of: Said) -> None:
+    said = said_of("KeyError", "KeyError: 'LOCAL_RANK'", "--epochs", "3")
+    assert "It needs ranks; start them with `--nproc-per-node N`, 2 or more." in said
+
+
+@pytest.mark.parametrize(("argv", "finished"), [((), True), (("--epochs",), True), ((), False)])
+def test_a_script_that_ends_without_a_step_may_want_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], *, finished: bool
 ) -> None:
-    assert said_of(kind, tail) == f"The script failed: It failed with {kind}. {HINT}\n{tail}"
-    assert HINT not in said_of(kind, tail, "--epochs", "3")
-
-
-@pytest.mark.parametrize(("kind", "tail"), OTHERS.values(), ids=list(OTHERS))
-def test_a_script_that_fails_otherwise_is_told_of_no_arguments(
-    said_of: Said, kind: str, tail: str
-) -> None:
-    assert HINT not in said_of(kind, tail)
+    (tmp_path / "train.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    seen = SimpleNamespace(anchor=None, counts={}, finished=finished)
+    monkeypatch.setattr(first_look, "survey", lambda *_, **__: seen)
+    program = script("train.py", argv)
+    jobs = SimpleNamespace(job=lambda *_, **__: None)
+    looker = Looker(Request(program), Changes(program), jobs, None)  # type: ignore[arg-type]
+    with pytest.raises(VerifyError) as caught:
+        looker.look_at_original()
+    assert caught.value.message.endswith(HINT) == (finished and not argv)

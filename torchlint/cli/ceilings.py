@@ -13,6 +13,7 @@ from torchlint.config.settings import ConfigError
 from torchlint.engine.tiers import Shown
 from torchlint.finding import Tier
 from torchlint.profile import written
+from torchlint.report.terminal.safe_text import visible
 from torchlint.report.verify.figures import TIMES
 
 if TYPE_CHECKING:
@@ -20,15 +21,23 @@ if TYPE_CHECKING:
 
 
 def read_profile(path: str) -> Written:
-    """The profile that `torchlint profile --json` has written.
+    """The profile that `torchlint profile --json` has written; says it if its files are not here.
 
     Raises:
         click.ClickException: there is none, or it cannot be used.
     """
     try:
-        return written.read(path)
+        found = written.read(path)
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
+    files = dict.fromkeys(file for each in found.findings for _, file, _ in each.confirmed)
+    if files and not any(map(os.path.isfile, files)):
+        message = (
+            f"warning: {path} matches nothing here: there is no {next(iter(files))} in this "
+            "folder; run check in the folder where the profile was made."
+        )
+        click.echo(visible(message), err=True)
+    return found
 
 
 def with_ceilings(shown: Shown, profile: Written, *, hints: bool) -> Shown:

@@ -16,9 +16,17 @@ _MOST_PAIRS: Final = 1000
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
+_TIME: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
+
+
+def is_time(text: str) -> bool:
+    """Whether it could be the value of an option such as `--budget-time`."""
+    return _TIME.fullmatch(text.strip()) is not None
+
+
 def seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     """The seconds of an option such as `90s` or `5m`."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", value.strip())
+    match = _TIME.fullmatch(value.strip())
     seconds = float(match[1]) * _UNITS[match[2]] if match else 0
     if not seconds > 0:
         raise click.BadParameter(f'"{value}" is not a time; write one such as 90s, 5m or 1h.')

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from torchlint.cli.duration import is_time
 from torchlint.cli.printing import must_be_writable, paint_for, print_lines, write_report
 from torchlint.config.settings import ConfigError
 from torchlint.report.terminal.safe_text import visible
@@ -49,7 +50,8 @@ def held_against_options(command: Function) -> Function:
 
 def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
     """A function that adds to a profile what has changed and what breaks the budget, which changes
-    its exit code to 1; it writes a budget if one is wanted.
+    its exit code to 1; it writes a budget if one is wanted. What it says, it says at the end of the
+    command, below the report.
 
     Raises:
         click.ClickException: a file cannot be used; raised before the script runs.
@@ -58,6 +60,7 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
     from torchlint.profile import written
 
     before = _read(written.read, given["compare"])
+    _must_be_no_time(given["budget_file"])
     budget = _read(budgets.read, given["budget_file"])
     target = given["write_budget"]
     if target is not None:
@@ -73,17 +76,31 @@ def held_against(given: Mapping[str, Any]) -> Callable[[Profile], Profile]:
         if result.exit:
             if budget is not None or target is not None:
                 said = "The profile has not come to its end, so no budget is judged or written."
-                print_lines([said], err=True)
+                _say_at_the_end(said)
             return result
         if target is not None:
-            write_report(target, budgets.text(result, target))
-            print_lines([visible(f"Wrote {target}; fill in its reasons.")], err=True)
+            codes = result.watched if given["only"] else ()
+            write_report(target, budgets.text(result, target, codes))
+            _say_at_the_end(f"Wrote {target}; fill in its reasons.")
         if budget is not None:
             judged = budgets.judge(budget, result, today())
             result = replace(result, budget=judged, exit=1 if judged.broken else 0)
         return result
 
     return hold
+
+
+def _say_at_the_end(said: str) -> None:
+    context = click.get_current_context()
+    context.call_on_close(lambda: print_lines([visible(said)], err=True))
+
+
+def _must_be_no_time(budget: str | None) -> None:
+    if budget is not None and is_time(budget) and not os.path.lexists(budget):
+        raise click.UsageError(
+            f"--budget takes a file with allowed findings, and there is no {budget}; "
+            f"--budget-time {budget} ends the profile after that time."
+        )
 
 
 def _must_be_new(target: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from torchlint.cli.command import Choice, Command, Count
 from torchlint.cli.launching import launch_options
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
 
 
+_HOW: Final = frozenset(
+    "nproc launcher nnodes node_rank shared slurm_options queue_time threads device seed keep_env "
+    "config isolated target_torch".split()
+)
+"""Parameters of options that a command which goes on from here needs as well."""
 _CLOSE: Final = 0.8
 """How alike an option is that was meant; another one is the script's."""
 
@@ -66,3 +72,25 @@ def run_options(command: Function) -> Function:
     for option in reversed(options):
         command = option(command)
     return launch_options(command)
+
+
+def how_it_was_run(ctx: click.Context) -> tuple[str, ...]:
+    """The words of the options that the user gave to say how the script is run and checked, as
+    another command that runs scripts takes them."""
+    words: list[str] = []
+    for option in ctx.command.params:
+        given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if option.name in _HOW and given:
+            value = ctx.params[option.name]
+            for each in value if getattr(option, "multiple", False) else (value,):
+                words += _words(option.opts[0], each)
+    return tuple(words)
+
+
+def _words(name: str, value: object) -> list[str]:
+    if value is True:
+        return [name]
+    if isinstance(value, tuple):  # a version
+        return [name, ".".join(map(str, value))]
+    text = str(value)
+    return [f"{name}={text}"] if text.startswith("-") else [name, text]

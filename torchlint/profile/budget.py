@@ -177,11 +177,12 @@ def _unwatched(budget: Budget, result: Profile) -> Iterator[Broken]:
 # writing -----------------------------------------------------------------------------------
 
 
-def text(result: Profile, path: str) -> str:
+def text(result: Profile, path: str, codes: Iterable[str] = ()) -> str:
     """A budget that allows what a profile shows, each reason left to be filled in.
 
     Args:
         path: of the file that it will be.
+        codes: that it is to be about; all if there are none.
     """
     uses = Uses(os.path.dirname(os.path.abspath(path)))
     needed: dict[tuple[str, str, str, str], float | None] = {}
@@ -189,7 +190,9 @@ def text(result: Profile, path: str) -> str:
         key = (use.path, use.code, use.function or "", use.kind or "")
         counts = [each for each in (needed.get(key), use.per_step) if each is not None]
         needed[key] = max(counts, default=None)
-    head = f"# What `torchlint profile --budget {os.path.basename(path)}` allows, and why.\n"
+    head = f"# What `torchlint profile --budget {os.path.basename(path)}` allows and why.\n"
+    if codes:
+        head += f"codes = [{', '.join(map(_quoted, sorted(codes)))}]\n"
     return head + "".join(_written(key, needed[key]) for key in sorted(needed))
 
 

@@ -51,6 +51,8 @@ class Window:
         others: the windows of the other ranks that sent one, if this rank's took longest.
         rank: its number.
         node: name of its machine, if there are several.
+        held_s: seconds of them for which the thread that trains had no processor; None where the
+            system does not say.
     """
 
     steps: int
@@ -59,6 +61,7 @@ class Window:
     others: tuple[Window, ...] = ()
     rank: int = 0
     node: str = ""
+    held_s: float | None = None
 
     @property
     def ranks(self) -> tuple[Window, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _TRUST: Final = 1.1
 """How much more than the wait that was seen may be gained."""
+_ALONE_TIMES: Final = 2.0
+"""As long as the other ranks waits one that is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,15 @@ def _loader(each: Message) -> Loader:
 def waited_s(window: Window) -> float:
     """Seconds of a step that one rank waits for batches."""
     return sum(each.blocked_s for each in loaders_of(window)) / window.steps
+
+
+def others_wait_s(window: Window) -> float | None:
+    """Seconds of a step that the other ranks wait for batches, if that is clearly less than what
+    the one that waits longest does; None if it is not, or there is one rank."""
+    slowest = window.slowest(waited_s)
+    others = [waited_s(each) for each in window.ranks if each is not slowest]
+    middle = statistics.median(others) if others else None
+    return None if middle is None or _ALONE_TIMES * middle > waited_s(slowest) else middle
 
 
 def waited_share(loader: Loader, evidence: Evidence, window: Window) -> float:

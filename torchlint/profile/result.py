@@ -154,6 +154,7 @@ class Profile:
 
     Args:
         argv: as the user typed it.
+        options: words of the command's options that say how it is run.
         exit: of the command.
         summary: one sentence, if something went wrong.
         limit: what a step waits for, one sentence.
@@ -183,6 +184,7 @@ class Profile:
     exit: int
     summary: str
     seconds: float
+    options: tuple[str, ...] = ()
     environment: Environment | None = None
     timing: Timing | None = None
     step: str = ""

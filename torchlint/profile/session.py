@@ -17,12 +17,11 @@ from torchlint.profile.judging import (
     as_static,
     facts_of,
     judge,
-    lanes_of,
-    limit_of,
     unjudged,
 )
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
+from torchlint.profile.limit import lanes_of, limit_of
 from torchlint.profile.plan import WITHOUT_CHECKPOINTS, WITHOUT_RECOMPILING, left_out, plan
 from torchlint.profile.ranks import ranks_of
 from torchlint.profile.result import Profile
@@ -64,6 +63,7 @@ _BY_CTRL_C: Final = 130
 _ONLY_WHERE: Final = ((WITHOUT_RECOMPILING, recompiles), (WITHOUT_CHECKPOINTS, recomputes))
 """Runs that show what a step would take otherwise, and what has to have been seen before."""
 _STOPPED: Final = "Stopped; this is what was known until then."
+_GIVE_MORE: Final = "give more with --budget-time"
 _FEWEST_STEPS: Final = 3
 
 
@@ -311,18 +311,23 @@ class _Session:
         self._found.summary, self._found.code = message, code
 
     def late(self) -> None:
-        """The time budget is over."""
-        if self._found.timing is None:
-            self.fail(
-                f"The budget of {self._request.budget_s:g} s ended before the script's step was "
-                "timed; give more with --budget-time.",
-                _OUT_OF_TIME,
+        """The time budget is over. What was watched until then is a result; a step that was not
+        timed, or not with the values that were to be tried, is none."""
+        found, planned, wished = self._found, self._found.plan, self._wished
+        ended = f"The budget of {self._request.budget_s:g} s ended before"
+        if found.timing is None:
+            self.fail(f"{ended} the script's step was timed; {_GIVE_MORE}.", _OUT_OF_TIME)
+        elif wished is not None:
+            what = wished.option or "workers"
+            found.missing.append(f"{what} (the time ended)")
+            self.fail(f"{ended} the values of {what} were tried; {_GIVE_MORE}.", _OUT_OF_TIME)
+        runs = planned.diagnostics if planned is not None and wished is None else ()
+        late = [f"{each.about} (the time ended)" for each in runs if each.name not in found.ran]
+        found.missing += late
+        if late and not found.summary:
+            found.summary = (
+                f"{ended} all was watched; `not measured` names what is missing, {_GIVE_MORE}."
             )
-        planned = self._found.plan
-        runs = planned.diagnostics if planned is not None and self._wished is None else ()
-        self._found.missing += [
-            f"{each.about} (the time ended)" for each in runs if each.name not in self._found.ran
-        ]
 
     def result(self) -> Profile:
         from torchlint.profile.kinds.kernel_choice import unseen
@@ -357,7 +362,7 @@ class _Session:
             base,
             timing=found.timing,
             step=found.seen.words,
-            limit=limit_of(evidence, lanes),
+            limit="".join(self._readable("limit", lambda each: [limit_of(each, lanes)], evidence)),
             findings=judged.findings,
             census=judged.census,
             small=judged.small,

@@ -83,9 +83,10 @@ def _windows(peer: Peer, message: Message, instruments: tuple[str, ...]) -> dict
     )
     if found is None or steps < 1 or seconds <= 0:
         raise MalformedError(f"a window of {steps} steps in {seconds} s")
+    held_s = message.number_or_none("held_s")
     parts = {name: found.part(name) for name in instruments}
     return {
-        name: Window(steps, seconds, part, rank=peer.rank, node=peer.node)
+        name: Window(steps, seconds, part, rank=peer.rank, node=peer.node, held_s=held_s)
         for name, part in parts.items()
         if part is not None
     }

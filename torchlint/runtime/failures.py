@@ -31,7 +31,9 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         message: one sentence.
         name: of the run.
         kind: class of the exception, name of the signal, or `exit code 3`.
-        tail: the traceback, or the last lines that the run wrote to stderr.
+        tail: the traceback, or the last lines that the run wrote to stderr, or to stdout if there
+            are none.
+        printed: the last lines that it wrote to stdout, if it ended without an error.
         oom: memory ran out, as far as is known.
         steps: steps that were taken.
         place: file and row of the script where it was raised, if known.
@@ -45,6 +47,7 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         name: str = "",
         kind: str = "",
         tail: str = "",
+        printed: str = "",
         oom: bool = False,
         steps: int = 0,
         place: tuple[str, int] | None = None,
@@ -55,6 +58,7 @@ class Failed(Exception):  # noqa: N818 - what happened to the run, not a mistake
         self.name = name
         self.kind = kind
         self.tail = tail
+        self.printed = printed
         self.oom = oom
         self.steps = steps
         self.place = place
@@ -88,8 +92,11 @@ def from_exit(code: int, name: str, stderr: str, who: str = "The process") -> Fa
     )
 
 
-def from_ended(ended: Message, name: str, stderr: str) -> Failed:
+def from_ended(ended: Message, name: str, stderr: str, stdout: str) -> Failed:
     """What an `ended` message says.
+
+    Args:
+        stderr: the file of what it wrote there; `stdout` likewise.
 
     Raises:
         MalformedError: it does not say it properly.
@@ -97,14 +104,17 @@ def from_ended(ended: Message, name: str, stderr: str) -> Failed:
     code, steps = ended.integer("code", 0), ended.integer("steps", 0)
     error = ended.part("error")
     if error is None:
+        printed = tail_of(stdout)
         if code == 0:
-            return Failed(FINISHED, "The script ended.", name=name, kind="end", steps=steps)
+            said = "The script ended."
+            return Failed(FINISHED, said, name=name, kind="end", printed=printed, steps=steps)
         return Failed(
             ERROR,
             f"The script exited with code {code}.",
             name=name,
             kind=f"exit code {code}",
-            tail=tail_of(stderr),
+            tail=tail_of(stderr) or printed,
+            printed=printed,
             steps=steps,
         )
     kind, path = error.text("type", "Exception"), error.text_or_none("path")

@@ -94,6 +94,7 @@ class Run:
         self._device = job.settings.device
         self._workspace = workspace
         self._stderr = os.path.join(self.folder, "stderr")
+        self._stdout = os.path.join(self.folder, "stdout")
         self._started = False
         self._lost: tuple[float, Peer] | None = None
         self._error: tuple[float, Failed] | None = None
@@ -225,7 +226,7 @@ class Run:
             self._channel.start(peer)
         elif message.type == ENDED:
             peer.ended = True
-            failed = from_ended(message, self.name, self._stderr)
+            failed = from_ended(message, self.name, self._stderr, self._stdout)
             mains = [each for each in self.peers if each.main]
             if failed.status == ERROR and len(mains) > 1:
                 # It may only be an error because another rank has died.
@@ -306,7 +307,7 @@ class Run:
             command = wrap(command, settings.project, self.folder, own_network=job.own_network)
         with (
             open(job.stdin or os.devnull, "rb") as stdin,
-            open(os.path.join(self.folder, "stdout"), "wb") as stdout,
+            open(self._stdout, "wb") as stdout,
             open(self._stderr, "wb") as stderr,
         ):
             return subprocess.Popen(  # noqa: S603 - running the user's program is asked for

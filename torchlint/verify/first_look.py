@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -13,6 +12,7 @@ from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
 from torchlint.runtime.sandbox.side_effects import collect
 from torchlint.runtime.survey import Survey, survey
+from torchlint.runtime.wanted import ARGUMENTS, wanted
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from torchlint.verify.request import Request
 
 
-_WRONG_USAGE: Final = 2
-"""The exit code of argparse, click and others for arguments that they cannot use."""
 _NO_TERMINAL: Final = "Inappropriate ioctl for device"
 _DENIED: Final = "ermission denied"
 
@@ -174,17 +172,24 @@ class Looker:
                 f" While torchlint runs it, only Python itself can write outside of $TMPDIR{kept}; "
                 "let what fails write there."
             )
-        elif not self._changes.program.argv and _wants_arguments(failed):
-            more += " Its own arguments go after `--`, as in `-- --data FOLDER`."
+        else:
+            arguments, ranks = (
+                bool(self._changes.program.argv),
+                self._request.nproc * self._request.nodes,
+            )
+            asked = wanted(failed, arguments=arguments, ranks=ranks)
+            more += f" {asked}" if asked else ""
         code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)
         return VerifyError(f"{who} failed: {failed.message}{more}{failed.below}", code=code)
 
     def _require_steps(self, original: Survey, changed: Survey) -> None:
         if original.anchor is None:
             seen = ", ".join(f"{count} {kind}" for kind, count in _seen(original)) or "nothing"
+            ended = original.finished and not self._changes.program.argv
             raise VerifyError(
                 "No training or inference steps were seen (no optimizer, backward, forward or "
-                f"DataLoader; seen: {seen}); check that the script, with these arguments, trains.",
+                f"DataLoader; seen: {seen}); check that the script, with these arguments, trains."
+                f"{f' {ARGUMENTS}' if ended else ''}",
                 code=6,
             )
         if self._request.device == "cuda" and original.device != "cuda":
@@ -198,16 +203,6 @@ class Looker:
                 f"original ({original.words}), so their steps cannot be compared.",
                 code=5,
             )
-
-
-def _wants_arguments(failed: Failed) -> bool:
-    """Whether a script without arguments seems to have failed for want of some."""
-    usage = re.search(r"^\s*usage:", failed.tail, re.IGNORECASE | re.MULTILINE)
-    return (
-        failed.kind == f"exit code {_WRONG_USAGE}"
-        or usage is not None
-        or (failed.kind == "IndexError" and "argv" in failed.tail)
-    )
 
 
 def clash_of(failed: Failed) -> str:

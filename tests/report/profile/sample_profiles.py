@@ -162,6 +162,7 @@ def full() -> Profile:
     change = Change("TR101", "cells/data.py", 31, before=0.2, now=0.3)
     return replace(
         rich(),
+        options=("--nproc-per-node", "2"),
         environment=environment(
             device="cuda", gpu={"name": "A GPU"}, processes=2, nodes=("a", "b")
         ),

@@ -209,7 +209,8 @@ def test_each_finding_is_a_command_with_its_file_and_line() -> None:
 
 
 def test_what_breaks_a_budget_or_ended_the_profile_is_an_error() -> None:
-    lines = list(github.render(full()))
+    *lines, changes = github.render(full())
+    assert changes.startswith("::notice title=torchlint profile::since ")
     assert lines[-2:] == [
         "::error file=train.py,line=88,col=1,title=torchlint::It is new.",
         "::error file=train.py,title=torchlint::Stopped; this is what was known until then.",

@@ -274,7 +274,14 @@ def test_every_missing_part_leaves_a_page() -> None:
         assert ("MALLOC_TOP_PAD_" in shown) == machine
         assert ("recomputed" in shown) == (timed and findings)
         assert ("stem.conv" in shown) == layers
-        assert ("No finding: nothing" in shown) == (timed and not findings)
+        assert ("No finding: of what was watched" in shown) == (timed and not findings)
+
+
+def test_a_device_that_no_run_has_shown_is_left_out() -> None:
+    assert "device cpu" in page(profile()).text()
+    early = page(replace(failed(), environment=environment(device="unknown"))).text()
+    assert "unknown" not in early
+    assert "processor" in early
 
 
 def test_a_long_list_of_static_findings_is_cut_and_counted() -> None:

@@ -18,6 +18,7 @@ from tests.report.profile.sample_profiles import (
 )
 from tests.report.verify.sample_results import environment
 from torchlint.profile.layers import Row
+from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import Rank
 from torchlint.profile.result import Profile
 from torchlint.profile.sweep import Sweep, Tried
@@ -25,6 +26,7 @@ from torchlint.report.profile.text import LINES, render
 from torchlint.report.terminal.columns import taken
 from torchlint.report.terminal.safe_text import Paint
 from torchlint.report.verify.figures import TIMES
+from torchlint.runtime.sandbox.side_effects import SideEffect
 
 WIDTHS = (20, 72, 80, 100, 140, 400)
 EVERYTHING = [profile(), rich(), full(), failed(), crowded(), Profile(("x.py",), 7, "", 1.0)]
@@ -70,7 +72,7 @@ def test_wide_characters_and_long_names_stay_within_the_width(width: int) -> Non
 def test_what_stands_at_the_end_is_there_however_much_there_is(width: int) -> None:
     lines = render(crowded(), Paint(), width)
     labels = [line.split("  ")[0] for line in lines]
-    for label in ("instruments", "not measured", "never ran", "kept", "note", "next", "took"):
+    for label in ("instruments", "not measured", "never ran", "outside", "note", "next", "took"):
         assert label in labels
 
 
@@ -172,11 +174,57 @@ def test_the_line_below_the_findings_has_the_joint_bound_and_the_small_ones() ->
     assert said in text(rich())
 
 
+RUNS = {each.about: 1.1 for each in DIAGNOSTICS if not each.alters}
+
+
 def test_without_a_finding_it_says_what_that_means() -> None:
-    said = "No finding: nothing that was measured costs 3% of a step"
-    assert f"{said}." in text(profile())
-    assert f"{said}; 2 smaller costs not shown." in text(profile(small=2))
+    said = "No finding: nothing that was watched costs 3% of a step"
+    assert f"{said}." in flat(profile(costs=RUNS))
+    assert f"{said}; 2 smaller costs not shown." in flat(profile(costs=RUNS, small=2))
+    alone = {name: cost for name, cost in RUNS.items() if name != COMMUNICATION}
+    assert f"{said}." in flat(profile(costs=alone))  # of one rank
     assert "No finding: only the time of a step was measured." in text(profile(costs={}))
+
+
+def test_without_a_finding_it_says_of_which_runs_and_what_the_limit_is() -> None:
+    some = {"reads, shapes, gradients": 1.1, "layers": 1.2}
+    said = "of what was watched (reads, shapes, gradients; layers), nothing costs 3% of a step."
+    assert f"No finding: {said}" in flat(profile(costs=some))
+    unseen = flat(profile(costs=some, limit="input: 71% of a step of the first look waits"))
+    asked = "What the limit names was not watched; add input to --only, or leave it out."
+    assert f"No finding: {said} {asked}" in unseen
+    seen = flat(profile(costs=RUNS, limit="input: 71% of a step waits for the next batch (7 of"))
+    assert "No finding: beside what the limit names, nothing that was watched costs" in seen
+    assert "add communication to --only" in flat(profile(costs=some, limit="ranks: the others"))
+
+
+def test_a_step_that_varies_much_is_said_to() -> None:
+    assert "varies by ± 87%, so shares of it are rough" in flat(profile(timing=timing(noise=0.87)))
+    assert "rough" not in flat(profile())
+
+
+def test_the_cost_of_watching_is_a_cost_or_lost_in_the_noise() -> None:
+    assert f"the costliest (layers) {TIMES}1.20 a step" in flat(profile(costs={"layers": 1.2}))
+    for cost in (0.69, 1.01):
+        shown = flat(profile(costs={"layers": cost}))
+        assert "instruments in runs of their own; what they cost is lost in the noise" in shown
+
+
+def test_where_most_of_a_step_is_in_no_finding_a_line_says_where_to_look() -> None:
+    def said(limit: str = "processor: 1 of 2", share: float = 0.2, **lanes: float) -> str:
+        found = finding(share, code="TR702")
+        return flat(profile(limit=limit, lanes=lanes, findings=(found,)))
+
+    assert (
+        "80% of a step is in no finding; its largest part is forward (60%): look at the layers "
+        "(`--details`)."
+    ) in said(forward=0.6, backward=0.4)
+    assert (
+        "its largest part is backward (51%): look at what the loop does beside the model, such as "
+        "a loss in Python (42%), which the backward pass repeats."
+    ) in said(backward=0.51, other=0.42)
+    for shown in (said(share=0.6, forward=1.0), said(), said("input: 71%", forward=1.0)):
+        assert "is in no finding" not in shown
 
 
 def test_reads_without_a_gpu_stand_under_a_heading_of_their_own() -> None:
@@ -209,13 +257,33 @@ def test_what_is_to_be_read_stands_beside_its_label() -> None:
     assert "\nmemory        12.5 of 79 GiB at most, in `backward`\n" in text(full())
 
 
+def test_what_was_done_outside_is_said_as_verify_says_it() -> None:
+    effects = (
+        SideEffect("create", "runs/checkpoint.pt", kept=False, count=9),
+        SideEffect("connect", "127.0.0.1:6006", kept=True),
+        SideEffect("process", "git --version", kept=True),
+        SideEffect("helper", "uname -p", kept=True),
+    )
+    found = profile(side_effects=effects)
+    always = (
+        "outside LET THROUGH: 1 connection (127.0.0.1:6006) outside started by the script: 1 "
+        "process (git --version) "
+    )
+    assert f"{always}took" in flat(found)
+    sandbox = environment().sandbox
+    rest = f"outside held back ({sandbox}): 1 new file (runs/checkpoint.pt) outside started by"
+    assert f"{always}{rest} packages: 1 process (uname -p) took" in flat(found, details=True)
+    early = replace(failed(), side_effects=effects)
+    assert always.strip() in flat(early)
+
+
 def test_the_end_says_what_it_cost_what_is_missing_and_what_ran() -> None:
     shown = flat(rich())
     for part in (
         f"instruments in runs of their own; the costliest (reads, shapes, gradients) {TIMES}1.31 a step",
         "not measured recompiles (nothing is compiled); pauses (left out by --only)",
         "never ran TL304 train.py:12",
-        "kept 127.0.0.1:6006",
+        "outside LET THROUGH: 1 connection (127.0.0.1:6006)",
         "note The script draws its batches at random.",
         "took 31 s",
     ):

@@ -16,7 +16,7 @@ from torchlint.cli.held_against import held_against, held_against_options
 from torchlint.cli.launching import help_another_node, run_in_a_job
 from torchlint.cli.options import Options, rule_options
 from torchlint.cli.profile_reports import profile_report_options, report, require_writable
-from torchlint.cli.script_options import ScriptCommand, run_options
+from torchlint.cli.script_options import ScriptCommand, how_it_was_run, run_options
 from torchlint.cli.verification import (
     consent,
     in_time,
@@ -48,12 +48,13 @@ what it costs at most, as a factor of the step: no fix can give more, and most g
 fix with `torchlint verify`. The project's files stay as they are.
 
 Exit codes:
-  0  the script was profiled, whatever was found
+  0  the script was profiled, whatever was found; what did not fit into the time is named under
+     `not measured`
   1  it does not keep to the budget
   2  wrong usage, a package is missing, or a budget or an earlier profile cannot be read
   4  the script failed
   6  no training or inference steps were found
-  7  the time budget ran out, or a run stopped responding
+  7  the time budget ran out before the step was timed, or a run stopped responding
   130  stopped by Ctrl-C; what was known is printed
 """
 
@@ -141,6 +142,6 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     request = replace(request, begun=begun + agree())
     with progress:
         result = profile(request, given["only"], static, progress, given["sweep"], check.findings)
-    result = held(result)
+    result = held(replace(result, options=how_it_was_run(click.get_current_context())))
     report(result, given)
     raise click.exceptions.Exit(result.exit)

@@ -45,12 +45,12 @@ Keep workers from one epoch to the next with `persistent_workers=True`.
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
 from torchlint.profile.loaders import (
     loaders_of,
+    others_wait_s,
     processors_of_a_rank,
     shown,
     waited_s,
@@ -68,8 +68,6 @@ _LEAST: Final = 0.01
 _RECEIVED_S: Final = 0.0003
 """What it takes at least to receive a batch that a worker has ready."""
 _MOST_SHARE: Final = 0.99
-_ALONE_TIMES: Final = 2.0
-"""As long as the other ranks waits one that is named."""
 
 kind = Kind(
     code="TR101",
@@ -156,11 +154,10 @@ def _action(loader: Loader, cores: int) -> str:
 
 def _alone(slowest: Window, evidence: Evidence) -> str:
     """Which rank it is, if the others wait clearly less."""
-    ranks = evidence.windows["input"].ranks
-    others = [waited_s(each) for each in ranks if each is not slowest]
-    if not others or _ALONE_TIMES * statistics.median(others) > waited_s(slowest):
+    others_s = others_wait_s(evidence.windows["input"])
+    if others_s is None:
         return ""
-    return f", on {slowest.who} ({1e3 * statistics.median(others):.1f} ms on the other ranks)"
+    return f", on {slowest.who} ({1e3 * others_s:.1f} ms on the other ranks)"
 
 
 def _starts(loader: Loader, evidence: Evidence, window: Window) -> Iterator[Observed]:

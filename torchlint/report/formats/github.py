@@ -34,6 +34,11 @@ def render(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic]) -> It
         yield _command("error", {**place, "title": "torchlint"}, message)
 
 
+def notice(title: str, message: str) -> str:
+    """A command that belongs to no file."""
+    return _command("notice", {"title": title}, message)
+
+
 def _place(start: Position, end: Position | None = None) -> dict[str, str]:
     if start.cell is not None:
         return {"line": "1"}

@@ -20,23 +20,28 @@ _NAMED: Final = 3
 
 def render(result: Profile, width: int) -> list[str]:
     """At most eight lines, none if nothing was compared."""
+    lines = [line for each in sentences(result) for line in _wrapped(visible(each), width)]
+    return ["", *lines[: LINES - 1]] if lines else []
+
+
+def sentences(result: Profile) -> list[str]:
+    """What has changed, part by part; none if nothing was compared."""
     found = result.compared
     if found is None:
         return []
-    sentences = [_step(result, found)]
+    said = [_step(result, found)]
     if found.elsewhere:
         differs = "; ".join(found.elsewhere)
-        sentences.append(f"  not the same machine or torch: {differs}")
-    sentences += _sort("gone", found.gone)
-    sentences += _sort("new", found.new)
-    sentences += _sort("changed", found.changed)
+        said.append(f"  not the same machine or torch: {differs}")
+    said += _sort("gone", found.gone)
+    said += _sort("new", found.new)
+    said += _sort("changed", found.changed)
     if not (found.gone or found.new or found.changed):
-        sentences.append("  the findings are the same")
+        said.append("  the findings are the same")
     if found.only_once:
         codes = ", ".join(found.only_once)
-        sentences.append(f"  watched in one of the two only, not compared: {codes}")
-    lines = [line for each in sentences for line in _wrapped(visible(each), width)]
-    return ["", *lines[: LINES - 1]]
+        said.append(f"  watched in one of the two only, not compared: {codes}")
+    return said
 
 
 def _wrapped(sentence: str, width: int) -> list[str]:

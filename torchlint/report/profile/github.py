@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.finding import Diagnostic, Position
 from torchlint.report.formats import github
+from torchlint.report.profile import compared
 from torchlint.report.profile.findings import as_findings, problems
 
 if TYPE_CHECKING:
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 
 def render(result: Profile) -> Iterator[str]:
     """One command for each finding, then one for each way in which a budget is
-    broken, and for what ended the profile early."""
+    broken, and for what ended the profile early; at last one on what has changed."""
     broken = [] if result.budget is None else _broken(result.budget)
-    return github.render(as_findings(result), [*broken, *problems(result)])
+    yield from github.render(as_findings(result), [*broken, *problems(result)])
+    changes = compared.sentences(result)
+    if changes:
+        yield github.notice("torchlint profile", "\n".join(changes))
 
 
 def _broken(budget: Budgeted) -> list[Diagnostic]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from torchlint.report.profile import words
 from torchlint.report.terminal.columns import clipped, cut_left, joined, padded, taken, wrapped
 from torchlint.report.terminal.safe_text import visible, visible_path
-from torchlint.report.verify.figures import TIMES, duration, milliseconds, percent
+from torchlint.report.verify.figures import duration, milliseconds, percent
 
 if TYPE_CHECKING:
     from torchlint.profile.result import Profile, RunFinding
@@ -81,6 +81,8 @@ class _Page:
         lines += [f"  {clipped(visible(line), self._width - 2)}" for line in rest[-_TRACE:]]
         if result.limit:
             lines += self._sentence(f"limit: {result.limit}", self._width)
+        if words.rough(result):
+            lines += self._sentence(words.rough(result), self._width)
         return lines
 
     def swept(self, result: Profile) -> list[str]:
@@ -119,7 +121,8 @@ class _Page:
         tail += words.below(result) if result.findings else []
         if tail:
             lines += [self._paint.dim(line) for line in joined(tail, self._width)]
-        return lines
+        left = words.unexplained(result)
+        return [*lines, *self._sentence(left, self._width)] if left else lines
 
     def _finding(self, number: int, each: RunFinding) -> list[str]:
         ceiling = words.ceiling(each)
@@ -163,29 +166,35 @@ class _Page:
     def closing(self, result: Profile) -> list[str]:
         """What it cost to look, what was not measured, what to do next."""
         if result.timing is None:
-            return []
+            return self._outside(result)
         lines = [""]
         if result.ranks:
             lines += self._labelled("ranks", words.ranks(result))
         for each in result.facts:
             lines += self._labelled(visible(each.label), each.text)
         if result.costs:
-            run, cost = max(result.costs.items(), key=lambda each: each[1])
-            said = f"in runs of their own; the costliest ({run}) {TIMES}{cost:.2f} a step"
-            lines += self._labelled("instruments", said)
+            lines += self._labelled("instruments", words.instruments(result))
         if result.not_measured:
             lines += self._labelled("not measured", "; ".join(result.not_measured))
         named = [f"{each.code} {words.place(each)}" for each in words.never_ran(result)]
-        kept = [each.what for each in words.let_through(result)]
-        for label, names in (("never ran", named), ("kept", kept)):
-            if names:
-                lines += self._labelled(label, self._listed(names))
+        if named:
+            lines += self._labelled("never ran", self._listed(named))
+        lines += self._outside(result)
         if result.notes:
             lines += self._labelled("note", " ".join(result.notes))
         following = words.following(result)
         if following:
             lines += self._labelled("next", following)
         return lines + self._labelled("took", duration(result.seconds))
+
+    def _outside(self, result: Profile) -> list[str]:
+        """What was done outside the processes."""
+        found = words.outside(result, details=self._most is _ALL)
+        return [
+            line
+            for said, names in found
+            for line in self._labelled("outside", f"{said} ({self._listed(names)})")
+        ]
 
     def _listed(self, names: list[str]) -> str:
         shown = names[: None if self._most is _ALL else 3]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchlint.finding import Tier
+from torchlint.profile.plan import COMMUNICATION, DIAGNOSTICS
 from torchlint.profile.ranks import summary
 from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
-from torchlint.report.verify.words import processors
+from torchlint.report.verify.words import effects, processors
+from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +21,23 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Timing
     from torchlint.profile.layers import Row
     from torchlint.profile.result import Profile, RunFinding, Static
-    from torchlint.runtime.sandbox.side_effects import SideEffect
 
 ON_A_GPU = "On a GPU the host would wait here; on this machine it costs nothing"
+_LIMITS: Final = {"input": "input", "ranks": COMMUNICATION, "messages": COMMUNICATION}
+"""By what the limit names, the run that watches it."""
+_ROUGH: Final = 0.2
+"""Noise of a step with which its parts are not to be trusted."""
+_MOST: Final = 0.5
+"""Of a step: where it is in no finding, a line says where to look."""
+_BESIDE: Final = 0.2
+"""Of a step: what the loop does beside the model, where it counts for the backward pass as well."""
+_WHERE: Final = {
+    "data": "the loader and its dataset",
+    "forward": "the layers (`--details`)",
+    "backward": "the layers (`--details`)",
+    "optimizer": "what the line `kernels` says of it",
+    "other": "what the loop does beside the model, such as a loss in Python",
+}
 
 
 def command(result: Profile) -> str:
@@ -60,11 +76,63 @@ def on_gpu(result: Profile) -> bool:
 
 
 def nothing_found(result: Profile) -> str:
-    """What it means that there are no findings."""
+    """What it means that there are no findings: in what, and beside what the limit names."""
     if not result.costs:
         return "No finding: only the time of a step was measured."
     small = f"; {plural(result.small, 'smaller cost')} not shown" if result.small else ""
-    return f"No finding: nothing that was measured costs {percent(result.cut)} of a step{small}."
+    whole = {each.about for each in DIAGNOSTICS if not each.alters and each.name != COMMUNICATION}
+    partly = not whole <= result.costs.keys()
+    of_what = "nothing that was watched"
+    if partly:
+        of_what = f"of what was watched ({'; '.join(result.costs)}), nothing"
+    run = _LIMITS.get(result.limit.partition(":")[0], "")
+    if run and run in result.costs:
+        of_what = f"beside what the limit names, {of_what}"
+    said = f"No finding: {of_what} costs {percent(result.cut)} of a step{small}."
+    if run and run not in result.costs:
+        said += f" What the limit names was not watched; add {run} to --only, or leave it out."
+    return said
+
+
+def rough(result: Profile) -> str:
+    """That the times of steps lie far apart; empty if they do not."""
+    if result.timing is None or result.timing.noise < _ROUGH:
+        return ""
+    spread = f"± {percent(result.timing.noise)}"
+    return (
+        f"The time of a step varies by {spread}, so shares of it are rough; run it again when the "
+        "machine is quiet."
+    )
+
+
+def instruments(result: Profile) -> str:
+    """What watching cost; empty if nothing was watched."""
+    if not result.costs:
+        return ""
+    run, cost = max(result.costs.items(), key=lambda each: each[1])
+    noise = 0.0 if result.timing is None else result.timing.noise
+    if cost <= 1.0 + noise:
+        return "in runs of their own; what they cost is lost in the noise"
+    return f"in runs of their own; the costliest ({run}) {TIMES}{cost:.2f} a step"
+
+
+def unexplained(result: Profile) -> str:
+    """Where most of a step is that no finding names, and where to look; empty if they name it, or
+    the step waits for something else."""
+    rest = 1.0 - sum(each.share or 0.0 for each in result.findings)
+    named = {"data"} if any(each.code.startswith("TR1") for each in result.findings) else set()
+    parts = {name: share for name, share in result.lanes.items() if name not in named}
+    if rest < _MOST or not parts or not result.limit.startswith("processor"):
+        return ""
+    phase = max(parts, key=lambda name: parts[name])
+    beside = parts.get("other", 0.0)
+    where = _WHERE[phase]
+    if phase == "backward" and beside >= _BESIDE:
+        where = f"{_WHERE['other']} ({beside:.0%}), which the backward pass repeats"
+    return (
+        f"{rest:.0%} of a step is in no finding; its largest part is {phase} "
+        f"({parts[phase]:.0%}): look at {where}."
+    )
 
 
 def place(each: RunFinding | Static | Row) -> str:
@@ -117,9 +185,25 @@ def never_ran(result: Profile) -> list[Static]:
     return [each for each in result.static if each.status == "never ran"]
 
 
-def let_through(result: Profile) -> list[SideEffect]:
-    """What reached the real world."""
-    return [each for each in result.side_effects if each.is_let_through]
+def outside(result: Profile, *, details: bool) -> list[tuple[str, list[str]]]:
+    """What was done outside the processes: how, counted, and by name, as `verify` says it.
+
+    Args:
+        details: what was held back as well, and what packages started for themselves.
+    """
+    found = result.side_effects
+    held = (
+        "held back" if result.environment is None else f"held back ({result.environment.sandbox})"
+    )
+    parts = [
+        ("LET THROUGH", [each for each in found if each.is_let_through]),
+        ("started by the script", [each for each in found if each.kind == PROCESS]),
+        (held, [each for each in found if not each.kept] if details else []),
+        ("started by packages", [each for each in found if each.kind == HELPER] if details else []),
+    ]
+    return [
+        (f"{how}: {effects(some)}", [each.what for each in some]) for how, some in parts if some
+    ]
 
 
 def following(result: Profile) -> str:
@@ -129,7 +213,8 @@ def following(result: Profile) -> str:
         return ""
     program = 2 if result.argv[:1] == ("-m",) else 1
     own = result.argv[program:]
-    words = ["torchlint", "verify", *result.argv[:program], "--select", _codes(fixable)]
+    words = ["torchlint", "verify", *result.argv[:program], *result.options]
+    words += ["--select", _codes(fixable)]
     if any(each.tier == Tier.HINT for each in fixable):
         words.append("--hints")
     return shlex.join([*words, "--", *own] if own else words)

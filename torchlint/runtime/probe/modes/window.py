@@ -14,6 +14,7 @@ from torchlint.runtime.probe.instruments import install_all
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.steps.ranks import has_ranks
+from torchlint.runtime.probe.steps.thread_time import ThreadTime
 
 if TYPE_CHECKING:
     from torchlint.runtime.probe.link import Link
@@ -53,6 +54,8 @@ class Window:
         self.steps = 0
         self._lock = threading.Lock()
         self._begun: float | None = None
+        self._time: ThreadTime | None = None
+        self._held_s: float | None = None
         self._done = False
 
     def boundary(self) -> None:
@@ -90,18 +93,28 @@ class Window:
         for instrument in self._instruments.values():
             instrument.begin()
         self._wait_for_gpu()
+        self._time = ThreadTime()
+        self._held_s = self._time.held_s()
         self._begun = time.perf_counter()
 
     def _report(self, *, finished: bool = False) -> None:
         self._done = True
         self._wait_for_gpu()
         assert self._begun is not None
-        seconds = time.perf_counter() - self._begun
+        seconds, held_s = time.perf_counter() - self._begun, self._lacked_s()
         found = {name: instrument.end() for name, instrument in self._instruments.items()}
         steps = self._seen
-        self._link.send({"type": "window", "steps": steps, "seconds": seconds, "found": found})
+        message = {"type": "window", "steps": steps, "seconds": seconds, "held_s": held_s}
+        self._link.send({**message, "found": found})
         if not finished and not has_ranks():
             self._link.wait_to_be_killed()
+
+    def _lacked_s(self) -> float | None:
+        """Seconds of the window for which the thread that began it had no processor."""
+        held_s = None if self._time is None else self._time.held_s()
+        if self._time is not None:
+            self._time.close()
+        return None if held_s is None or self._held_s is None else held_s - self._held_s
 
     def _wait_for_gpu(self) -> None:
         if uses_gpu(self._settings.device, torch.cuda):

@@ -1,0 +1,109 @@
+"""What a step waits for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tests.profile.conftest import survey, timing
+from tests.profile.kinds.test_communication import rank
+from tests.profile.kinds.test_input_wait import loader
+from torchlint.profile.evidence import Evidence, Window
+from torchlint.profile.limit import lanes_of, limit_of
+from torchlint.runtime.messages import Message
+
+
+def test_what_a_step_waits_for_is_one_sentence() -> None:
+    plain = Evidence(survey(), timing())
+    assert limit_of(plain, lanes_of(plain)).startswith("processor: 1 of 1 are busy (backward 50%")
+    waiting = Evidence(survey(lanes={"data": (0.006,), "forward": (0.004,)}), timing())
+    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")
+    gpu = survey(device="cuda")
+    host = Evidence(gpu, timing(step_s=0.01, host_s=0.0095))
+    device = Evidence(gpu, timing(step_s=0.01, host_s=0.004))
+    assert limit_of(host, {}) == "host: the CPU needs 9.5 of 10 ms to queue a step"
+    assert limit_of(device, {}) == "device: the CPU queues a step in 4 of 10 ms"
+
+
+def ranks(name: str, *found: dict[str, Any], held_s: float | None = None) -> dict[str, Window]:
+    """The windows of an instrument, of 100 steps of 10 ms on each rank."""
+    first, *others = (
+        Window(100, 1.0, Message(name, each), rank=number, held_s=held_s)
+        for number, each in enumerate(found)
+    )
+    return {name: replace(first, others=tuple(others))}
+
+
+def blocked(*seconds: float) -> dict[str, Window]:
+    return ranks(
+        "communication",
+        *(rank(number, blocked=[each] * 100) for number, each in enumerate(seconds)),
+    )
+
+
+def limit(windows: dict[str, Window], cpu_s: float = 0.001, **more: Any) -> str:
+    """Of two ranks on two processors."""
+    seen = Evidence(survey(), timing(cpu_s=cpu_s), windows, processors=2, **{"ranks": 2, **more})
+    return limit_of(seen, lanes_of(seen))
+
+
+SLOW_INPUT = ranks("input", {"loaders": []}, {"loaders": [loader(wait_s=0.9)]})
+
+
+def test_a_rank_whose_input_the_others_wait_for_is_named() -> None:
+    alone = (
+        "input: rank 1 waits for its next batch for 90% of a step (9 of 10 ms in the run that "
+        "watches the input)"
+    )
+    assert limit(SLOW_INPUT) == alone
+    assert limit({**SLOW_INPUT, **blocked(0.001, 0.0)}) == alone
+    held_up = limit({**SLOW_INPUT, **blocked(0.0085, 0.0)})
+    assert held_up == f"{alone}, and the other ranks for rank 1"
+
+
+def test_the_wait_is_that_of_the_finding_where_the_input_was_watched() -> None:
+    lanes = {"data": (0.006,), "forward": (0.004,)}
+    window = Window(100, 1.25, Message("input", {"loaders": [loader(wait_s=0.5)]}))
+    seen = Evidence(survey(lanes=lanes), timing(), {"input": window})
+    said = "input: 40% of a step waits for the next batch (5 of 12.5 ms in the run that watches the"
+    assert limit_of(seen, lanes_of(seen)) == f"{said} input)"
+    little = replace(window, found=Message("input", {"loaders": [loader(wait_s=0.1)]}))
+    seen = replace(seen, windows={"input": little})
+    assert limit_of(seen, lanes_of(seen)).startswith("processor: ")
+
+
+def test_ranks_that_wait_for_one_of_them_or_for_their_messages() -> None:
+    found = limit(blocked(0.007, 0.001))
+    assert found == "ranks: the others wait for rank 1 for 60% of a step of 10 ms"
+    assert limit(blocked(0.0, 0.004)).startswith("ranks: the others wait for rank 0 for 40%")
+    found = limit(blocked(0.005, 0.004))
+    assert found == "messages: they block a rank for 45% of a step of 10 ms on average"
+    assert limit(blocked(0.002, 0.001), cpu_s=0.01).startswith("processor: ")
+
+
+def test_an_idle_process_is_not_limited_by_the_processor() -> None:
+    found = limit({}, ranks=1)
+    assert found.startswith("waiting: the process has 1 ms of processor time in a step of 10 ms;")
+    assert "as for a processor that others have, a disk, a network or another process (" in found
+    assert "or another rank (" in limit({})
+    assert "as for a disk, a network" in limit(ranks("reads", {}, held_s=0.1), ranks=1)
+
+
+def test_processors_that_others_have_are_told() -> None:
+    reads = ranks("reads", {}, held_s=0.37)
+    taken = "; other processes take the processor from it for 37% of a step"
+    assert limit(reads, cpu_s=0.006, ranks=1).startswith("processor: 0.6 of 2 are busy (")
+    assert limit(reads, cpu_s=0.006, ranks=1).endswith(taken)
+    # What is ready to run all the time is limited by the processor, however little it gets.
+    assert limit(reads, cpu_s=0.002, ranks=1).startswith("processor: 0.2 of 2 are busy (")
+    for others in (ranks("reads", {}, held_s=0.1), ranks("reads", {}), {}):
+        assert "other processes" not in limit(others, cpu_s=0.006, ranks=1)
+    # These are threads of its own.
+    assert "other processes" not in limit(reads, cpu_s=0.019, ranks=1)
+
+
+def test_the_host_may_wait_for_its_input_on_a_gpu_too() -> None:
+    gpu = survey(device="cuda", lanes={"data": (0.006,), "forward": (0.004,)})
+    queued, waiting = (Evidence(gpu, timing(host_s=each)) for each in (0.004, 0.0095))
+    assert limit_of(queued, lanes_of(queued)).startswith("device: ")
+    assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")
