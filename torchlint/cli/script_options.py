@@ -11,7 +11,7 @@ from torchlint.cli.command import Choice, Command, Count
 from torchlint.cli.launching import launch_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Function = Callable[..., Any]
 
@@ -77,20 +77,29 @@ def run_options(command: Function) -> Function:
 def how_it_was_run(ctx: click.Context) -> tuple[str, ...]:
     """The words of the options that the user gave to say how the script is run and checked, as
     another command that runs scripts takes them."""
-    words: list[str] = []
-    for option in ctx.command.params:
-        given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if option.name in _HOW and given:
-            value = ctx.params[option.name]
-            for each in value if getattr(option, "multiple", False) else (value,):
-                words += _words(option.opts[0], each)
-    return tuple(words)
+    return tuple(word for name, words in given_on(ctx) if name in _HOW for word in words)
 
 
-def _words(name: str, value: object) -> list[str]:
+def given_on(ctx: click.Context) -> Iterator[tuple[str, list[str]]]:
+    """The parameters that the user gave on the command line, and the words of each, as a shell
+    takes them."""
+    for param in ctx.command.params:
+        name = str(param.name)
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE and name in ctx.params:
+            yield name, list(_words(param, ctx.params[name]))
+
+
+def _words(param: click.Parameter, value: object) -> Iterator[str]:
+    option = param.opts[0]
     if value is True:
-        return [name]
-    if isinstance(value, tuple):  # a version
-        return [name, ".".join(map(str, value))]
-    text = str(value)
-    return [f"{name}={text}"] if text.startswith("-") else [name, text]
+        yield option
+        return
+    if isinstance(value, tuple):
+        if isinstance(param, click.Option) and param.multiple and param.callback is None:
+            values = [str(each) for each in value]
+        else:
+            values = [("." if param.name == "target_torch" else ",").join(map(str, value))]
+    else:
+        values = [f"{value:g}" if isinstance(value, float) else str(value)]
+    for text in values:
+        yield from [f"{option}={text}"] if text.startswith("-") else [option, text]

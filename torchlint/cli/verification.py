@@ -14,6 +14,7 @@ import click
 
 from torchlint.cli.launching import AGREED, processes_on_a_node, spread_from
 from torchlint.cli.printing import paint_for, print_lines
+from torchlint.cli.script_options import given_on
 from torchlint.report.terminal.safe_text import visible
 
 if TYPE_CHECKING:
@@ -270,22 +271,11 @@ def given_to(context: click.Context) -> Given:
     rules: list[str] = []
     time: list[str] = []
     others = False
-    for param in context.command.params:
-        name = str(param.name)
-        source = context.get_parameter_source(name)
-        is_given = source is click.core.ParameterSource.COMMANDLINE and name in context.params
-        if not is_given or name in _NOT_MEASURED:
-            continue
-        if name not in of_fix:
-            others = True
-            continue
-        value = context.params[name]
-        if isinstance(value, tuple):
-            value = ("." if name == "target_torch" else ",").join(map(str, value))
-        elif isinstance(value, float):
-            value = f"{value:g}"
-        words = [param.opts[0]] if value is True else [param.opts[0], str(value)]
-        (time if name in _TIME else rules).extend(words)
+    for name, words in given_on(context):
+        if name in of_fix and name not in _NOT_MEASURED:
+            (time if name in _TIME else rules).extend(words)
+        else:
+            others |= name not in _NOT_MEASURED
     return Given(tuple(rules), tuple(time), others, context.params.get("json_file"))
 
 

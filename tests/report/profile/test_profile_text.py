@@ -220,8 +220,8 @@ def test_where_most_of_a_step_is_in_no_finding_a_line_says_where_to_look() -> No
         "(`--details`)."
     ) in said(forward=0.6, backward=0.4)
     assert (
-        "its largest part is backward (51%): look at what the loop does beside the model, such as "
-        "a loss in Python (42%), which the backward pass repeats."
+        "its largest part is backward (51%): look at the layers (`--details`), and what the loop "
+        "does beside the model, such as a loss in Python (42%)."
     ) in said(backward=0.51, other=0.42)
     for shown in (said(share=0.6, forward=1.0), said(), said("input: 71%", forward=1.0)):
         assert "is in no finding" not in shown

@@ -128,7 +128,7 @@ def unexplained(result: Profile) -> str:
     beside = parts.get("other", 0.0)
     where = _WHERE[phase]
     if phase == "backward" and beside >= _BESIDE:
-        where = f"{_WHERE['other']} ({beside:.0%}), which the backward pass repeats"
+        where += f", and {_WHERE['other']} ({beside:.0%})"
     return (
         f"{rest:.0%} of a step is in no finding; its largest part is {phase} "
         f"({parts[phase]:.0%}): look at {where}."
