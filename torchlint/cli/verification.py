@@ -262,9 +262,12 @@ def print_result(result: Result, *, err: bool = False, details: bool = False) ->
     print_lines(render(result, paint, width, details=details), err=err)
 
 
-def given_to(context: click.Context) -> Given:
-    """The options on the command line of `verify` or `fix --verified`."""
-    from torchlint.cli.commands.fix import command as fix
+def given_to(context: click.Context, fix: click.Command) -> Given:
+    """The options on the command line of `verify` or `fix --verified`.
+
+    Args:
+        fix: the command `fix`.
+    """
     from torchlint.verify.result import Given
 
     of_fix = {param.name for param in fix.params}

@@ -115,7 +115,8 @@ def _measured(
 
     changes = Changes(request.program, in_time(request, check.fixes), more=check.fixes)
     result = run(request, changes, progress, yes=yes)
-    given = None if apply else given_to(click.get_current_context())
+    context = click.get_current_context()
+    given = None if apply else given_to(context, context.command)
     print_result(replace(result, given=given), err=True)
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None

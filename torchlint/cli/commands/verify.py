@@ -114,7 +114,9 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     progress = Progress(sys.stderr)
     changes = changes_from(request, options, given, progress)
     result = run(request, changes, progress, yes=given["yes"])
-    result = replace(result, given=given_to(click.get_current_context()))
+    from torchlint.cli.commands.fix import command as fix
+
+    result = replace(result, given=given_to(click.get_current_context(), fix))
     from torchlint.report.verify.json import render as as_json
 
     if given["output_format"] == "json":
