@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -294,6 +295,12 @@ def test_options_reach_the_plan(torchlint, measuring, train):
         (("--with", "nowhere.patch"), "nowhere.patch"),
         (("--against", "nowhere.py"), "nowhere.py does not exist"),
         (("--with", "a", "--against", "b"), "exclude each other"),
+        (
+            ("--with", "a", "--select", "TL4"),
+            "--select chooses among torchlint's fixes, and --with",
+        ),
+        (("--against", "b", "--safe-only"), "--safe-only chooses among torchlint's fixes, and"),
+        (("--json", "-"), "`-` is not a file; leave the option out"),
         (("--select", "TL999"), "TL999"),
     ],
 )
@@ -537,6 +544,43 @@ def test_the_offered_command_makes_the_fixes_that_were_measured(
         (asked, changes), (again, repeated) = measuring.asked
         assert (again.design, again.budget_s) == (asked.design, asked.budget_s)
         assert repeated.ids == changes.ids
+
+
+def test_what_a_script_reads_is_not_asked_for_again(torchlint, measuring, train, here, stdin):
+    (here / "words.txt").write_text("hello")
+    with open(here / "words.txt", "rb") as stream:
+        stdin(stream.fileno())
+        lines = torchlint("verify", "train.py").text.splitlines()
+    assert "apply    Add --json verify.json to this command and run it again, then:" in lines
+
+
+def test_what_could_not_be_written_is_not_called_made(torchlint, measuring, train):
+    train.chmod(0o444)
+    outcome = torchlint("fix", "--verified", "train.py", "--apply")
+    assert outcome.code == 2
+    assert "read-only" in outcome.err
+    assert "Made" not in outcome.err
+
+
+def test_quiet_leaves_the_diff_and_that_the_script_runs(torchlint, measuring, train):
+    outcome = torchlint("fix", "--verified", "--quiet", "train.py")
+    assert outcome.err.splitlines() == [
+        "verify executes `train.py` many times, for a few seconds each, without and with the "
+        "changes."
+    ]
+    assert outcome.text.startswith("diff --git")
+    measuring.alone = comparison(Verdict.NEUTRAL)
+    assert "nothing is changed" not in torchlint("fix", "--verified", "-q", "train.py").err
+
+
+def test_a_diff_says_how_far_the_numbers_were_compared(torchlint, measuring, train, monkeypatch):
+    def total(request: Any, changes: Any, watcher: Any) -> Result:
+        found = measuring.verify(request, changes, watcher)
+        return replace(found, unreached=("evaluation (train.py:3)",))
+
+    monkeypatch.setattr(session, "verify", total)
+    outcome = torchlint("fix", "--verified", "train.py")
+    assert "over 30 steps; not reached: evaluation (train.py:3)." in outcome.err.splitlines()[-1]
 
 
 def test_a_finished_verification_is_not_run_again(torchlint, measuring, train, here):

@@ -88,6 +88,13 @@ def test_all_fixes_together_come_before_no_verdict():
     assert said.startswith("The budget has room for all fixes together, not for each alone; ")
 
 
+def test_what_was_judged_all_the_same_is_not_said_to_be_unlikely():
+    assert room_words(layout(35.0), is_judged=True) == []
+    (said,) = room_words(layout(12.0), is_judged=True)
+    assert said.startswith("The budget is too short for the numbers; ")
+    assert room_words(layout(110), is_judged=True) == room_words(layout(110))
+
+
 def test_what_the_words_ask_for_is_enough():
     for short in (110, 30):
         (said,) = room_words(layout(short))

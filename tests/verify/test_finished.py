@@ -73,6 +73,22 @@ def test_other_arguments_do_not(here):
     assert "it ran `train.py`, and this is `train.py --epochs 9`" in said
 
 
+def test_another_spelling_of_the_script_is_the_same_script(here):
+    require_current(written(here), "v.json", script("./train.py", ()), CURRENT)
+
+
+def test_a_change_of_ones_own_has_no_fixes(here):
+    with pytest.raises(VerifyError, match="measured a change of your own and no fixes"):
+        written(here, fixes=(), diff=sample_results.DIFF)
+    assert written(here, fixes=(), diff="").proven() == ()
+
+
+def test_what_was_stopped_before_it_proved_anything_does_not_hold(here):
+    with pytest.raises(VerifyError, match="was stopped; run `torchlint verify` again"):
+        written(here, fixes=(), diff="", exit=130)
+    assert written(here, exit=130).proven()
+
+
 @pytest.mark.parametrize("name", ["torch", "python", "processor"])
 def test_another_machine_does_not(here, monkeypatch, name):
     found = written(here)

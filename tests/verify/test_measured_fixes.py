@@ -162,7 +162,7 @@ def test_an_overlapping_fix_is_left_out_with_a_reason(make_finding, collector_fo
     collector.add("train.py", [one, two])
     assert [fix.code for fix in collector.fixes] == ["TL201"]
     assert collector.left_out == [
-        "The fix of TL202 at train.py:1 overlaps another fix; apply that one first."
+        "The fix of TL202 at train.py:1 overlaps that of TL201 at train.py:1; apply that one first."
     ]
 
 

@@ -85,6 +85,7 @@ def test_a_folder_in_a_repository_is_no_hindrance(project, tmp_path, monkeypatch
         (DIFF.replace("train.py", "config.yaml"), "which is not Python"),
         (DIFF.replace("--- a/pkg/train.py", "--- /dev/null"), "adds or removes"),
         (DIFF.replace("+++ b/pkg/train.py", "+++ /dev/null"), "adds or removes"),
+        (DIFF.replace("+++ b/pkg/train.py", "+++ new.py"), "makes new.py of a/pkg/train.py; name"),
         (DIFF.replace("b/pkg/train.py", "b/../../train.py"), "outside the project"),
     ],
 )

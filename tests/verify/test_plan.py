@@ -48,6 +48,13 @@ def test_batches_that_lie_ready_do_not_count_where_nothing_is_stopped_between_tu
     assert short.warmup + short.blocks * (short.settle + short.steps + 1) <= 26
 
 
+def test_numbers_from_a_step_that_a_script_does_not_take_cannot_be_compared():
+    assert plan(seen(finished=True, steps=30), numbers_from=29).numeric_steps == 1
+    with pytest.raises(VerifyError, match="takes no step 30; give a smaller --numbers-from"):
+        plan(seen(finished=True, steps=30), numbers_from=30)
+    assert plan(seen(), numbers_from=30).numeric_first == 30
+
+
 def test_a_machine_holds_its_own_share_of_the_ranks():
     survey = SimpleNamespace(processes=8, memory_mb=1000.0, gpu_mb=None, gpu_free_mb=None)
     assert room_for_runs(survey, 20_000.0) == 1

@@ -82,7 +82,8 @@ def test_fixes_in_a_file_that_only_a_run_shows_are_no_less_fixes(looks):
     looks.loaded.append("plugin.py")
     result = looks.verify()
     assert looks.looks == [(), ("TL401:plugin.py",)]
-    assert result.summary == "None of the fixed lines ran, so there is nothing to measure."
+    assert result.summary.startswith("None of the fixed lines ran in the steps that were")
+    assert result.exit == 3
     assert [fix.id for fix in result.fixes] == ["TL401:plugin.py"]
     assert set(result.sources) == {"train.py", "plugin.py"}
 
@@ -100,6 +101,17 @@ def test_a_file_without_a_fix_takes_no_second_look(looks, tmp_path, text):
     looks.loaded.append("words.py")
     assert looks.verify().summary.startswith("None of the" if text else "There is no fix to verify")
     assert len(looks.looks) == 1
+
+
+def test_a_patch_of_lines_that_do_not_run_is_not_measured(looks, tmp_path):
+    (tmp_path / "train.py").write_text(TRAINS)
+    changed = TRAINS.replace("set_to_none=False", "")
+    patched = {str(tmp_path / "train.py"): (TRAINS.encode(), changed.encode())}
+    program = script("train.py", ())
+    silent = SimpleNamespace(stage=lambda *_, **__: None)
+    result = session.verify(Request(program), Changes(program, patched=patched), silent)
+    assert result.exit == 3
+    assert result.summary.startswith("None of the changed lines ran in the steps that were")
 
 
 def test_what_has_no_fix_in_a_file_that_a_run_shows_says_why(looks):

@@ -43,6 +43,10 @@ def must_be_writable(output_file: str) -> None:
     Raises:
         click.ClickException: no report can be written there.
     """
+    if output_file == "-":
+        raise click.ClickException(
+            "`-` is not a file; leave the option out to write to standard output."
+        )
     folder = os.path.dirname(output_file)
     if folder and not os.path.isdir(folder):
         raise click.ClickException(f"There is no folder {folder} for {output_file}; make it first.")

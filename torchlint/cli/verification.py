@@ -32,6 +32,7 @@ _MOST_INPUT = 1 << 26
 _PATIENCE_S = 0.5
 _OUT_OF_TIME = 7
 _TIME: Final = ("pairs", "budget")
+_OF_FIXES: Final = ("select", "ignore", "hints", "pedantic", "target_torch", "safe_only")
 _NOT_MEASURED: Final = frozenset(
     (
         *("words", "paths", "module", "yes", "require_confirmed"),
@@ -89,6 +90,8 @@ def changes_from(
     program, patch, other = request.program, given["patch"], given["against"]
     if patch and other:
         raise click.UsageError("--with and --against exclude each other; give one of them.")
+    if patch or other:
+        _refuse_rules("--with" if patch else "--against")
     if patch:
         return Changes(program, patched=checked(lambda: patched(str(patch), program.root)))
     if other:
@@ -97,6 +100,18 @@ def changes_from(
 
     check = ProgramCheck(program, options, progress, unsafe=not given["safe_only"])
     return Changes(program, in_time(request, check.fixes), more=check.fixes)
+
+
+def _refuse_rules(change: str) -> None:
+    """Options that choose fixes would do nothing."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        source = context.get_parameter_source(str(param.name))
+        if source is click.core.ParameterSource.COMMANDLINE and param.name in _OF_FIXES:
+            raise click.UsageError(
+                f"{param.opts[0]} chooses among torchlint's fixes, and {change} measures a change "
+                "of your own; leave one of them out."
+            )
 
 
 def in_time(
@@ -149,7 +164,7 @@ def request_from(program: Program, options: Mapping[str, Any], begun: float) -> 
         spread=spread_from(options),
         seed=options["seed"],
         keep_env=options["keep_env"],
-        stdin=_standard_input(),
+        stdin=standard_input(),
         design=Design(looks=options["pairs"]),
     )
 
@@ -165,12 +180,12 @@ def request_for(program: Program, options: Mapping[str, Any], begun: float) -> R
         spread=spread_from(options),
         budget_s=options["budget"],
         begun=begun,
-        stdin=_standard_input(),
+        stdin=standard_input(),
         **{name: options[name] for name in names},
     )
 
 
-def _standard_input() -> bytes | None:
+def standard_input() -> bytes | None:
     """What a file or a pipe has for the script, which runs many times; None from a terminal, or if
     a pipe does not end soon."""
     import select
@@ -249,6 +264,7 @@ def consent(sentence: str, *, yes: bool) -> float:
     begun = time.monotonic()
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if asks and not yes and not click.confirm("Run it?", default=True, err=True):
+        print_lines(["The script was not run."], err=True)
         raise click.exceptions.Exit(2)
     return time.monotonic() - begun
 

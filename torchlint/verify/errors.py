@@ -21,3 +21,8 @@ def too_short(steps: int) -> VerifyError:
     return VerifyError(
         f"The script ended after {steps} {noun}, too few to measure; let it train longer.", code=6
     )
+
+
+def no_steps_from(first: int) -> VerifyError:
+    """The script ends before the first step whose numbers were to be compared."""
+    return VerifyError(f"The script takes no step {first}; give a smaller --numbers-from.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.measured_fixes import Fixes
 
+_BY_CTRL_C: Final = 130
 _AGAIN: Final = "run `torchlint verify` again"
 
 
@@ -60,6 +62,7 @@ class Finished:
     sources: dict[str, str]
     fixes: tuple[_Fix, ...]
     unreached: tuple[str, ...]
+    diff: str
     given: _Given | None = None
 
     @property
@@ -97,6 +100,13 @@ def read_finished(path: str) -> Finished:
         raise VerifyError(
             f"{path} is not a result of this torchlint; write one with `torchlint verify --json`."
         )
+    if found.diff and not found.fixes:
+        raise VerifyError(
+            f"{path} measured a change of your own and no fixes; write one without --with and "
+            "--against."
+        )
+    if found.exit == _BY_CTRL_C and not found.proven():
+        raise VerifyError(f"{path} is of a verification that was stopped; {_AGAIN}.")
     return found
 
 
@@ -116,7 +126,7 @@ def require_current(finished: Finished, path: str, program: Program, fixes: Fixe
 
 
 def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
-    if finished.argv != program.words:
+    if _of_program(finished.argv) != _of_program(program.words):
         here = shlex.join(program.words)
         return f"it ran `{shlex.join(finished.argv)}`, and this is `{here}`"
     then, now = finished.environment, hardware()
@@ -136,6 +146,11 @@ def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:
         return f"there is no fix {gone[0]} now{f', and it was run with {rules}' if rules else ''}"
     other = [id_ for id_ in fixes.ids if id_ in known and fixes.diff((id_,)) != known[id_]]
     return f"{other[0]} is another fix now" if other else ""
+
+
+def _of_program(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The script, by whatever spelling of its path, and its arguments."""
+    return words if words[:1] == ("-m",) else (os.path.realpath(words[0]), *words[1:])
 
 
 def digests(paths: Iterable[str]) -> dict[str, str]:

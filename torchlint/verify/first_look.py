@@ -17,7 +17,7 @@ from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
@@ -52,8 +52,11 @@ class FirstLook:
 
     def exercised(self, fix: str, number: int) -> bool | None:
         """Whether a place of a fix ran; None if that could not be seen."""
-        name = f"{fix}:{number}"
-        if name in self.original.exercised or name in self.changed.exercised:
+        return self.ran([f"{fix}:{number}"])
+
+    def ran(self, places: Iterable[str]) -> bool | None:
+        """Whether any of these places ran, by id; None if that could not be seen."""
+        if not (self.original.exercised | self.changed.exercised).isdisjoint(places):
             return True
         known = self.original.exercise_known and self.changed.exercise_known
         return False if known else None

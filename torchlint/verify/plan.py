@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.errors import too_short
+from torchlint.verify.errors import no_steps_from, too_short
 from torchlint.verify.result import DeclaredPlan
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
         warmup, blocks, steps = _shrunk(warmup, blocks, steps, settle, seen.steps)
     numeric = request.numbers_steps or max(3, min(_NUMERIC_STEPS, int(_NUMERIC_S / step_s)))
     available = seen.steps - request.numbers_from
+    if seen.finished and available < 1:
+        raise no_steps_from(request.numbers_from)
     return DeclaredPlan(
         looks=request.design.looks,
         alpha=request.design.alpha,
@@ -128,7 +130,7 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
         seed=request.seed,
         step=seen.words,
         variants=tuple(variant.name for variant in variants),
-        numeric_steps=max(1, min(numeric, available)) if seen.finished else numeric,
+        numeric_steps=min(numeric, available) if seen.finished else numeric,
         numeric_first=request.numbers_from,
         budget_s=request.budget_s,
     )

@@ -25,7 +25,7 @@ from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, compared, room_for_runs, rotations
-from torchlint.verify.result import Lanes, Result
+from torchlint.verify.result import Lanes, Result, Verdict
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ _STOPPED: Final = "Stopped; this is what was known until then."
 _NO_FIX: Final = (
     "There is no fix to verify; measure a change of your own with --with PATCH or --against "
     "OTHER.py."
+)
+_NONE_RAN: Final = (
+    "None of the {} lines ran in the steps that were looked at, so there is nothing to measure."
 )
 _MOST_UNFIXED: Final = 10
 _MUCH_UNSTEADY: Final = 0.25
@@ -138,7 +141,7 @@ class _Session:
         if unseen:
             self._notes.append(f"Not imported by this run, so not measured: {some(unseen)}.")
         if self._changes.fixes is not None and not measured:
-            self.fail("None of the fixed lines ran, so there is nothing to measure.", 0)
+            self.fail(_NONE_RAN.format("fixed"), _INCONCLUSIVE)
             return
         if self._changes.patched and len(unseen) == len(self._changes.patched):
             raise VerifyError(
@@ -146,6 +149,9 @@ class _Session:
                 "script that uses them.",
                 _INCONCLUSIVE,
             )
+        changed = () if self._changes.fixes is not None else self._changes.where()
+        if changed and look.ran(changed) is False:
+            raise VerifyError(_NONE_RAN.format("changed"), _INCONCLUSIVE)
         changes = self._changes.of(measured)
         self._jobs = Jobs(
             self._request,
@@ -162,7 +168,6 @@ class _Session:
             )
         plan = self._found.layout = self._layout(look, changes)
         self._watcher.plan(plan, look.original.step_s)
-        self._notes += room_words(plan)
         rounds = self._found.rounds = self._rounds(plan, look)
         self._found.judge = self._judge(rounds, look, measured, plan)
         if plan.numbers_fit:
@@ -225,7 +230,7 @@ class _Session:
             fixes=fixes,
             exit=code,
             summary=summary,
-            notes=(*self._left_out(), *self._notes, *(remarks(rounds) if rounds else ())),
+            notes=(*self._left_out(), *self._room(total), *self._notes, *self._remarks()),
             unreached=self._unreached(),
             side_effects=collect(self._workspace.folders(), self._changes.program.root),
             strips=rounds.strips() if rounds else (),
@@ -233,6 +238,15 @@ class _Session:
             diff=self._diff(),
             sources=digests(self._files()),
         )
+
+    def _room(self, total: Comparison | None) -> list[str]:
+        """What did not fit into the budget; that speed would not has come out by now."""
+        layout = self._found.layout
+        is_judged = total is not None and total.verdict is not Verdict.UNRESOLVED
+        return room_words(layout, is_judged=is_judged) if layout else []
+
+    def _remarks(self) -> list[str]:
+        return remarks(self._found.rounds) if self._found.rounds else []
 
     def _left_out(self) -> tuple[str, ...]:
         return self._changes.fixes.left_out if self._changes.fixes else ()
@@ -431,4 +445,5 @@ def _while_measuring(failed: Failed) -> tuple[str, int]:
     if failed.status == TIMEOUT:
         return f"A run of the {failed.name} program hung: {failed.message}", 7
     code = 4 if failed.name in (ORIGINAL, AGAIN) else 5
-    return f"A run failed ({failed.name}): {failed.message}{failed.below}", code
+    which = f"the {failed.name} program" if failed.name != AGAIN else "the original, once more"
+    return f"A run failed ({which}): {failed.message}{failed.below}", code

@@ -91,7 +91,11 @@ def test_a_plan_takes_no_longer_than_the_budget() -> None:
     with progress(stream, clock) as shown:
         clock.now += 12
         shown.plan(replace(LAYOUT, plan=declared(budget_s=252.0)), 0.0123)
+        shown.plan(replace(LAYOUT, plan=declared(budget_s=72.0)), 0.0123)
     assert "first verdict, at most about 4 min, when the budget ends\n" in stream.getvalue()
+    assert "1 min 25 s to the first verdict, and 1 min are left of the budget\n" in (
+        stream.getvalue()
+    )
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])

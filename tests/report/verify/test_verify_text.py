@@ -349,6 +349,24 @@ def test_a_failed_script_leaves_its_last_lines() -> None:
     assert lines[2:10] == [f"    line {number}" for number in range(12, 20)]
 
 
+def test_a_long_line_of_a_script_keeps_its_end() -> None:
+    summary = "It failed.\n    " + "a long path/" * 12 + " returncode=2"
+    lines = render(result(aa=None, total=None, fixes=(), exit=4, summary=summary), Paint(), 80)
+    assert lines[2].startswith("      a long")
+    assert lines[4].endswith("returncode=2")
+    summary = "It failed.\n" + "a long path/" * 40 + " returncode=2"
+    lines = render(result(aa=None, total=None, fixes=(), exit=4, summary=summary), Paint(), 80)
+    assert lines[2].endswith("…")
+    assert lines[4].endswith("returncode=2")
+
+
+def test_details_name_what_was_held_back() -> None:
+    found = tuple(SideEffect("create", f"{name}.txt", kept=False) for name in range(30))
+    shown = flat(result(side_effects=found), details=True)
+    assert "30 new files (0.txt, 1.txt, 2.txt, 3.txt" in shown
+    assert "19.txt and 10 more)" in shown
+
+
 @pytest.mark.parametrize(
     ("verdict", "agreement", "offered"),
     [

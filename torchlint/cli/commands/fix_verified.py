@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
@@ -25,6 +26,7 @@ from torchlint.cli.verification import (
     program_from,
     require_packages,
     run,
+    standard_input,
 )
 
 if TYPE_CHECKING:
@@ -71,19 +73,22 @@ def fix_verified(
     from torchlint.report.verify.progress import Progress
     from torchlint.verify.request import Design, Request
 
-    progress = Progress(sys.stderr)
+    progress = Progress(io.StringIO() if options.quiet else sys.stderr)
     design = Design(looks=given["pairs"])
-    request = Request(program, budget_s=given["budget"], begun=begun, design=design)
+    stdin = None if finished else standard_input()
+    request = Request(program, budget_s=given["budget"], begun=begun, design=design, stdin=stdin)
     check = ProgramCheck(program, options, progress)
     if finished is not None:
         proven = _from_file(finished, request, check)
     else:
-        proven = _measured(request, check, progress, apply=apply, yes=yes)
+        proven = _measured(request, check, progress, apply=apply, quiet=options.quiet, yes=yes)
     if not proven.ids:
         what = "No fix proved both faster and right" if check.known.ids else "There is no fix"
-        print_lines([f"{what}; nothing is changed."], err=True)
+        print_lines([] if options.quiet else [f"{what}; nothing is changed."], err=True)
         raise click.exceptions.Exit(proven.exit)
-    raise click.exceptions.Exit(_make(check.known, proven, apply=apply, show_fixes=show_fixes))
+    code, said = _make(check.known, proven, apply=apply, show_fixes=show_fixes)
+    print_lines([] if options.quiet else said, err=True)
+    raise click.exceptions.Exit(code)
 
 
 class _Proven(NamedTuple):
@@ -108,7 +113,13 @@ def _from_file(path: str, request: Request, check: ProgramCheck) -> _Proven:
 
 
 def _measured(
-    request: Request, check: ProgramCheck, progress: Progress, *, apply: bool, yes: bool
+    request: Request,
+    check: ProgramCheck,
+    progress: Progress,
+    *,
+    apply: bool,
+    quiet: bool,
+    yes: bool,
 ) -> _Proven:
     from torchlint.report.verify.words import coverage
     from torchlint.verify.compared.changes import Changes
@@ -117,14 +128,16 @@ def _measured(
     result = run(request, changes, progress, yes=yes)
     context = click.get_current_context()
     given = None if apply else given_to(context, context.command)
-    print_result(replace(result, given=given), err=True)
+    if not quiet:
+        print_result(replace(result, given=given), err=True)
     ids = tuple(fix.id for fix in result.fixes if fix.is_proven)
     numerics = result.total.numerics if result.total else None
     said = coverage(numerics.steps if numerics else 0, result.unreached)
     return _Proven(ids, said, result.exit)
 
 
-def _make(fixes: Fixes, proven: _Proven, *, apply: bool, show_fixes: bool) -> int:
+def _make(fixes: Fixes, proven: _Proven, *, apply: bool, show_fixes: bool) -> tuple[int, list[str]]:
+    """Print or write the fixes; the exit code, and what there is to say of it."""
     from torchlint.fixes import fixer
     from torchlint.report.terminal.safe_text import plural
 
@@ -135,12 +148,14 @@ def _make(fixes: Fixes, proven: _Proven, *, apply: bool, show_fixes: bool) -> in
     done = written(files, failed)
     if show_fixes:
         print_made(done, apply=apply)
+    compared = [proven.coverage] if proven.coverage else []
     if not apply:
-        return 1
+        return 1, compared
     print_diagnostics(failed)
-    verified = plural(len(proven.ids), "verified fix", "verified fixes")
-    print_lines(
-        [f"Made {verified} in {plural(len(done), 'file')}.", *filter(None, [proven.coverage])],
-        err=True,
-    )
-    return 2 if failed else 0
+    paths = {file.path for file in done}
+    verified = sum(fix.id in proven.ids and fix.path in paths for fix in fixes.fixes)
+    if not verified:
+        return 2, []
+    made = plural(verified, "verified fix", "verified fixes")
+    said = [f"Made {made} in {plural(len(done), 'file')}.", *compared]
+    return 2 if failed else 0, said

@@ -116,7 +116,10 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
     result = run(request, changes, progress, yes=given["yes"])
     from torchlint.cli.commands.fix import command as fix
 
-    result = replace(result, given=given_to(click.get_current_context(), fix))
+    given_words = given_to(click.get_current_context(), fix)
+    # Whoever runs the offered command may have nothing for the script to read.
+    others = given_words.others or bool(request.stdin)
+    result = replace(result, given=replace(given_words, others=others))
     from torchlint.report.verify.json import render as as_json
 
     if given["output_format"] == "json":

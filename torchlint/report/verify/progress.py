@@ -85,7 +85,7 @@ class Progress:
         self._line(f"Plan: {visible(', '.join(plan_words(layout.plan)))}")
         self._line(
             f"{len(layout.variants)} programs, about {duration(needed.first_verdict)} to the first "
-            f"verdict, at most about {self._at_most(layout)}"
+            f"verdict, {self._at_most(layout)}"
         )
         for sentence in room_words(layout):
             self._line(sentence)
@@ -94,9 +94,10 @@ class Progress:
         """Until the last look, or the end of the budget where that comes first."""
         budget_s, needed_s = layout.plan.budget_s, layout.needed.at_most
         left_s = math.inf if budget_s is None else budget_s - (self._clock() - self._begun)
-        if needed_s <= left_s:
-            return duration(needed_s)
-        return f"{duration(max(1.0, left_s))}, when the budget ends"
+        if layout.needed.first_verdict > left_s:
+            return f"and {duration(max(1.0, left_s))} are left of the budget"
+        ends = "" if needed_s <= left_s else ", when the budget ends"
+        return f"at most about {duration(min(needed_s, left_s))}{ends}"
 
     def numbers(self, who: str, found: Numerics) -> None:
         """How the numbers of a program compare, as soon as it is known."""

@@ -31,12 +31,16 @@ if TYPE_CHECKING:
 
 LINES: Final = 40
 _LABEL: Final = 9
+_LISTED: Final = 20
+"""Effects that --details names."""
 _NARROWEST: Final = 72
 _WIDEST: Final = 140
 _GAP: Final = "  "
 _REASONS: Final = 8
 _TRACE: Final = 8
 """Last lines of a script that failed."""
+_LONG: Final = 3
+"""Lines that one of them may take."""
 _PLACE: Final = 24
 """A longer place is cut on its left rather than moving words to a second line."""
 _RANK: Final = {
@@ -87,8 +91,20 @@ class _Page:
             lines += answer
         elif said:
             lines += self._bold(said.pop(0))
-        lines += [f"  {clipped(visible(line), self._width - 2)}" for line in said[-_TRACE:]]
+        quoted = [part for line in said[-_TRACE:] for part in self._quoted(visible(line))]
+        lines += quoted[-_TRACE:]
         return [*lines, ""]
+
+    def _quoted(self, line: str) -> list[str]:
+        """A line of the script's own words: its indentation stays, and its end is not cut."""
+        if taken(line) <= self._width - 2:
+            return [f"  {line}"]
+        blanks = " " * min(2 + len(line) - len(line.lstrip()), self._width // 2)
+        width = self._width - len(blanks)
+        parts = wrapped(line, width)
+        if len(parts) > _LONG:
+            parts = [clipped(f"{parts[0]} …", width), *parts[1 - _LONG :]]
+        return [blanks + part for part in parts]
 
     def _bold(self, sentence: str) -> list[str]:
         return [self._paint.bold(line) for line in wrapped(visible(sentence), self._width)[:4]]
@@ -193,8 +209,8 @@ class _Page:
             *self._facts("besides", words.witnesses(result.total), most=1),
             *self._facts("missing", [f"not measured: {missing}"] if missing else [], most=9),
             *self._let_through(result),
-            *self._effects(f"held back ({result.environment.sandbox})", held),
-            *self._effects("started by packages", helpers),
+            *self._effects(f"held back ({result.environment.sandbox})", held, most=_LISTED),
+            *self._effects("started by packages", helpers, most=_LISTED),
             *self._facts("valid", valid, most=2),
         ]
 
@@ -220,12 +236,14 @@ class _Page:
             *self._effects("started by the script", started),
         ]
 
-    def _effects(self, how: str, found: Sequence[SideEffect]) -> list[str]:
+    def _effects(self, how: str, found: Sequence[SideEffect], *, most: int = 3) -> list[str]:
+        """What was done outside, counted, and by name up to so many."""
         if not found:
             return []
-        names = ", ".join(effect.what for effect in found[:3])
-        more = ", …" if len(found) > 3 else ""
-        return self._facts("outside", [f"{how}: {words.effects(found)} ({names}{more})"], most=2)
+        names = ", ".join(effect.what for effect in found[:most])
+        more = f" and {len(found) - most} more" if len(found) > most else ""
+        said = f"{how}: {words.effects(found)} ({names}{more})"
+        return self._facts("outside", [said], most=2 if most <= 3 else most)
 
 
 class _Table:

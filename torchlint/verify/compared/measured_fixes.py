@@ -185,11 +185,19 @@ class _Collector:
         fitting = that_fit(source.text, findings)
         for finding in findings:
             if finding not in fitting:
-                self._leave_out(finding, "overlaps another fix; apply that one first")
+                other = self._overlapped(source, finding, fitting)
+                self._leave_out(finding, f"overlaps {other}; apply that one first")
         for code in dict.fromkeys(finding.code for finding in fitting):
             sound = self._sound(source, [each for each in fitting if each.code == code])
             if sound:
                 self.fixes.append(self._fix(code, path, sound))
+
+    def _overlapped(self, source: Source, finding: Finding, fitting: Iterable[Finding]) -> str:
+        """The fix for which one has to wait."""
+        for each in fitting:
+            if len(that_fit(source.text, [each, finding])) < 2:
+                return f"that of {each.code} at {each.path}:{each.start.row}"
+        return "another fix"
 
     def _sound(self, source: Source, findings: Iterable[Finding]) -> list[Finding]:
         sound: list[Finding] = []

@@ -62,6 +62,11 @@ def _changed_names(data: bytes, patch: str) -> list[str]:
             )
         if os.path.isabs(name) or ".." in name.split("/"):
             raise VerifyError(f"{patch} changes {name}, which lies outside the project.")
+        if old is not None and os.path.normpath(old.removeprefix("a/")) != os.path.normpath(name):
+            raise VerifyError(
+                f"{patch} makes {name} of {old}; name the same file after --- and +++, as `git "
+                "diff` does, or compare the two scripts with --against."
+            )
         names.append(name)
     if not names:
         raise VerifyError(f"{patch} is not a unified diff; make one with `git diff`.")

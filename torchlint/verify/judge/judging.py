@@ -215,7 +215,7 @@ def conclusion(
     )
     unfit = noise.why if noise is not None and not noise.fit else ""
     if late and unsettled:
-        ended = "The time budget ended before everything was settled; give more with --budget."
+        ended = "The time budget has no room to settle the rest; give more with --budget."
         return 7, f"{ended} Until then, {unfit}." if unfit else ended
     if unfit:
         return 3, f"No verdict on speed: {unfit}."

@@ -10,6 +10,7 @@ from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.runtime.run import Run
 from torchlint.runtime.survey import noted
+from torchlint.verify.errors import no_steps_from
 from torchlint.verify.first_look import clash_of
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.numbers.unreached import Window
@@ -67,6 +68,7 @@ class Recorder:
 
         Raises:
             Failed: a run failed.
+            VerifyError: one ended before the first step to compare.
         """
         first = [request for request in requests if self._saves(request)]
         rest = [request for request in requests if request not in first]
@@ -97,6 +99,8 @@ class Recorder:
         for request, found in zip(requests, payloads, strict=True):
             if isinstance(found, Failed):
                 raise found
+            if not found["steps"]:
+                raise no_steps_from(self._plan.numeric_first)
             if request.variant in self._places and request.variant not in self.windows:
                 self.windows[request.variant] = Window.from_payload(found)
             traces.append(Trace.from_payload(found))
