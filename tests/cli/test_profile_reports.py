@@ -179,5 +179,5 @@ def test_in_a_pipe_a_report_is_a_page(
         monkeypatch.setenv("COLUMNS", columns)
     runs.result = profile(argv=("train.py", "--word" * 90), findings=rich().findings)
     lines = call().text.splitlines()
-    assert max(map(len, lines)) == widest
+    assert max(len(line) for line in lines if not line.startswith("next ")) == widest
     assert lines[0].endswith("…")

@@ -508,7 +508,7 @@ def test_what_is_known_when_the_budget_ends_is_told(
     assert (verified.code, verified.result["exit"]) == (7, 7)
     numerics = verified.result["total"]["numerics"]
     assert (numerics is None) == (stage_of_the_end == "Comparing the numbers")
-    assert "The time budget ended" in verified.said
+    assert "The time budget has no room to settle the rest" in verified.said
 
 
 def test_a_budget_without_a_first_look_says_so(

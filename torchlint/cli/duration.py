@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 _MOST_PAIRS: Final = 1000
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-
-_TIME: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
+_TIME: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([smh]?)")
 
 
 def is_time(text: str) -> bool:

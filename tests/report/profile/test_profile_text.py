@@ -51,7 +51,14 @@ def test_a_report_never_takes_more_than_forty_lines_nor_more_than_its_width(
 ) -> None:
     lines = render(found, Paint(), width)
     assert len(lines) <= LINES == 40
-    assert max(map(taken, lines)) <= max(72, min(width, 140))
+    others = [line for line in lines if not line.startswith("next ")]
+    assert max(map(taken, others)) <= max(72, min(width, 140))
+
+
+def test_the_command_to_copy_stays_whole() -> None:
+    long = profile(argv=("train.py", "--word" * 90), findings=rich().findings)
+    (command,) = (line for line in render(long, Paint(), 80) if line.startswith("next "))
+    assert command.endswith(f"-- {'--word' * 90}")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -48,7 +48,8 @@ def render(result: Profile, paint: Paint, width: int, *, details: bool = False) 
     """The lines of the report, at most forty of them.
 
     Args:
-        width: none is wider than so many columns (72 at least, 140 at most).
+        width: none is wider than so many columns (72 at least, 140 at most), except a command to
+            be copied.
         details: all findings, layers and static findings, however long it gets.
     """
     width = max(_NARROWEST, min(width, _WIDEST))
@@ -183,8 +184,8 @@ class _Page:
         if result.notes:
             lines += self._labelled("note", " ".join(result.notes))
         following = words.following(result)
-        if following:
-            lines += self._labelled("next", following)
+        if following:  # on one line, so that it can be copied
+            lines.append(self._paint.dim("next".ljust(_LABEL)) + visible(following))
         return lines + self._labelled("took", duration(result.seconds))
 
     def _outside(self, result: Profile) -> list[str]:

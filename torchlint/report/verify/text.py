@@ -57,7 +57,8 @@ def render(result: Result, paint: Paint, width: int, *, details: bool = False) -
     """The lines of the report: the answer, the fixes, the numbers, the machine.
 
     Args:
-        width: none is wider than so many columns (72 at least, 140 at most).
+        width: none is wider than so many columns (72 at least, 140 at most), except a command to
+            be copied.
         details: the plan, the noise and all that is left out else, however long it gets.
     """
     page = _Page(paint, max(_NARROWEST, min(width, _WIDEST)))
@@ -226,7 +227,9 @@ class _Page:
             return []
         first = words.before_apply(result)
         said = self._facts("apply", [first], most=2) if first else []
-        return said + self._facts("" if first else "apply", [command], most=2)
+        label = "" if first else "apply"
+        # However long: a command with a line break in it cannot be copied.
+        return [*said, self._paint.dim(label.ljust(_LABEL)) + visible(command)]
 
     def _let_through(self, result: Result) -> list[str]:
         found = [each for each in result.side_effects if each.is_let_through]
