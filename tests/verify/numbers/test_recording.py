@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
+from torchlint.verify.errors import VerifyError
+from torchlint.verify.numbers import recorder
+from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.numbers.recorder import record, record_all
+from torchlint.verify.plan import ORIGINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +28,19 @@ def test_the_record_comes_as_it_is(scene: Scene) -> None:
     with scene.workspace() as workspace:
         found = record(scene.job(RECORDS, mode=RECORD), workspace, timeout_s=20)
     assert found == {"type": "record", "losses": [1.0], "of": "original", "exercised": []}
+
+
+def test_a_script_that_ends_before_the_first_compared_step_says_so(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "record_all", lambda jobs, *_, **__: [{"steps": 0}] * len(jobs))
+    jobs: Any = SimpleNamespace(job=lambda *_, **__: None)
+    plan: Any = SimpleNamespace(numeric_steps=3, numeric_first=500)
+    anchor: Any = None
+    with scene.workspace() as workspace:
+        made = recorder.Recorder(jobs, workspace, plan, anchor, (), at_once=1, timeout_s=1.0)
+        with pytest.raises(VerifyError, match="takes no step 500; give a smaller --numbers-from"):
+            made.run([RunRequest(ORIGINAL, level=0)])
 
 
 @pytest.mark.parametrize(("own", "shared"), [(None, "0"), ("7", "7")])
