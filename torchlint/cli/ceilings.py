@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torchlint.cli.printing import print_lines
 from torchlint.config.settings import ConfigError
 from torchlint.engine.tiers import Shown
 from torchlint.finding import Tier
@@ -36,7 +37,7 @@ def read_profile(path: str) -> Written:
             f"warning: {path} matches nothing here: there is no {next(iter(files))} in this "
             "folder; run check in the folder where the profile was made."
         )
-        click.echo(visible(message), err=True)
+        print_lines([visible(message)], err=True)
     return found
 
 

@@ -104,13 +104,11 @@ def changes_from(
 
 def _refuse_rules(change: str) -> None:
     """Options that choose fixes would do nothing."""
-    context = click.get_current_context()
-    for param in context.command.params:
-        source = context.get_parameter_source(str(param.name))
-        if source is click.core.ParameterSource.COMMANDLINE and param.name in _OF_FIXES:
+    for name, words in given_on(click.get_current_context()):
+        if name in _OF_FIXES:
             raise click.UsageError(
-                f"{param.opts[0]} chooses among torchlint's fixes, and {change} measures a change "
-                "of your own; leave one of them out."
+                f"{words[0]} chooses among torchlint's fixes, and {change} measures a change of "
+                "your own; leave one of them out."
             )
 
 

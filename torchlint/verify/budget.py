@@ -107,17 +107,17 @@ def room_words(planned: Layout, *, is_judged: bool = False) -> list[str]:
     Args:
         is_judged: there is a verdict on speed all the same.
     """
-    found = []
-    if planned.verdict_fits and planned.narrowed:
-        found.append("The budget has room for all fixes together, not for each alone")
-    elif not planned.verdict_fits and not planned.numbers_fit and is_judged:
-        found.append("The budget is too short for the numbers")
-    elif not planned.verdict_fits and planned.numbers_fit and not is_judged:
-        found.append("The budget is probably too short for a verdict on speed")
+    said = ""
+    if planned.verdict_fits:
+        if planned.narrowed:
+            said = "The budget has room for all fixes together, not for each alone"
     elif not planned.numbers_fit:
-        found.append("The budget is too short for the numbers, and probably for a verdict on speed")
+        said = "The budget is too short for the numbers"
+        said += "" if is_judged else ", and probably for a verdict on speed"
+    elif not is_judged:
+        said = "The budget is probably too short for a verdict on speed"
     enough = f"{math.ceil(planned.enough_s / 60)}m"
-    return [f"{each}; --budget {enough} would probably do." for each in found]
+    return [f"{said}; --budget {enough} would probably do."] if said else []
 
 
 def _layouts(request: Request, seen: Survey, changes: Changes, processors: int) -> Iterator[Layout]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.errors import VerifyError
 from torchlint.verify.machine import hardware
-from torchlint.verify.result import SCHEMA, Agreement, Verdict
+from torchlint.verify.result import BY_CTRL_C, SCHEMA, Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.measured_fixes import Fixes
 
-_BY_CTRL_C: Final = 130
 _AGAIN: Final = "run `torchlint verify` again"
 
 
@@ -105,7 +104,7 @@ def read_finished(path: str) -> Finished:
             f"{path} measured a change of your own and no fixes; write one without --with and "
             "--against."
         )
-    if found.exit == _BY_CTRL_C and not found.proven():
+    if found.exit == BY_CTRL_C and not found.proven():
         raise VerifyError(f"{path} is of a verification that was stopped; {_AGAIN}.")
     return found
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1
+BY_CTRL_C: Final = 130
+"""The exit code of a verification that the user has stopped."""
 UNKNOWN_DEVICE: Final = "unknown"
 """No run has shown yet on which device the program computes."""
 

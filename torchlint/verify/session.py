@@ -25,7 +25,7 @@ from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.numbers.unreached import unreached
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, compared, room_for_runs, rotations
-from torchlint.verify.result import Lanes, Result, Verdict
+from torchlint.verify.result import BY_CTRL_C, Lanes, Result, Verdict
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 _INCONCLUSIVE: Final = 3
 _OUT_OF_TIME: Final = 7
-_BY_CTRL_C: Final = 130
 _STOPPED: Final = "Stopped; this is what was known until then."
 _NO_FIX: Final = (
     "There is no fix to verify; measure a change of your own with --with PATCH or --against "
@@ -83,9 +82,9 @@ def verify(request: Request, changes: Changes, watcher: Watcher) -> Result:
         except OutOfTime:
             session.late()
         except KeyboardInterrupt:
-            session.stopped(_BY_CTRL_C)
+            session.stopped(BY_CTRL_C)
         except SystemExit as ended:  # SIGTERM or SIGHUP
-            session.stopped(ended.code if isinstance(ended.code, int) else _BY_CTRL_C)
+            session.stopped(ended.code if isinstance(ended.code, int) else BY_CTRL_C)
         result = session.result()
     return replace(result, seconds=round(time.monotonic() - request.begun, 1))
 

@@ -12,8 +12,7 @@ from torchlint.profile.ranks import summary
 from torchlint.profile.units import scaled
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import TIMES, UNKNOWN, milliseconds, percent
-from torchlint.report.verify.words import effects, processors
-from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
+from torchlint.report.verify.words import beyond, contained, effects, processors, program_and_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,19 +190,11 @@ def outside(result: Profile, *, details: bool) -> list[tuple[str, list[str]]]:
     Args:
         details: what was held back as well, and what packages started for themselves.
     """
-    found = result.side_effects
-    held = (
-        "held back" if result.environment is None else f"held back ({result.environment.sandbox})"
-    )
-    parts = [
-        ("LET THROUGH", [each for each in found if each.is_let_through]),
-        ("started by the script", [each for each in found if each.kind == PROCESS]),
-        (held, [each for each in found if not each.kept] if details else []),
-        ("started by packages", [each for each in found if each.kind == HELPER] if details else []),
-    ]
-    return [
-        (f"{how}: {effects(some)}", [each.what for each in some]) for how, some in parts if some
-    ]
+    sandbox = "" if result.environment is None else result.environment.sandbox
+    parts = beyond(result.side_effects)
+    if details:
+        parts += contained(result.side_effects, sandbox)
+    return [(f"{how}: {effects(found)}", [each.what for each in found]) for how, found in parts]
 
 
 def following(result: Profile) -> str:
@@ -211,9 +202,8 @@ def following(result: Profile) -> str:
     fixable = [each for found in result.findings for each in found.static if each.has_fix]
     if not fixable:
         return ""
-    program = 2 if result.argv[:1] == ("-m",) else 1
-    own = result.argv[program:]
-    words = ["torchlint", "verify", *result.argv[:program], *result.options]
+    program, own = program_and_own(result.argv)
+    words = ["torchlint", "verify", *program, *result.options]
     words += ["--select", _codes(fixable)]
     if any(each.tier == Tier.HINT for each in fixable):
         words.append("--hints")

@@ -17,7 +17,6 @@ from torchlint.report.verify.figures import (
 )
 from torchlint.report.verify.reasons import not_measured
 from torchlint.report.verify.reasons import reasons as reasons_of
-from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
@@ -192,14 +191,13 @@ class _Page:
         """What the figures hold for, in one line, and what reached the real world."""
         lines = [] if result.total else self._facts("step", words.step(result), most=1)
         lines += self._facts("machine", words.machine_in_short(result), most=2)
-        return lines + self._let_through(result)
+        return lines + self._effects(words.beyond(result.side_effects))
 
     def details(self, result: Result) -> list[str]:
         """The same with all that the short report leaves out."""
         on_cpu = words.on_cpu(result) and (result.aa or result.total)
         missing = ", ".join(not_measured(result))
-        held = [effect for effect in result.side_effects if not effect.kept]
-        helpers = [effect for effect in result.side_effects if effect.kind == HELPER]
+        contained = words.contained(result.side_effects, result.environment.sandbox)
         valid = [words.SESSION_ONLY] if result.total or result.aa else []
         return [
             *self._facts("machine", words.machine(result.environment), most=9),
@@ -209,9 +207,8 @@ class _Page:
             *self._facts("noise", words.noise(result.aa) if result.aa else [], most=9),
             *self._facts("besides", words.witnesses(result.total), most=1),
             *self._facts("missing", [f"not measured: {missing}"] if missing else [], most=9),
-            *self._let_through(result),
-            *self._effects(f"held back ({result.environment.sandbox})", held, most=_LISTED),
-            *self._effects("started by packages", helpers, most=_LISTED),
+            *self._effects(words.beyond(result.side_effects)),
+            *self._effects(contained, most=_LISTED),
             *self._facts("valid", valid, most=2),
         ]
 
@@ -231,22 +228,17 @@ class _Page:
         # However long: a command with a line break in it cannot be copied.
         return [*said, self._paint.dim(label.ljust(_LABEL)) + visible(command)]
 
-    def _let_through(self, result: Result) -> list[str]:
-        found = [each for each in result.side_effects if each.is_let_through]
-        started = [each for each in result.side_effects if each.kind == PROCESS]
-        return [
-            *self._effects("LET THROUGH", found),
-            *self._effects("started by the script", started),
-        ]
-
-    def _effects(self, how: str, found: Sequence[SideEffect], *, most: int = 3) -> list[str]:
+    def _effects(
+        self, parts: Sequence[tuple[str, Sequence[SideEffect]]], *, most: int = 3
+    ) -> list[str]:
         """What was done outside, counted, and by name up to so many."""
-        if not found:
-            return []
-        names = ", ".join(effect.what for effect in found[:most])
-        more = f" and {len(found) - most} more" if len(found) > most else ""
-        said = f"{how}: {words.effects(found)} ({names}{more})"
-        return self._facts("outside", [said], most=2 if most <= 3 else most)
+        lines: list[str] = []
+        for how, found in parts:
+            names = ", ".join(effect.what for effect in found[:most])
+            more = f" and {len(found) - most} more" if len(found) > most else ""
+            said = f"{how}: {words.effects(found)} ({names}{more})"
+            lines += self._facts("outside", [said], most=2 if most <= 3 else most)
+        return lines
 
 
 class _Table:

@@ -20,10 +20,11 @@ from torchlint.report.verify.figures import (
     percent,
     ratio,
 )
+from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
 from torchlint.verify.result import UNKNOWN_DEVICE, Agreement, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from torchlint.runtime.sandbox.side_effects import SideEffect
     from torchlint.verify.result import (
@@ -63,14 +64,19 @@ def command(result: Result) -> str:
 
 def apply_command(result: Result) -> str | None:
     """What writes the fixes that came out well; None if none did, or they are being written."""
-    given, program = result.given, 2 if result.argv[:1] == ("-m",) else 1
+    given, (program, own) = result.given, program_and_own(result.argv)
     if given is None or not any(fix.is_proven for fix in result.fixes):
         return None
     finished = given.json or (_JSON if given.others else None)
     options = [*given.rules, *(["--from", finished] if finished else given.time)]
-    words = ["torchlint", "fix", "--verified", *options, *result.argv[:program], "--apply"]
-    own = result.argv[program:]
+    words = ["torchlint", "fix", "--verified", *options, *program, "--apply"]
     return shlex.join([*words, "--", *own] if own else words)
+
+
+def program_and_own(argv: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The script, or `-m` and the module; then its own arguments."""
+    end = 2 if argv[:1] == ("-m",) else 1
+    return argv[:end], argv[end:]
 
 
 def before_apply(result: Result) -> str:
@@ -119,9 +125,10 @@ def machine(environment: Environment) -> list[str]:
 
 def _device(environment: Environment) -> list[str]:
     """The device with its model, if a run got as far as to show it."""
+    if environment.device == UNKNOWN_DEVICE:
+        return []
     gpu = (environment.gpu or {}).get("name")
-    known = [] if environment.device == UNKNOWN_DEVICE else [environment.device]
-    return [f"{device} ({gpu})" if gpu else device for device in known]
+    return [f"{environment.device} ({gpu})" if gpu else environment.device]
 
 
 def machine_in_short(result: Result) -> list[str]:
@@ -267,6 +274,30 @@ def place(fix: FixResult) -> str:
     first = fix.places[0]
     more = f" +{len(fix.places) - 1}" if len(fix.places) > 1 else ""
     return f"{first.path}:{first.row}{more}"
+
+
+def beyond(found: Iterable[SideEffect]) -> list[tuple[str, list[SideEffect]]]:
+    """What went beyond the processes, by how; nothing that is empty."""
+    effects = list(found)
+    parts = [
+        ("LET THROUGH", [each for each in effects if each.is_let_through]),
+        ("started by the script", [each for each in effects if each.kind == PROCESS]),
+    ]
+    return [part for part in parts if part[1]]
+
+
+def contained(found: Iterable[SideEffect], sandbox: str) -> list[tuple[str, list[SideEffect]]]:
+    """The same of what is no alarm.
+
+    Args:
+        sandbox: what held it back; empty: unknown.
+    """
+    effects = list(found)
+    parts = [
+        (f"held back ({sandbox})" if sandbox else "held back", [e for e in effects if not e.kept]),
+        ("started by packages", [each for each in effects if each.kind == HELPER]),
+    ]
+    return [part for part in parts if part[1]]
 
 
 def effects(found: Sequence[SideEffect]) -> str:
