@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "verify" / "judge")
 
 from recorded_pools import POOLS, climbed, recorded
 
-from torchlint.verify.request import Design
+from torchlint.experiment.request import Design
 from torchlint.verify.result import Verdict
 
 FACTORS = (1.0, 1.03, 1.05, 1.1, 1.2)

@@ -23,17 +23,17 @@ from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.survey import survey
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.compared.changes import Changes
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.jobs import Jobs
-from torchlint.verify.judge.stats import Sample, pair_values
-from torchlint.verify.measure.rotation import rotate
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.jobs import Jobs
+from torchlint.experiment.intervals import Sample, pair_values
+from torchlint.experiment.rotation import rotate
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant
-from torchlint.verify.request import Request
+from torchlint.experiment.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torchlint.verify.measure.rotation import Block
+    from torchlint.experiment.rotation import Block
 
     Pair = tuple[tuple[Block, ...], tuple[Block, ...]]
 

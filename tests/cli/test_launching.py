@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.experiment.errors import VerifyError
 from torchlint.runtime.launchers import slurm
 from torchlint.runtime.nodes import agent
 from torchlint.runtime.nodes.meeting import NodeError
 from torchlint.verify import missing_packages, session
-from torchlint.verify.errors import VerifyError
 
 if TYPE_CHECKING:
     from pathlib import Path

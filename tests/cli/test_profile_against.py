@@ -10,7 +10,7 @@ import pytest
 
 from tests.profile.results import profile, read_at, written
 from torchlint.cli import held_against, profile_reports
-from torchlint.profile import session
+from torchlint.profile import profiling as session
 
 if TYPE_CHECKING:
     from pathlib import Path

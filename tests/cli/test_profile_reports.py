@@ -13,7 +13,7 @@ import pytest
 from tests.report.profile.sample_profiles import failed, profile, rich, static
 from torchlint.cli.commands import verify
 from torchlint.files.reading import SourceError
-from torchlint.profile import session
+from torchlint.profile import profiling as session
 
 if TYPE_CHECKING:
     from pathlib import Path

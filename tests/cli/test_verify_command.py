@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from torchlint.cli import program_check, verification
+from torchlint.experiment.machine import hardware
 from torchlint.files.reading import SourceError
 from torchlint.runtime.failures import OutOfTime
 from torchlint.verify import missing_packages as needs
-from torchlint.verify import session
+from torchlint.verify import verification as session
 from torchlint.verify.finished import digests
-from torchlint.verify.machine import hardware
 from torchlint.verify.plan import DeclaredPlan
 from torchlint.verify.result import (
     Agreement,

@@ -8,9 +8,9 @@ from io import StringIO
 import pytest
 
 from tests.profile.conftest import survey
+from torchlint.experiment.errors import VerifyError
 from torchlint.profile.plan import NAMES, left_out, plan, wanted
 from torchlint.report.profile.progress import Progress
-from torchlint.verify.errors import VerifyError
 
 
 @pytest.mark.parametrize(("step_s", "steps"), [(0.001, 300), (0.05, 50), (2.0, 10)])

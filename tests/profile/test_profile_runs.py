@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.profile import session
+from torchlint.profile import profiling as session
 from torchlint.runtime.failures import ERROR, TIMEOUT, Failed
 
 SCRIPTS = Path(__file__).with_name("scripts")

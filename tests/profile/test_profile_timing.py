@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from torchlint.experiment.rotation import Block
 from torchlint.profile import timing
 from torchlint.profile.timing import saved_at_most, timing_of
-from torchlint.verify.measure.rotation import Block
 
 
 def blocks(*seconds: float, steps: int = 4) -> tuple[Block, ...]:

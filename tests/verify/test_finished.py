@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.report.verify import sample_results
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.machine import Hardware
 from torchlint.report.verify.json import document
 from torchlint.runtime.program import Program, script
 from torchlint.verify import finished as module
-from torchlint.verify.errors import VerifyError
 from torchlint.verify.finished import digests, read_finished, require_current
-from torchlint.verify.machine import Hardware
 from torchlint.verify.result import Agreement, Given, Verdict
 
 if TYPE_CHECKING:

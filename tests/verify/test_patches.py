@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from torchlint.experiment.errors import VerifyError
 from torchlint.verify.compared.patches import patched
-from torchlint.verify.errors import VerifyError
 
 BEFORE = "import torch\n\nrate = 0.9\nprint(rate)\n"
 DIFF = """\

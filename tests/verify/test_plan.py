@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.request import Request
 from torchlint.runtime.nodes.nodes import Spread
 from torchlint.runtime.program import Program
-from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import (
     AGAIN,
     CHANGED,
@@ -19,7 +20,6 @@ from torchlint.verify.plan import (
     variant_with,
     variants_of,
 )
-from torchlint.verify.request import Request
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 

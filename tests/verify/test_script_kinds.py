@@ -27,11 +27,11 @@ import pytest
 
 from tests.warm_start import start_by
 from torchlint import __main__ as main
+from torchlint.experiment import jobs
 from torchlint.report.verify.progress import Progress
 from torchlint.runtime import run as runs
 from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.workspace import Workspace
-from torchlint.verify import jobs
 
 if TYPE_CHECKING:
     from tests.warm_start import Start

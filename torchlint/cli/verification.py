@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from torchlint.cli.options import Options
+    from torchlint.experiment.request import Request
     from torchlint.report.verify.progress import Progress
     from torchlint.runtime.program import Program
     from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.request import Request
     from torchlint.verify.result import Given, Result
 
 _T = TypeVar("_T")
@@ -50,7 +50,7 @@ def require_packages() -> None:
     Raises:
         click.ClickException: torch or another package that measuring needs is not installed.
     """
-    from torchlint.verify.missing_packages import require_packages as require
+    from torchlint.experiment.missing_packages import require_packages as require
 
     checked(require)
 
@@ -145,7 +145,7 @@ def request_from(program: Program, options: Mapping[str, Any], begun: float) -> 
     Args:
         begun: when the command began, by `time.monotonic`.
     """
-    from torchlint.verify.request import Design, Request
+    from torchlint.experiment.request import Design, Request
 
     return Request(
         program=program,
@@ -169,7 +169,7 @@ def request_from(program: Program, options: Mapping[str, Any], begun: float) -> 
 
 def request_for(program: Program, options: Mapping[str, Any], begun: float) -> Request:
     """How to run the program where nothing is compared; the same."""
-    from torchlint.verify.request import Request
+    from torchlint.experiment.request import Request
 
     names = ("steps", "warmup", "threads", "device", "seed", "keep_env")
     return Request(
@@ -213,7 +213,7 @@ def run(request: Request, changes: Changes, progress: Progress, *, yes: bool) ->
     Raises:
         click.exceptions.Exit: the user does not want the program to run.
     """
-    from torchlint.verify.session import verify
+    from torchlint.verify.verification import verify
 
     if changes.fixes is not None and not changes.ids:
         words = shlex.join(changes.program.words)
@@ -298,8 +298,8 @@ def given_to(context: click.Context, fix: click.Command) -> Given:
 
 def checked(call: Callable[[], _T]) -> _T:
     """What the call returns; an error of the program or the verification ends the command."""
+    from torchlint.experiment.errors import VerifyError
     from torchlint.runtime.program import ProgramError
-    from torchlint.verify.errors import VerifyError
 
     try:
         return call()

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.errors import too_short
+from torchlint.experiment.errors import too_short
 
 if TYPE_CHECKING:
     from collections.abc import Collection

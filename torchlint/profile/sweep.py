@@ -12,10 +12,10 @@ from torchlint.verify.plan import ORIGINAL, Variant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from torchlint.experiment.jobs import Jobs
     from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.jobs import Jobs
     from torchlint.verify.result import DeclaredPlan
 
 PAYS: Final = 0.05

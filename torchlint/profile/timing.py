@@ -7,21 +7,21 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.intervals import half_width
+from torchlint.experiment.rotation import rotate
 from torchlint.profile.evidence import CUT, Timing
 from torchlint.runtime.probe.settings import MEASURE
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.judge.stats import half_width
-from torchlint.verify.measure.rotation import rotate
 from torchlint.verify.plan import AGAIN, FEWEST_BLOCKS, ORIGINAL, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.rotation import Block
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.jobs import Jobs
-    from torchlint.verify.measure.rotation import Block
     from torchlint.verify.result import DeclaredPlan
 
 ALTERED: Final = "altered"

@@ -11,10 +11,10 @@ from torchlint.verify.plan import FEWEST_BLOCKS, compared, declare
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from torchlint.experiment.request import Request
     from torchlint.runtime.survey import Survey
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.plan import Variant
-    from torchlint.verify.request import Request
     from torchlint.verify.result import DeclaredPlan
 
 _RECORDING: Final = 2.0

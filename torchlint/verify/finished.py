@@ -8,9 +8,9 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.machine import hardware
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.machine import hardware
 from torchlint.verify.result import BY_CTRL_C, SCHEMA, Agreement, Verdict
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.errors import no_steps_from, too_short
+from torchlint.experiment.errors import no_steps_from, too_short
 from torchlint.verify.result import DeclaredPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from torchlint.experiment.request import Request
     from torchlint.runtime.survey import Survey
-    from torchlint.verify.request import Request
 
 ORIGINAL: Final = "original"
 AGAIN: Final = "original again"

@@ -13,13 +13,13 @@ import psutil
 import pytest
 
 from tests.scenes import is_running, wait_until
+from torchlint.experiment.rotation import rotate
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.nodes.nodes import TORCHRUN, Nodes, Spread
 from torchlint.runtime.probe.settings import MEASURE, PLAIN, VARIABLE, Anchor, Settings
 from torchlint.runtime.run import Job, Run
 from torchlint.runtime.workspace import Workspace
-from torchlint.verify.measure.rotation import rotate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchlint.experiment.rotation import Block
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
-from torchlint.verify.measure.rotation import Block
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from torchlint.verify.request import Design
+    from torchlint.experiment.request import Design
     from torchlint.verify.result import Verdict
 
     Blocks = tuple[Block, ...]

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from torchlint.experiment.request import Design
+from torchlint.experiment.rotation import Block
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
-from torchlint.verify.measure.rotation import Block
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, only, without
-from torchlint.verify.request import Design
 from torchlint.verify.result import Agreement, Comparison, Numerics, Verdict
 
 PAIRS = 8

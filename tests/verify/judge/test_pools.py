@@ -10,11 +10,11 @@ from functools import cache
 import pytest
 from recorded_pools import POOLS, blocks, climbed, drawn, recorded
 
-from torchlint.verify.judge import stats
+from torchlint.experiment import intervals as stats
+from torchlint.experiment.intervals import pair_values
+from torchlint.experiment.request import Design
 from torchlint.verify.judge import verdict as judged
-from torchlint.verify.judge.stats import pair_values
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
-from torchlint.verify.request import Design
 from torchlint.verify.result import Verdict
 
 DESIGN = Design()

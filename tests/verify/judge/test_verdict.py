@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_pools import blocks
 
+from torchlint.experiment.intervals import Sample
+from torchlint.experiment.request import Design
 from torchlint.verify.judge.forecast import MOST_PAIRS, Outlook, pairs_for_margin, pairs_needed
-from torchlint.verify.judge.stats import Sample
 from torchlint.verify.judge.verdict import MOST_NOISE, holm, margin_of, noise, undecided, verdicts
-from torchlint.verify.request import Design
 from torchlint.verify.result import Comparison, Verdict
 
 DESIGN = Design()
@@ -138,7 +138,7 @@ def test_gpu_time_goes_before_wall_time():
 
 
 def test_times_are_those_of_a_step():
-    from torchlint.verify.measure.rotation import Block
+    from torchlint.experiment.rotation import Block
 
     long = (Block(10, 20.0, 10.0, None, 100.0, None),)
     short = (Block(5, 5.0, 2.5, None, 50.0, None),)

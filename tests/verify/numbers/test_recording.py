@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint.experiment.errors import VerifyError
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
-from torchlint.verify.errors import VerifyError
 from torchlint.verify.numbers import recorder
 from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.numbers.recorder import record, record_all

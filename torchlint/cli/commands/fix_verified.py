@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from torchlint.cli.options import Options
     from torchlint.cli.program_check import ProgramCheck
+    from torchlint.experiment.request import Request
     from torchlint.report.verify.progress import Progress
     from torchlint.verify.compared.measured_fixes import Fixes
-    from torchlint.verify.request import Request
 
 
 def fix_verified(
@@ -70,8 +70,8 @@ def fix_verified(
     if finished is None:
         require_packages()
     from torchlint.cli.program_check import ProgramCheck
+    from torchlint.experiment.request import Design, Request
     from torchlint.report.verify.progress import Progress
-    from torchlint.verify.request import Design, Request
 
     progress = Progress(io.StringIO() if options.quiet else sys.stderr)
     design = Design(looks=given["pairs"])

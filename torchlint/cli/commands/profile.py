@@ -132,7 +132,7 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
 
     run_in_a_job(given, agree)
     from torchlint.cli.program_check import ProgramCheck
-    from torchlint.profile.session import profile
+    from torchlint.profile.profiling import profile
     from torchlint.report.profile.progress import Progress
 
     progress = Progress(sys.stderr)

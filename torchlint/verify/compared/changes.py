@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.experiment.errors import VerifyError
 from torchlint.files.diffs import unified
 from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.compared.fix_lines import places_after, places_before, places_of_pair
-from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 from typing import Final
 
+from torchlint.experiment.errors import VerifyError
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.verify.errors import VerifyError
 
 _HEADER: Final = re.compile(rb'^(---|\+\+\+) ("?)([^\t\n"]+)\2')
 

@@ -7,12 +7,12 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.judge.stats import half_width
+from torchlint.experiment.intervals import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.verify.judge.stats import Sample
+    from torchlint.experiment.intervals import Sample
 
 MOST_PAIRS: Final = 200
 """More is no plan that anybody follows."""

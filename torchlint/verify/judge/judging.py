@@ -13,11 +13,11 @@ from torchlint.verify.result import Agreement, Comparison, FixPlace, FixResult, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from torchlint.experiment.first_look import FirstLook
+    from torchlint.experiment.request import Design
+    from torchlint.experiment.rounds import Pairs, Rounds
     from torchlint.runtime.survey import Survey
     from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
-    from torchlint.verify.first_look import FirstLook
-    from torchlint.verify.measure.rounds import Pairs, Rounds
-    from torchlint.verify.request import Design
     from torchlint.verify.result import Noise, Numerics
 
 _NO_PAIR: Final = "no pair was measured"

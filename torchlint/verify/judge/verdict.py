@@ -17,15 +17,15 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.intervals import Sample, estimate, exp, pair_values
 from torchlint.verify.judge.forecast import MOST_PAIRS, Outlook, pairs_for_margin, pairs_needed
-from torchlint.verify.judge.stats import Sample, estimate, exp, pair_values
 from torchlint.verify.result import Comparison, Noise, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from torchlint.verify.measure.rotation import Block
-    from torchlint.verify.request import Design
+    from torchlint.experiment.request import Design
+    from torchlint.experiment.rotation import Block
     from torchlint.verify.result import Estimate
 
     Pairs = Sequence[tuple[Sequence[Block], Sequence[Block]]]

@@ -6,12 +6,12 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from torchlint.experiment.errors import no_steps_from
+from torchlint.experiment.first_look import clash_of
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.runtime.run import Run
 from torchlint.runtime.survey import noted
-from torchlint.verify.errors import no_steps_from
-from torchlint.verify.first_look import clash_of
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.numbers.unreached import Window
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant
@@ -19,11 +19,11 @@ from torchlint.verify.plan import CHANGED, ORIGINAL, Variant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from torchlint.experiment.jobs import Jobs
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
     from torchlint.verify.compared.fix_lines import Watched
-    from torchlint.verify.jobs import Jobs
     from torchlint.verify.numbers.agreement import RunRequest
     from torchlint.verify.result import DeclaredPlan
 

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import psutil
 
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.first_look import Looker
+from torchlint.experiment.jobs import Jobs, gathered, sandbox_for
+from torchlint.experiment.machine import environment
 from torchlint.profile.evidence import Evidence, Timing, Window
 from torchlint.profile.judging import (
     Judged,
@@ -35,16 +39,14 @@ from torchlint.runtime.messages import MalformedError
 from torchlint.runtime.probe.settings import WINDOW, Place
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.compared.changes import Changes
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.first_look import Looker
-from torchlint.verify.jobs import Jobs, gathered, sandbox_for
-from torchlint.verify.machine import environment
 from torchlint.verify.plan import ORIGINAL, Variant, declare, room_for_runs
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from torchlint.experiment.first_look import FirstLook
+    from torchlint.experiment.request import Request
     from torchlint.finding import Finding
     from torchlint.profile.plan import Diagnostic, Plan
     from torchlint.profile.result import Static
@@ -52,8 +54,6 @@ if TYPE_CHECKING:
     from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.survey import Survey
-    from torchlint.verify.first_look import FirstLook
-    from torchlint.verify.request import Request
     from torchlint.verify.result import DeclaredPlan
 
     Search = Callable[[Collection[str], float | None], Sequence[Finding]]

@@ -6,23 +6,23 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from torchlint.experiment.errors import VerifyError
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
 from torchlint.runtime.probe.settings import Settings
 from torchlint.runtime.run import Job
 from torchlint.runtime.sandbox import overlayfs
-from torchlint.verify.errors import VerifyError
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
+    from torchlint.experiment.request import Request
     from torchlint.runtime.nodes.nodes import Nodes
     from torchlint.runtime.workspace import Workspace
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.plan import Variant
-    from torchlint.verify.request import Request
 
 
 class Watcher(Protocol):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from torchlint.experiment import first_look
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.first_look import Looker
+from torchlint.experiment.request import Request
 from torchlint.runtime.failures import ERROR, Failed
 from torchlint.runtime.program import script
-from torchlint.verify import first_look
 from torchlint.verify.compared.changes import Changes
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.first_look import Looker
-from torchlint.verify.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable

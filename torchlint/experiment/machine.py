@@ -12,8 +12,8 @@ from torchlint.verify.result import UNKNOWN_DEVICE, Environment
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
+    from torchlint.experiment.jobs import Jobs
     from torchlint.runtime.survey import Survey
-    from torchlint.verify.jobs import Jobs
 
 
 class Hardware(NamedTuple):

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import psutil
 
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.first_look import Looker
+from torchlint.experiment.jobs import Jobs, gathered, sandbox_for
+from torchlint.experiment.machine import environment
+from torchlint.experiment.rounds import Rounds
 from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.budget import layout, room_words
 from torchlint.verify.compared.measured_fixes import Fixes
-from torchlint.verify.errors import VerifyError
 from torchlint.verify.finished import digests
-from torchlint.verify.first_look import Looker
-from torchlint.verify.jobs import Jobs, gathered, sandbox_for
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
-from torchlint.verify.machine import environment
-from torchlint.verify.measure.rounds import Rounds
 from torchlint.verify.numbers.agreement import compare
 from torchlint.verify.numbers.recorder import Recorder
 from torchlint.verify.numbers.unreached import unreached
@@ -31,12 +31,12 @@ from torchlint.workers.pool import processors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from torchlint.experiment.first_look import FirstLook
+    from torchlint.experiment.request import Request
     from torchlint.finding import Finding
     from torchlint.runtime.nodes.nodes import Nodes
     from torchlint.verify.budget import Layout
     from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.first_look import FirstLook
-    from torchlint.verify.request import Request
     from torchlint.verify.result import Comparison, FixResult, Noise, Numerics
 
 

@@ -7,22 +7,22 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.first_look import clash_of
+from torchlint.experiment.rotation import Round, rotate
+from torchlint.experiment.steadiness import drifting, warming_up
 from torchlint.runtime.failures import FINISHED, Failed, OutOfTime
 from torchlint.runtime.probe.settings import MEASURE
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.first_look import clash_of
-from torchlint.verify.measure.rotation import Round, rotate
-from torchlint.verify.measure.steadiness import drifting, warming_up
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL
 from torchlint.verify.result import BlockStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.rotation import Block
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.jobs import Jobs
-    from torchlint.verify.measure.rotation import Block
     from torchlint.verify.plan import Variant
     from torchlint.verify.result import DeclaredPlan
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from torchlint.experiment import rotation
+from torchlint.experiment.rotation import Block, Round, rotate
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.processes.tree import Tree
 from torchlint.runtime.run import Run
-from torchlint.verify.measure import rotation
-from torchlint.verify.measure.rotation import Block, Round, rotate
 
 if TYPE_CHECKING:
     from tests.scenes import Scene, WaitsUntil
@@ -377,7 +377,7 @@ DRIVER = """
 import pickle, sys
 from torchlint.runtime import run
 from torchlint.runtime.workspace import Workspace
-from torchlint.verify.measure.rotation import rotate
+from torchlint.experiment.rotation import rotate
 
 probe, parent, jobs = sys.argv[1:]
 run.PROBE = probe

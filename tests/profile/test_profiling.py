@@ -10,15 +10,15 @@ import pytest
 
 from tests.profile.conftest import survey, timing
 from tests.profile.kinds.test_input_wait import loader
-from torchlint.profile import session
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.request import Request
+from torchlint.profile import profiling as session
 from torchlint.profile.evidence import Window
 from torchlint.profile.wish import Wish
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import Failed, OutOfTime
 from torchlint.runtime.messages import Message
 from torchlint.runtime.program import script
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.errors import VerifyError
 from torchlint.runtime.failures import ERROR, FINISHED, NO_GPU, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
 from torchlint.runtime.sandbox import fence
@@ -13,19 +14,18 @@ from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
 from torchlint.runtime.sandbox.side_effects import collect
 from torchlint.runtime.survey import Survey, survey
 from torchlint.runtime.wanted import ARGUMENTS, wanted
-from torchlint.verify.errors import VerifyError
 from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.request import Request
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
     from torchlint.verify.compared.changes import Changes
     from torchlint.verify.compared.fix_lines import Watched
-    from torchlint.verify.jobs import Jobs
-    from torchlint.verify.request import Request
 
 
 _NO_TERMINAL: Final = "Inappropriate ioctl for device"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from torchlint.verify.measure import rounds as module
 
+from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.request import Request
+from torchlint.experiment.rotation import Block, Round
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.program import Program
-from torchlint.verify.errors import VerifyError
-from torchlint.verify.measure import rounds as module
-from torchlint.verify.measure.rotation import Block, Round
 from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
-from torchlint.verify.request import Request
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 SEEN = SimpleNamespace(step_s=0.02, warm=3, finished=False, steps=30, words="SGD.step", start_s=2.0)

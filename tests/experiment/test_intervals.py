@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_pools import POOLS, recorded
 
-from torchlint.verify.judge.stats import Sample, estimate, log_ratios
-from torchlint.verify.measure.steadiness import drifting
-from torchlint.verify.request import Design
+from torchlint.experiment.intervals import Sample, estimate, log_ratios
+from torchlint.experiment.request import Design
+from torchlint.experiment.steadiness import drifting
 
 repeatable = settings(derandomize=True, deadline=None)
 STRICT = Design().look_alpha
@@ -291,9 +291,7 @@ def test_a_design_that_nobody_can_follow_is_refused(wrong):
 
 
 def test_a_design_needs_no_scipy():
-    code = (
-        "import sys, torchlint.verify.judge.stats; assert not {'numpy', 'scipy'} & set(sys.modules)"
-    )
+    code = "import sys, torchlint.experiment.intervals; assert not {'numpy', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -10,16 +10,16 @@ import pytest
 from tests.profile.conftest import survey
 from torchlint.config.settings import Selection
 from torchlint.engine.tiers import Wanted
+from torchlint.experiment.first_look import FirstLook
+from torchlint.experiment.request import Request
 from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 from torchlint.runtime.program import script
-from torchlint.verify import session
+from torchlint.verify import verification as session
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes
-from torchlint.verify.first_look import FirstLook
-from torchlint.verify.request import Request
-from torchlint.verify.session import remarks, some, without_a_fix
+from torchlint.verify.verification import remarks, some, without_a_fix
 
 TRAINS = """\
 import torch

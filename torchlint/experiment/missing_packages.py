@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from torchlint.verify.errors import VerifyError
+from torchlint.experiment.errors import VerifyError
 
 _NEEDED = ("torch", "jinja2", "numpy", "scipy", "psutil")
 _WITHOUT_CUDA = (
