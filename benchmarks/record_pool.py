@@ -16,6 +16,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.intervals import Sample, pair_values
+from torchlint.experiment.jobs import Jobs
+from torchlint.experiment.request import Request
+from torchlint.experiment.rotation import rotate
+from torchlint.experiment.subject import AGAIN, ORIGINAL, Variant
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import MEASURE, SURVEY
 from torchlint.runtime.program import ProgramError, script
@@ -23,12 +29,6 @@ from torchlint.runtime.sandbox import overlayfs
 from torchlint.runtime.survey import survey
 from torchlint.runtime.workspace import Workspace
 from torchlint.verify.compared.changes import Changes
-from torchlint.experiment.errors import VerifyError
-from torchlint.experiment.jobs import Jobs
-from torchlint.experiment.intervals import Sample, pair_values
-from torchlint.experiment.rotation import rotate
-from torchlint.verify.plan import AGAIN, ORIGINAL, Variant
-from torchlint.experiment.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def record(request: Request, options: argparse.Namespace) -> Iterator[Pair]:
 
     Raises:
         Failed: a run failed.
-        VerifyError: the script takes no steps, or ends before its blocks do.
+        ExperimentError: the script takes no steps, or ends before its blocks do.
     """
     sides = (Variant(ORIGINAL, ()), Variant(AGAIN, ()))
     with Workspace() as workspace:
@@ -51,7 +51,7 @@ def record(request: Request, options: argparse.Namespace) -> Iterator[Pair]:
         jobs = Jobs(request, Changes(request.program), workspace, kept)
         seen = survey(jobs.job(sides[0], SURVEY), workspace, timeout_s=request.timeout_s)
         if seen.anchor is None:
-            raise VerifyError("The script takes no steps; give one that trains.")
+            raise ExperimentError("The script takes no steps; give one that trains.")
         say(f"{seen.words}, {1000 * seen.step_s:.2f} ms a step, on {seen.device}")
         for pair in range(options.pairs):
             measured = rotate(
@@ -66,7 +66,7 @@ def record(request: Request, options: argparse.Namespace) -> Iterator[Pair]:
                 serial_warmup=seen.device == "cuda",
             )
             if measured.finished:
-                raise VerifyError("The script ends before its blocks do; let it train longer.")
+                raise ExperimentError("The script ends before its blocks do; let it train longer.")
             yield measured.blocks[ORIGINAL], measured.blocks[AGAIN]
 
 
@@ -125,7 +125,7 @@ def main() -> int:
             pairs.append(pair)
             ratio = math.exp(ratios([pair]).mean)
             say(f"pair {len(pairs)} of {options.pairs}: x{ratio:.3f}")
-    except (Failed, ProgramError, VerifyError) as error:
+    except (Failed, ProgramError, ExperimentError) as error:
         say(str(error))
         return 1
     lines = ",\n".join(json.dumps(numbers(pair)) for pair in pairs)

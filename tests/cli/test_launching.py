@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment import missing_packages
+from torchlint.experiment.errors import ExperimentError
 from torchlint.runtime.launchers import slurm
 from torchlint.runtime.nodes import agent
 from torchlint.runtime.nodes.meeting import NodeError
-from torchlint.verify import missing_packages, session
+from torchlint.verify import verification as session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch):
 
     def verify(request, *_):
         requests.append(request)
-        raise VerifyError("nothing is run here")
+        raise ExperimentError("nothing is run here")
 
     monkeypatch.setattr(session, "verify", verify)
     return requests

@@ -12,18 +12,17 @@ from typing import Any
 import pytest
 
 from torchlint.cli import program_check, verification
-from torchlint.experiment.machine import hardware
+from torchlint.experiment import missing_packages as needs
+from torchlint.experiment.intervals import Estimate
+from torchlint.experiment.machine import Environment, hardware
+from torchlint.experiment.plan import DeclaredPlan
 from torchlint.files.reading import SourceError
 from torchlint.runtime.failures import OutOfTime
-from torchlint.verify import missing_packages as needs
 from torchlint.verify import verification as session
 from torchlint.verify.finished import digests
-from torchlint.verify.plan import DeclaredPlan
 from torchlint.verify.result import (
     Agreement,
     Comparison,
-    Environment,
-    Estimate,
     FixPlace,
     FixResult,
     Noise,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.experiment import first_look
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.first_look import Looker
 from torchlint.experiment.request import Request
+from torchlint.experiment.subject import Linted
 from torchlint.runtime.failures import ERROR, Failed
 from torchlint.runtime.program import script
-from torchlint.verify.compared.changes import Changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +37,9 @@ def said_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
         monkeypatch.setattr(first_look, "survey", survey)
         program = script("train.py", argv)
         jobs = SimpleNamespace(job=lambda *_, **__: None)
-        looker = Looker(Request(program), Changes(program), jobs, None)  # type: ignore[arg-type]
-        with pytest.raises(VerifyError) as caught:
-            looker.look_at_original()
+        looker = Looker(Request(program), Linted(program), jobs, None)  # type: ignore[arg-type]
+        with pytest.raises(ExperimentError) as caught:
+            looker.look()
         return caught.value.message
 
     return said
@@ -68,7 +68,7 @@ def test_a_script_that_ends_without_a_step_may_want_arguments(
     monkeypatch.setattr(first_look, "survey", lambda *_, **__: seen)
     program = script("train.py", argv)
     jobs = SimpleNamespace(job=lambda *_, **__: None)
-    looker = Looker(Request(program), Changes(program), jobs, None)  # type: ignore[arg-type]
-    with pytest.raises(VerifyError) as caught:
-        looker.look_at_original()
+    looker = Looker(Request(program), Linted(program), jobs, None)  # type: ignore[arg-type]
+    with pytest.raises(ExperimentError) as caught:
+        looker.look()
     assert caught.value.message.endswith(HINT) == (finished and not argv)

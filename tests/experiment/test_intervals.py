@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded_pools import POOLS, recorded
 
+from tests.verify.judge.recorded_pools import POOLS, recorded
 from torchlint.experiment.intervals import Sample, estimate, log_ratios
 from torchlint.experiment.request import Design
 from torchlint.experiment.steadiness import drifting

@@ -5,14 +5,16 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from torchlint.verify.measure import rounds as module
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment import rounds as module
+from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.plan import declare
 from torchlint.experiment.request import Request
 from torchlint.experiment.rotation import Block, Round
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.program import Program
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, declare, variants_of
+from torchlint.verify.fix_variants import variants_of
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 SEEN = SimpleNamespace(step_s=0.02, warm=3, finished=False, steps=30, words="SGD.step", start_s=2.0)
@@ -187,7 +189,7 @@ def test_a_script_that_ends_before_the_first_block_gets_shorter_ones(monkeypatch
 
 
 def test_a_script_of_hardly_any_steps_is_too_short(monkeypatch):
-    with pytest.raises(VerifyError, match="let it train longer") as caught:
+    with pytest.raises(ExperimentError, match="let it train longer") as caught:
         measured(monkeypatch, Runs([]))
     assert caught.value.code == 6
 

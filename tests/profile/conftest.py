@@ -6,7 +6,7 @@ from tests.scenes import scene, signals_as_on_a_terminal, turns, waits_until
 from tests.warm_start import gpu_start, warm_start
 from torchlint.profile.evidence import Timing
 from torchlint.runtime.probe.settings import Anchor
-from torchlint.runtime.survey import Survey
+from torchlint.runtime.survey import Lanes, Survey
 
 __all__ = ["gpu_start", "scene", "signals_as_on_a_terminal", "turns", "waits_until", "warm_start"]
 
@@ -22,7 +22,7 @@ def survey(**more: object) -> Survey:
         "warm": 4,
         "finished": False,
         "counts": {},
-        "lanes": {"data": (0.001,) * 29, "forward": (0.004,) * 29, "backward": (0.005,) * 29},
+        "lanes": Lanes((0.001,) * 29, (0.004,) * 29, (0.005,) * 29),
         "exercised": frozenset(),
         "exercise_known": True,
         "served": (),

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from tests.profile.conftest import timing
+from torchlint.experiment.machine import Environment
 from torchlint.profile.result import Profile, RunFinding, Static
 from torchlint.report.profile.json import render
-from torchlint.verify.result import Environment
 
 
 def read_at(

@@ -11,11 +11,11 @@ import pytest
 from tests.profile.conftest import timing
 from tests.profile.results import confirmed, profile, read_at, written
 from torchlint.config.settings import ConfigError
+from torchlint.experiment.machine import Environment
 from torchlint.profile.before import compare
 from torchlint.profile.written import decode, read
 from torchlint.report.profile.compared import LINES, render
 from torchlint.report.verify.figures import TIMES, TO
-from torchlint.verify.result import Environment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,12 +11,13 @@ from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.limit import lanes_of, limit_of
 from torchlint.runtime.messages import Message
+from torchlint.runtime.survey import Lanes
 
 
 def test_what_a_step_waits_for_is_one_sentence() -> None:
     plain = Evidence(survey(), timing())
     assert limit_of(plain, lanes_of(plain)).startswith("processor: 1 of 1 are busy (backward 50%")
-    waiting = Evidence(survey(lanes={"data": (0.006,), "forward": (0.004,)}), timing())
+    waiting = Evidence(survey(lanes=Lanes(data=(0.006,), forward=(0.004,))), timing())
     assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")
     gpu = survey(device="cuda")
     host = Evidence(gpu, timing(step_s=0.01, host_s=0.0095))
@@ -62,7 +63,7 @@ def test_a_rank_whose_input_the_others_wait_for_is_named() -> None:
 
 
 def test_the_wait_is_that_of_the_finding_where_the_input_was_watched() -> None:
-    lanes = {"data": (0.006,), "forward": (0.004,)}
+    lanes = Lanes(data=(0.006,), forward=(0.004,))
     window = Window(100, 1.25, Message("input", {"loaders": [loader(wait_s=0.5)]}))
     seen = Evidence(survey(lanes=lanes), timing(), {"input": window})
     said = "input: 40% of a step waits for the next batch (5 of 12.5 ms in the run that watches the"
@@ -103,7 +104,7 @@ def test_processors_that_others_have_are_told() -> None:
 
 
 def test_the_host_may_wait_for_its_input_on_a_gpu_too() -> None:
-    gpu = survey(device="cuda", lanes={"data": (0.006,), "forward": (0.004,)})
+    gpu = survey(device="cuda", lanes=Lanes(data=(0.006,), forward=(0.004,)))
     queued, waiting = (Evidence(gpu, timing(host_s=each)) for each in (0.004, 0.0095))
     assert limit_of(queued, lanes_of(queued)).startswith("device: ")
     assert limit_of(waiting, lanes_of(waiting)).startswith("input: 60% of a step of the first look")

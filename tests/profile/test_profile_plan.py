@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 
 from tests.profile.conftest import survey
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.profile.plan import NAMES, left_out, plan, wanted
 from torchlint.report.profile.progress import Progress
 
@@ -34,12 +34,12 @@ def test_a_script_of_few_steps_is_profiled_down_to_five_or_as_few_as_asked(
     seen = survey(step_s=0.01, finished=True, steps=taken)
     assert plan(seen, (), steps=asked, warmup=0).steps == (asked or 5)
     shorter = replace(seen, steps=(asked or 5))
-    with pytest.raises(VerifyError, match=f"ended after {shorter.steps} steps, too few"):
+    with pytest.raises(ExperimentError, match=f"ended after {shorter.steps} steps, too few"):
         plan(shorter, (), steps=asked, warmup=0)
 
 
 def test_one_step_is_no_steps() -> None:
-    with pytest.raises(VerifyError, match="after 1 step, too few"):
+    with pytest.raises(ExperimentError, match="after 1 step, too few"):
         plan(survey(step_s=0.01, finished=True, steps=1), (), steps=None, warmup=0)
 
 

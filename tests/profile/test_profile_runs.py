@@ -12,9 +12,6 @@ from typing import Any
 
 import pytest
 
-from torchlint.profile import profiling as session
-from torchlint.runtime.failures import ERROR, TIMEOUT, Failed
-
 SCRIPTS = Path(__file__).with_name("scripts")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="profile does not run on Windows")
@@ -109,10 +106,3 @@ def test_a_script_that_fails_while_it_is_timed_shows_why(tmp_path: Path) -> None
     assert "ValueError: no more data" in first
     assert any("train.py" in line for line in rest)
     assert found["findings"] == []
-
-
-@pytest.mark.parametrize(("status", "code"), [(TIMEOUT, 7), (ERROR, 4)])
-def test_a_run_that_hangs_is_no_script_that_fails(status: str, code: int) -> None:
-    said, exit_code = session._while_timing(Failed(status, "It said nothing for 60 s."))
-    assert exit_code == code
-    assert said.endswith("while it was timed: It said nothing for 60 s.")

@@ -10,13 +10,15 @@ import pytest
 
 from tests.profile.conftest import survey, timing
 from tests.profile.kinds.test_input_wait import loader
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment import session
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.request import Request
-from torchlint.profile import profiling as session
+from torchlint.experiment.subject import Linted
+from torchlint.profile import profiling
 from torchlint.profile.evidence import Window
 from torchlint.profile.wish import Wish
 from torchlint.runtime.environment import malloc_settings
-from torchlint.runtime.failures import Failed, OutOfTime
+from torchlint.runtime.failures import ERROR, TIMEOUT, Failed, OutOfTime
 from torchlint.runtime.messages import Message
 from torchlint.runtime.program import script
 
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import MakeFinding
+    from torchlint.finding import Finding
     from torchlint.profile.result import Profile
     from torchlint.runtime.run import Job
-    from torchlint.verify.compared.fix_lines import Watched
 
     Profiled = Callable[..., tuple[Profile, dict[str, Job]]]
 
@@ -56,7 +58,7 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
         jobs[names[0]] = job
         return {name: Window(10, 0.1, Message(name, saying.get(name, {}))) for name in names}
 
-    monkeypatch.setattr(session, "watch", watch)
+    monkeypatch.setattr(profiling, "watch", watch)
 
     def share_saved(*given: Any, **_: object) -> float | None:
         share = altered[given[3]]
@@ -65,23 +67,26 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
         return share
 
     altered: dict[str, Any] = {"replay": 0.0}
-    monkeypatch.setattr(session, "share_saved", share_saved)
-    monkeypatch.setattr(session, "time_steps", lambda *_, **__: timing())
-    monkeypatch.setattr(
-        session, "Looker", lambda *_: SimpleNamespace(look_at_original=lambda _: look)
-    )
+    monkeypatch.setattr(profiling, "share_saved", share_saved)
+    monkeypatch.setattr(profiling, "time_steps", lambda *_, **__: timing())
+
+    def looker(*_: object) -> SimpleNamespace:
+        return SimpleNamespace(look=lambda: look)
+
+    monkeypatch.setattr(session, "Looker", looker)
 
     def profile(
         found: dict[str, dict[str, Any]] | None = None,
         only: tuple[str, ...] = (),
         saved: dict[str, Any] | None = None,
-        more: session.Search | None = None,
+        more: Callable[..., tuple[Finding, ...]] | None = None,
         wished: Wish | None = None,
     ) -> tuple[Profile, dict[str, Job]]:
         saying.update(found or {})
         altered.update(saved or {})
-        request = Request(script("train.py", ()), budget_s=300.0)
-        return session.profile(request, only, (), Silent(), wished, more), jobs
+        program = script("train.py", ())
+        request, subject = Request(program, budget_s=300.0), Linted(program, search=more)
+        return profiling.profile(request, subject, only, Silent(), wished), jobs
 
     return profile
 
@@ -141,7 +146,7 @@ def test_what_changes_a_step_is_timed_and_no_instrument_of_its_cost(profiled: Pr
     [
         (None, "this version of torch cannot"),
         (Failed("died", "It was killed"), "It was killed"),
-        (VerifyError("The script ended too soon.", code=6), "The script ended too soon"),
+        (ExperimentError("The script ended too soon.", code=6), "The script ended too soon"),
     ],
 )
 def test_what_could_not_be_changed_is_named_and_nothing_is_said_of_it(
@@ -153,11 +158,23 @@ def test_what_could_not_be_changed_is_named_and_nothing_is_said_of_it(
     assert result.exit == 0
 
 
-def ends_in(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
-    def late(*_: object, **__: object) -> None:
-        raise OutOfTime
+def ends_in(
+    monkeypatch: pytest.MonkeyPatch, part: str, how: type[OutOfTime] | Failed = OutOfTime
+) -> None:
+    def end(*_: object, **__: object) -> None:
+        raise how
 
-    monkeypatch.setattr(session, part, late)
+    monkeypatch.setattr(profiling, part, end)
+
+
+@pytest.mark.parametrize(("status", "code"), [(TIMEOUT, 7), (ERROR, 4)])
+def test_a_run_that_hangs_is_no_script_that_fails(
+    profiled: Profiled, monkeypatch: pytest.MonkeyPatch, status: str, code: int
+) -> None:
+    ends_in(monkeypatch, "time_steps", Failed(status, "It said nothing for 60 s."))
+    result, _ = profiled()
+    assert result.exit == code
+    assert result.summary.endswith("while it was timed: It said nothing for 60 s.")
 
 
 def test_a_budget_that_ends_after_the_timing_leaves_a_result_that_says_so(
@@ -195,14 +212,18 @@ def test_findings_in_a_file_that_only_a_run_shows_are_watched_as_well(
     plugin = make_finding("plugin.py", 3)
     watched = []
 
-    def look(places: Watched) -> SimpleNamespace:
+    def look(subject: Linted) -> SimpleNamespace:
+        places, _ = subject.places()
         watched.append([os.path.basename(path) for path in places])
         ran = {place.id for each in places.values() for place in each}
         files = (os.path.abspath("plugin.py"),) if loads else ()
         seen = survey(files=files, exercised=frozenset(ran))
         return SimpleNamespace(original=seen, anchor=seen.anchor)
 
-    monkeypatch.setattr(session, "Looker", lambda *_: SimpleNamespace(look_at_original=look))
+    def looker(_request: object, subject: Linted, *_: object) -> SimpleNamespace:
+        return SimpleNamespace(look=lambda: look(subject))
+
+    monkeypatch.setattr(session, "Looker", looker)
     result, _ = profiled(
         more=lambda files, _: (plugin,) if os.path.abspath("plugin.py") in files else ()
     )

@@ -9,7 +9,7 @@ import pytest
 from torchlint.runtime import survey as surveying
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import SURVEY, Anchor
-from torchlint.runtime.survey import Survey, survey
+from torchlint.runtime.survey import Lanes, Survey, survey
 
 if TYPE_CHECKING:
     from tests.scenes import Scene
@@ -57,13 +57,7 @@ def test_everything_that_was_seen_is_told(scene: Scene) -> None:
         warm=4,
         finished=False,
         counts={"optimizer": (1, 2), "loader": 5},
-        lanes={
-            "data": (0.5,),
-            "forward": (),
-            "backward": (),
-            "optimizer": (),
-            "other": (0.1, 0.2),
-        },
+        lanes=Lanes(data=(0.5,), other=(0.1, 0.2)),
         exercised=frozenset({"F1:0"}),
         exercise_known=False,
         served=("/a.py", "/b.py"),

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from torchlint.experiment.plan import declare
 from torchlint.experiment.request import Design, Request
 from torchlint.runtime.program import Program
 from torchlint.verify import budget
 from torchlint.verify.budget import Layout, room_words, time_needed
-from torchlint.verify.plan import declare, variants_of
+from torchlint.verify.fix_variants import variants_of
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 FIXES = ("a", "b", "c")

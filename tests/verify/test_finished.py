@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.report.verify import sample_results
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import Hardware
 from torchlint.report.verify.json import document
 from torchlint.runtime.program import Program, script
@@ -51,7 +51,7 @@ def written(here: Path, **changes: Any) -> Finished:
 
 
 def why(found: Finished, fixes: Fixes | None = None, argv: tuple[str, ...] = ()) -> str:
-    with pytest.raises(VerifyError) as raised:
+    with pytest.raises(ExperimentError) as raised:
         require_current(found, "v.json", script("train.py", argv), fixes or CURRENT)
     assert raised.value.message.startswith("v.json does not hold here: ")
     assert raised.value.message.endswith("; run `torchlint verify` again.")
@@ -78,13 +78,13 @@ def test_another_spelling_of_the_script_is_the_same_script(here):
 
 
 def test_a_change_of_ones_own_has_no_fixes(here):
-    with pytest.raises(VerifyError, match="measured a change of your own and no fixes"):
+    with pytest.raises(ExperimentError, match="measured a change of your own and no fixes"):
         written(here, fixes=(), diff=sample_results.DIFF)
     assert written(here, fixes=(), diff="").proven() == ()
 
 
 def test_what_was_stopped_before_it_proved_anything_does_not_hold(here):
-    with pytest.raises(VerifyError, match="was stopped; run `torchlint verify` again"):
+    with pytest.raises(ExperimentError, match="was stopped; run `torchlint verify` again"):
         written(here, fixes=(), diff="", exit=130)
     assert written(here, exit=130).proven()
 
@@ -105,7 +105,7 @@ def test_a_changed_or_missing_source_does_not(here):
     (here / "elsewhere" / "train.py").touch()
     (here / "train.py").rename(here / "elsewhere" / "train.py")
     current = Program("train.py", False, (), str(here / "elsewhere/train.py"), str(here))
-    with pytest.raises(VerifyError, match="py cannot be read here"):
+    with pytest.raises(ExperimentError, match="py cannot be read here"):
         require_current(found, "v.json", current, CURRENT)
 
 
@@ -141,7 +141,7 @@ def test_a_fix_whose_numbers_are_unknown_is_not_proven(here):
 )
 def test_what_is_no_result_says_so(here, text):
     (here / "v.json").write_text(text)
-    with pytest.raises(VerifyError, match="is not a result of this torchlint"):
+    with pytest.raises(ExperimentError, match="is not a result of this torchlint"):
         read_finished("v.json")
 
 
@@ -149,10 +149,10 @@ def test_a_result_of_another_schema_says_so(here):
     written(here)
     other = {**json.loads((here / "v.json").read_text()), "schema": 99}
     (here / "v.json").write_text(json.dumps(other))
-    with pytest.raises(VerifyError, match="not a result of this torchlint"):
+    with pytest.raises(ExperimentError, match="not a result of this torchlint"):
         read_finished("v.json")
 
 
 def test_a_missing_file_is_named(here):
-    with pytest.raises(VerifyError, match="nowhere"):
+    with pytest.raises(ExperimentError, match="nowhere"):
         read_finished("nowhere.json")

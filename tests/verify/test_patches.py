@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.verify.compared.patches import patched
 
 BEFORE = "import torch\n\nrate = 0.9\nprint(rate)\n"
@@ -90,16 +90,16 @@ def test_a_folder_in_a_repository_is_no_hindrance(project, tmp_path, monkeypatch
     ],
 )
 def test_a_patch_that_cannot_be_used_says_why(project, tmp_path, text, words):
-    with pytest.raises(VerifyError, match=words):
+    with pytest.raises(ExperimentError, match=words):
         patched(write(tmp_path, text), str(project))
 
 
 def test_a_missing_patch_says_so(project):
-    with pytest.raises(VerifyError, match=r"nowhere\.patch"):
+    with pytest.raises(ExperimentError, match=r"nowhere\.patch"):
         patched("nowhere.patch", str(project))
 
 
 def test_without_git_the_need_is_named(project, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
-    with pytest.raises(VerifyError, match="install git"):
+    with pytest.raises(ExperimentError, match="install git"):
         patched(write(tmp_path, DIFF), str(project))

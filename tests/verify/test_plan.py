@@ -6,20 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.plan import declare, room_for_runs
 from torchlint.experiment.request import Request
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.nodes.nodes import Spread
 from torchlint.runtime.program import Program
-from torchlint.verify.plan import (
-    AGAIN,
-    CHANGED,
-    ORIGINAL,
-    declare,
-    room_for_runs,
-    rotations,
-    variant_with,
-    variants_of,
-)
+from torchlint.verify.fix_variants import rotations, variant_with, variants_of
 
 PROGRAM = Program("/x/train.py", False, (), "/x/train.py", "/x")
 
@@ -50,7 +43,7 @@ def test_batches_that_lie_ready_do_not_count_where_nothing_is_stopped_between_tu
 
 def test_numbers_from_a_step_that_a_script_does_not_take_cannot_be_compared():
     assert plan(seen(finished=True, steps=30), numbers_from=29).numeric_steps == 1
-    with pytest.raises(VerifyError, match="takes no step 30; give a smaller --numbers-from"):
+    with pytest.raises(ExperimentError, match="takes no step 30; give a smaller --numbers-from"):
         plan(seen(finished=True, steps=30), numbers_from=30)
     assert plan(seen(), numbers_from=30).numeric_first == 30
 
@@ -137,7 +130,7 @@ def test_a_script_that_ends_has_all_its_turns_before(available):
 
 
 def test_a_script_that_hardly_steps_is_refused():
-    with pytest.raises(VerifyError, match="after 3 steps") as caught:
+    with pytest.raises(ExperimentError, match="after 3 steps") as caught:
         plan(seen(0.002, finished=True, steps=3))
     assert caught.value.code == 6
 

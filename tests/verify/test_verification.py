@@ -10,16 +10,16 @@ import pytest
 from tests.profile.conftest import survey
 from torchlint.config.settings import Selection
 from torchlint.engine.tiers import Wanted
+from torchlint.experiment import session
 from torchlint.experiment.first_look import FirstLook
 from torchlint.experiment.request import Request
 from torchlint.finding import Applicability, Finding, Fix, Position, Tier
 from torchlint.project.target import Target
 from torchlint.ruleapi.registry import all_rules
 from torchlint.runtime.program import script
-from torchlint.verify import verification as session
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import find_fixes
-from torchlint.verify.verification import remarks, some, without_a_fix
+from torchlint.verify.verification import remarks, some, verify, without_a_fix
 
 TRAINS = """\
 import torch
@@ -48,7 +48,7 @@ class Looks:
             seen = survey(files=paths, served=paths)
             return FirstLook(seen, seen)
 
-        return SimpleNamespace(look=look, look_at_original=look)
+        return SimpleNamespace(look=look)
 
     def fixes(self, loaded=(), _deadline=None):
         return find_fixes(
@@ -65,7 +65,7 @@ class Looks:
         program = script("train.py", ())
         silent = SimpleNamespace(stage=lambda *_, **__: None)
         changes = Changes(program, self.fixes(), more=self.fixes)
-        return session.verify(Request(program), changes, silent)
+        return verify(Request(program), changes, silent)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_patch_of_lines_that_do_not_run_is_not_measured(looks, tmp_path):
     patched = {str(tmp_path / "train.py"): (TRAINS.encode(), changed.encode())}
     program = script("train.py", ())
     silent = SimpleNamespace(stage=lambda *_, **__: None)
-    result = session.verify(Request(program), Changes(program, patched=patched), silent)
+    result = verify(Request(program), Changes(program, patched=patched), silent)
     assert result.exit == 3
     assert result.summary.startswith("None of the changed lines ran in the steps that were")
 

@@ -298,10 +298,10 @@ def given_to(context: click.Context, fix: click.Command) -> Given:
 
 def checked(call: Callable[[], _T]) -> _T:
     """What the call returns; an error of the program or the verification ends the command."""
-    from torchlint.experiment.errors import VerifyError
+    from torchlint.experiment.errors import ExperimentError
     from torchlint.runtime.program import ProgramError
 
     try:
         return call()
-    except (ProgramError, VerifyError) as error:
+    except (ProgramError, ExperimentError) as error:
         raise click.ClickException(error.message) from None

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.runtime.failures import ERROR, FINISHED, NO_GPU, TIMEOUT, Failed
 from torchlint.runtime.probe.settings import SURVEY
 from torchlint.runtime.sandbox import fence
@@ -14,18 +15,16 @@ from torchlint.runtime.sandbox.overlayfs import OVERLAYFS
 from torchlint.runtime.sandbox.side_effects import collect
 from torchlint.runtime.survey import Survey, survey
 from torchlint.runtime.wanted import ARGUMENTS, wanted
-from torchlint.verify.plan import CHANGED, ORIGINAL, Variant, only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from torchlint.experiment.jobs import Jobs
     from torchlint.experiment.request import Request
+    from torchlint.experiment.subject import Subject
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.compared.fix_lines import Watched
 
 
 _NO_TERMINAL: Final = "Inappropriate ioctl for device"
@@ -66,26 +65,29 @@ class Looker:
     """Surveys programs, and says in one sentence what is wrong with them."""
 
     def __init__(
-        self, request: Request, changes: Changes, jobs: Jobs, workspace: Workspace
+        self, request: Request, subject: Subject, jobs: Jobs, workspace: Workspace
     ) -> None:
         self._request = request
-        self._changes = changes
+        self._subject = subject
         self._jobs = jobs
         self._workspace = workspace
 
     def look(self) -> FirstLook:
-        """Survey both programs, side by side if the memory allows.
+        """Survey the program as it is, and the changed one, side by side if the memory allows.
 
         Raises:
-            VerifyError: one of them fails (exit 4 or 5), no steps are seen (6), or they use no GPU
-                though one was asked for (2).
+            ExperimentError: one of them fails (exit 4 or 5), no steps are seen (6), or they use no
+                GPU though one was asked for (2).
         """
-        before, after = self._changes.places()
-        fixes = self._changes.ids
-        jobs = [
-            self._jobs.job(Variant(ORIGINAL, ()), SURVEY, places=before),
-            self._jobs.job(Variant(CHANGED, fixes), SURVEY, places=after),
-        ]
+        before, after = self._subject.places()
+        original_job = self._jobs.job(Variant(ORIGINAL), SURVEY, places=before)
+        if self._subject.changed is None:
+            original = self._try(original_job)
+            if isinstance(original, Failed):
+                raise self._failed(original, "The script", code=4)
+            self._require_steps(original, original)
+            return FirstLook(original, original)
+        jobs = [original_job, self._jobs.job(self._subject.changed, SURVEY, places=after)]
         beside = self._side_by_side(jobs)
         # Alone they have all of the memory, and every port and lock.
         original = self._try(jobs[0]) if isinstance(beside[0], Failed) else beside[0]
@@ -119,23 +121,6 @@ class Looker:
         apart = [replace(job, own_network=True) for job in jobs]
         return not any(isinstance(each, Failed) for each in self._side_by_side(apart))
 
-    def look_at_original(self, places: Watched | None = None) -> FirstLook:
-        """Survey the original alone, where there is nothing to compare it with.
-
-        Args:
-            places: lines to watch.
-
-        Raises:
-            VerifyError: it fails (exit 4), no steps are seen (6), or they use no GPU though one
-                was asked for (2).
-        """
-        job = self._jobs.job(Variant(ORIGINAL, ()), SURVEY, places=places or {})
-        original = self._try(job)
-        if isinstance(original, Failed):
-            raise self._failed(original, "The script", code=4)
-        self._require_steps(original, original)
-        return FirstLook(original, original)
-
     def _try(self, job: Job) -> Survey | Failed:
         try:
             return survey(job, self._workspace, timeout_s=self._request.timeout_s)
@@ -144,24 +129,22 @@ class Looker:
 
     def _guilty(self, failed: Failed) -> str:
         """Which fixes make the script fail by themselves."""
-        fixes = self._changes.fixes
-        if fixes is None or len(fixes.fixes) < 2:
+        parts = self._subject.parts()
+        if len(parts) < 2:
             return ""
         guilty = [
-            fix
-            for fix in fixes.fixes
-            if isinstance(
-                self._try(self._jobs.job(Variant(only(fix.id), (fix.id,)), SURVEY)), Failed
-            )
+            words
+            for words, alone in parts.items()
+            if isinstance(self._try(self._jobs.job(alone, SURVEY)), Failed)
         ]
         if not guilty:
             return " No fix alone makes it fail; they do so together."
-        names = ", ".join(f"{fix.code} in {fix.path}" for fix in guilty)
+        names = ", ".join(guilty)
         return f" This fix does it: {names}; leave it out with --ignore."
 
-    def _failed(self, failed: Failed, who: str, *, code: int, more: str = "") -> VerifyError:
+    def _failed(self, failed: Failed, who: str, *, code: int, more: str = "") -> ExperimentError:
         if failed.status == NO_GPU:
-            return VerifyError(
+            return ExperimentError(
                 "This machine has no GPU that torch can use; leave out --device cuda, or run "
                 "verify where one is."
             )
@@ -177,31 +160,31 @@ class Looker:
             )
         else:
             arguments, ranks = (
-                bool(self._changes.program.argv),
+                bool(self._subject.program.argv),
                 self._request.nproc * self._request.nodes,
             )
             asked = wanted(failed, arguments=arguments, ranks=ranks)
             more += f" {asked}" if asked else ""
         code = {TIMEOUT: 7, FINISHED: 6}.get(failed.status, code)
-        return VerifyError(f"{who} failed: {failed.message}{more}{failed.below}", code=code)
+        return ExperimentError(f"{who} failed: {failed.message}{more}{failed.below}", code=code)
 
     def _require_steps(self, original: Survey, changed: Survey) -> None:
         if original.anchor is None:
             seen = ", ".join(f"{count} {kind}" for kind, count in _seen(original)) or "nothing"
-            ended = original.finished and not self._changes.program.argv
-            raise VerifyError(
+            ended = original.finished and not self._subject.program.argv
+            raise ExperimentError(
                 "No training or inference steps were seen (no optimizer, backward, forward or "
                 f"DataLoader; seen: {seen}); check that the script, with these arguments, trains."
                 f"{f' {ARGUMENTS}' if ended else ''}",
                 code=6,
             )
         if self._request.device == "cuda" and original.device != "cuda":
-            raise VerifyError(
+            raise ExperimentError(
                 "The script computes on the CPU, though there is a GPU; give it the arguments that "
                 "train there, or leave out --device cuda."
             )
         if changed.anchor != original.anchor:
-            raise VerifyError(
+            raise ExperimentError(
                 f"The changed script takes other steps ({changed.words or 'not at all'}) than the "
                 f"original ({original.words}), so their steps cannot be compared.",
                 code=5,

@@ -17,8 +17,6 @@ from functools import cache
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.result import Estimate
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -73,6 +71,30 @@ class Sample:
     def p_below(self, edge: float) -> float:
         """One-sided p-value against a true mean of `edge` (a log) or more."""
         return Sample(-self.mean, self.sd, self.size).p_above(-edge)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A ratio of step times, original by changed: above 1 is faster.
+
+    `ci` is the 95 % interval, `strict` the wider one that a verdict at this look needs. The unit
+    of both is the process pair: `pairs` of them, `blocks` in all. `sd_between` and `sd_within`
+    are standard deviations of the log ratio. `ms` is the original's median time of a step in
+    milliseconds, and that divided by the ratio; `cpu_ratio` the same ratio in CPU time of the
+    training process; `memory_mb` the peak of each, None where it is not known.
+    """
+
+    ratio: float
+    ci: tuple[float, float]
+    strict: tuple[float, float]
+    pairs: int
+    blocks: int
+    sd_between: float
+    sd_within: float
+    ms: tuple[float, float]
+    cpu_ratio: float | None = None
+    memory_mb: tuple[float, float] | None = None
+    pairs_needed: int | None = None
 
 
 def half_width(sd: float, size: int, alpha: float) -> float:

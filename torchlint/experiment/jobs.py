@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from torchlint.experiment.request import Request
+    from torchlint.experiment.subject import Subject, Variant
     from torchlint.runtime.nodes.nodes import Nodes
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.plan import Variant
 
 
 class Watcher(Protocol):
@@ -41,7 +40,7 @@ class Jobs:
     def __init__(
         self,
         request: Request,
-        changes: Changes,
+        subject: Subject,
         workspace: Workspace,
         sandbox: str,
         *,
@@ -52,7 +51,7 @@ class Jobs:
         self.nodes = nodes
         self.environment = _environment(request)
         self._request = request
-        self._changes = changes
+        self._subject = subject
         self._workspace = workspace
         self.sandbox = sandbox
         self._own_network = own_network
@@ -61,7 +60,7 @@ class Jobs:
 
     def job(self, variant: Variant, mode: str, **settings: object) -> Job:
         """A run of this variant; `settings` are more fields of `Settings`."""
-        program = self._changes.program_of(variant)
+        program = self._subject.program_of(variant)
         base = Settings(
             main=program.main,
             project=program.root,
@@ -97,7 +96,7 @@ class Jobs:
         key = (variant.name, *variant.fixes)
         known = self._served.get(key)
         if known is None:
-            served = self._changes.served(variant)
+            served = self._subject.served(variant)
             folder = self._workspace.folder("served") if served else ""
             known = {}
             for number, (path, data) in enumerate(sorted(served.items())):
@@ -122,7 +121,7 @@ def gathered(
     """The machines that runs are spread over, until the stack is closed; None: this one alone.
 
     Raises:
-        VerifyError: they do not come together.
+        ExperimentError: they do not come together.
     """
     if request.spread is None:
         return None
@@ -133,7 +132,7 @@ def gathered(
     try:
         return stack.enter_context(Nodes(request.spread, workspace))
     except NodeError as error:
-        raise VerifyError(error.message) from None
+        raise ExperimentError(error.message) from None
 
 
 def _threads(request: Request, nodes: Nodes | None) -> int | None:

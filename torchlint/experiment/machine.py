@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import platform
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.runtime.sandbox import fence
-from torchlint.verify.result import UNKNOWN_DEVICE, Environment
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from torchlint.experiment.jobs import Jobs
     from torchlint.runtime.survey import Survey
+
+UNKNOWN_DEVICE: Final = "unknown"
+"""No run has shown yet on which device the program computes."""
 
 
 class Hardware(NamedTuple):
@@ -24,6 +27,28 @@ class Hardware(NamedTuple):
     python: str
     processor: str
     processors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The machine and the settings of the runs; `settings` are the variables that torchlint set.
+
+    `nodes` are the names of the machines where there are several; `processors` are then those of
+    the one that has the fewest.
+    """
+
+    torch: str
+    python: str
+    device: str
+    threads: int | None
+    processors: int
+    load: tuple[float, ...]
+    sandbox: str
+    processor: str = ""
+    processes: int = 1
+    settings: dict[str, str] = field(default_factory=dict)
+    gpu: dict[str, str] | None = None
+    nodes: tuple[str, ...] = ()
 
 
 def hardware() -> Hardware:
@@ -45,7 +70,7 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:
+def environment(jobs: Jobs, seen: Survey | None) -> Environment:
     """The machine and how the runs are set up."""
     here = hardware()
     gpu = {"name": seen.gpu_name} if seen is not None and seen.gpu_name else None
@@ -57,7 +82,7 @@ def environment(jobs: Jobs, seen: Survey | None, sandbox: str) -> Environment:
         processors=here.processors if jobs.nodes is None else jobs.nodes.processors,
         processor=here.processor,
         load=tuple(round(value, 2) for value in os.getloadavg()),
-        sandbox=sandbox if fence.why_not() else f"{sandbox}, Landlock",
+        sandbox=jobs.sandbox if fence.why_not() else f"{jobs.sandbox}, Landlock",
         processes=seen.processes if seen is not None else 1,
         settings=dict(jobs.environment),
         gpu=gpu,

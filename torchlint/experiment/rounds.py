@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.first_look import clash_of
 from torchlint.experiment.rotation import Round, rotate
 from torchlint.experiment.steadiness import drifting, warming_up
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.failures import FINISHED, Failed, OutOfTime
 from torchlint.runtime.probe.settings import MEASURE
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL
-from torchlint.verify.result import BlockStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.rotation import Block
+    from torchlint.experiment.subject import Variant
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.plan import Variant
-    from torchlint.verify.result import DeclaredPlan
 
     Blocks = tuple[Block, ...]
     Pairs = list[tuple[Blocks, Blocks]]
 
 _MOST_EXTENSIONS: Final = 3
 """Of the warm-up, each to twice of what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStrip:
+    """Seconds per step of each block of one pair, by variant; data for a chart."""
+
+    pair: int
+    seconds: dict[str, tuple[float, ...]]
 
 
 class Rounds:
@@ -103,7 +110,7 @@ class Rounds:
 
         Raises:
             Failed: a run failed.
-            VerifyError: the script takes too few steps to measure one.
+            ExperimentError: the script takes too few steps to measure one.
         """
         longest = 0.0
         for look in self.plan.looks:
@@ -173,10 +180,10 @@ class Rounds:
         """Warm up and measure half as long: the script ended before its first block did.
 
         Raises:
-            VerifyError: a block has no more than one step.
+            ExperimentError: a block has no more than one step.
         """
         if self.plan.steps == 1:
-            raise VerifyError(
+            raise ExperimentError(
                 "The script ended before a step could be measured; let it train longer.", code=6
             )
         self.plan = replace(self.plan, warmup=self.plan.warmup // 2, steps=self.plan.steps // 2)

@@ -31,12 +31,7 @@ _FILLED: Final = 0.9
 def lanes_of(evidence: Evidence) -> dict[str, float]:
     """Shares of a steady step by what the host did, of the first run."""
     seen = evidence.survey
-    start = max(0, seen.warm - 1)
-    medians = {
-        name: statistics.median(values[start:] or values)
-        for name, values in seen.lanes.items()
-        if values
-    }
+    medians = seen.lanes.medians(max(0, seen.warm - 1))
     whole = sum(medians.values())
     return {name: value / whole for name, value in medians.items()} if whole else {}
 

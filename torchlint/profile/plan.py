@@ -105,7 +105,7 @@ def plan(seen: Survey, only: Collection[str], *, steps: int | None, warmup: int)
         warmup: steps of the timing run before it measures.
 
     Raises:
-        VerifyError: the program ended after too few steps, and nobody asked for so few.
+        ExperimentError: the program ended after too few steps, and nobody asked for so few.
     """
     step_s = max(seen.step_s, 1e-6)
     chosen = steps or max(_FEWEST, min(_MOST, math.ceil(_WINDOW_S / step_s)))

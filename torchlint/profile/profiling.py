@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import os
-import time
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-import psutil
-
-from torchlint.experiment.errors import VerifyError
-from torchlint.experiment.first_look import Looker
-from torchlint.experiment.jobs import Jobs, gathered, sandbox_for
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import environment
+from torchlint.experiment.plan import declare
+from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
+from torchlint.experiment.subject import ORIGINAL, Linted, Variant
 from torchlint.profile.evidence import Evidence, Timing, Window
-from torchlint.profile.judging import (
-    Judged,
-    as_static,
-    facts_of,
-    judge,
-    unjudged,
-)
+from torchlint.profile.judging import Judged, as_static, facts_of, judge, unjudged
 from torchlint.profile.kinds.recompile import recompiles
 from torchlint.profile.kinds.recomputed import recomputes
 from torchlint.profile.limit import lanes_of, limit_of
@@ -34,35 +25,25 @@ from torchlint.profile.timeline import spans_of, typical
 from torchlint.profile.timing import share_saved, time_steps
 from torchlint.profile.watch import watch
 from torchlint.runtime.environment import malloc_settings
-from torchlint.runtime.failures import TIMEOUT, Failed, OutOfTime
+from torchlint.runtime.failures import TIMEOUT, Failed
 from torchlint.runtime.messages import MalformedError
-from torchlint.runtime.probe.settings import WINDOW, Place
-from torchlint.runtime.workspace import Workspace
-from torchlint.verify.compared.changes import Changes
-from torchlint.verify.plan import ORIGINAL, Variant, declare, room_for_runs
+from torchlint.runtime.probe.settings import WINDOW
 from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from torchlint.experiment.first_look import FirstLook
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
-    from torchlint.finding import Finding
     from torchlint.profile.plan import Diagnostic, Plan
     from torchlint.profile.result import Static
     from torchlint.profile.timeline import Span
     from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.survey import Survey
-    from torchlint.verify.result import DeclaredPlan
 
-    Search = Callable[[Collection[str], float | None], Sequence[Finding]]
-
-_OUT_OF_TIME: Final = 7
-_BY_CTRL_C: Final = 130
 _ONLY_WHERE: Final = ((WITHOUT_RECOMPILING, recompiles), (WITHOUT_CHECKPOINTS, recomputes))
 """Runs that show what a step would take otherwise, and what has to have been seen before."""
-_STOPPED: Final = "Stopped; this is what was known until then."
 _GIVE_MORE: Final = "give more with --budget-time"
 _FEWEST_STEPS: Final = 3
 
@@ -76,48 +57,24 @@ class Watcher(Protocol):
 
 def profile(
     request: Request,
+    subject: Linted,
     only: Collection[str],
-    static: Sequence[Finding],
     watcher: Watcher,
     wished: Wish | None = None,
-    more: Search | None = None,
 ) -> Profile:
     """Run the program several times, each time for some steps, and say what its step waits for.
 
-    Never raises for what a program does: a result with its exit code and a summary says it. If the
-    user stops it, or the time budget ends, the result has what is known until then; no process and
-    no file is left.
-
     Args:
         only: names of `plan.NAMES`; all if it is empty.
-        static: what `check` finds in the program, hints included.
         wished: values to time the step with, instead of the runs that watch it.
-        more: gives `static` with what is found in files that a run has loaded, by their real paths
-            and the time until which it may take.
     """
-    with Workspace(request.folder, request.deadline) as workspace, ExitStack() as stack:
-        session = _Session(request, only, static, watcher, workspace, wished, more, stack)
-        try:
-            session.run()
-        except VerifyError as error:
-            session.fail(error.message, error.code)
-        except Failed as failed:
-            session.fail(*_while_timing(failed))
-        except OutOfTime:
-            session.late()
-        except KeyboardInterrupt:
-            session.fail(_STOPPED, _BY_CTRL_C)
-        except SystemExit as ended:  # SIGTERM or SIGHUP
-            session.fail(_STOPPED, ended.code if isinstance(ended.code, int) else _BY_CTRL_C)
-        result = session.result()
-    return replace(result, seconds=round(time.monotonic() - request.begun, 1))
+    return _Profiling(request, subject, only, watcher, wished).conduct()
 
 
 @dataclass(slots=True)
-class _Found:
+class _Known:
     """What is known so far, so that an early end still reports it."""
 
-    seen: Survey | None = None
     plan: Plan | None = None
     timing: Timing | None = None
     windows: dict[str, Window] = field(default_factory=dict)
@@ -126,58 +83,42 @@ class _Found:
     ran: set[str] = field(default_factory=set)
     costs: dict[str, float] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
-    code: int = 0
-    summary: str = ""
 
 
-class _Session:
+class _Profiling(Session[Linted, Profile]):
     def __init__(
         self,
         request: Request,
+        subject: Linted,
         only: Collection[str],
-        static: Sequence[Finding],
         watcher: Watcher,
-        workspace: Workspace,
         wished: Wish | None,
-        more: Search | None,
-        stack: ExitStack,
     ) -> None:
-        self._request = request
+        super().__init__(request, subject, watcher)
+        self._watcher: Watcher = watcher
         self._wished = wished
         self._only = only
-        self._more = more
-        self._static = static
-        self._watcher = watcher
-        self._workspace = workspace
-        self._file = request.program.file
-        self._changes = Changes(request.program)
-        self._stack = stack
-        self._sandbox = sandbox_for(request, workspace)
-        self._jobs = Jobs(request, self._changes, workspace, self._sandbox)
-        self._found = _Found()
+        self._found = _Known()
 
     def run(self) -> None:
-        nodes = gathered(self._request, self._workspace, self._stack, self._watcher)
-        self._jobs = Jobs(self._request, self._changes, self._workspace, self._sandbox, nodes=nodes)
-        looker = Looker(self._request, self._changes, self._jobs, self._workspace)
-        look = self._look(looker)
-        seen = self._found.seen = look.original
-        declared = declare(self._request, seen, ())
+        look = self.look()
+        seen = look.original
+        declared = declare(self.request, seen, ())
         planned = self._found.plan = plan(
-            seen, self._only, steps=self._request.steps, warmup=declared.warmup
+            seen, self._only, steps=self.request.steps, warmup=declared.warmup
         )
         timed = declared.warmup + declared.blocks * (declared.steps + declared.settle)
         told = planned if self._wished is None else replace(planned, diagnostics=(), seconds=0.0)
         self._watcher.planned(told, seen.step_s, seen.start_s + 2 * timed * seen.step_s)
         self._watcher.stage("Timing the step")
         self._found.timing = time_steps(
-            self._jobs,
-            self._workspace,
+            self.jobs,
+            self.workspace,
             declared,
             anchor=look.anchor,
             ranks=seen.processes,
-            twice=self._two_fit(seen) and seen.device != "cuda",
-            timeout_s=self._patience_s(seen.step_s * (declared.steps + 2)),
+            twice=self.room(seen) > 1 and seen.device != "cuda",
+            timeout_s=self.patience_s(seen.step_s * (declared.steps + 2)),
         )
         if self._wished is not None:
             self._sweep(self._wished, look.anchor, declared)
@@ -188,20 +129,6 @@ class _Session:
             if self._is_so(is_needed):
                 self._run(each, planned, declared)
 
-    def _look(self, looker: Looker) -> FirstLook:
-        """A first look, and another one if there are findings in files that only a run shows: their
-        lines were not watched."""
-        self._watcher.stage("Looking at the program")
-        look = looker.look_at_original(_places(self._static))
-        if self._more is None:
-            return look
-        found = self._more(look.original.files, self._workspace.deadline)
-        if found == self._static:
-            return look
-        self._static = found
-        self._watcher.stage("Looking at it again, with what is found in the files that it loads")
-        return looker.look_at_original(_places(found))
-
     def _run(self, run: Diagnostic, planned: Plan, declared: DeclaredPlan) -> None:
         """One run, or two in turns; if it fails, the others still tell something."""
         self._watcher.stage(f"{'Timing' if run.alters else 'Watching'} {run.about}")
@@ -210,7 +137,7 @@ class _Session:
                 self._alter(run, declared)
             else:
                 self._watch(run, planned)
-        except (Failed, VerifyError) as failed:
+        except (Failed, ExperimentError) as failed:
             self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
         self._found.ran.add(run.name)
 
@@ -224,18 +151,17 @@ class _Session:
         """Time the step with each value; if a run fails, the time of the step is still known."""
         what = wished.option or "workers"
         self._watcher.stage(f"Trying {what} {', '.join(map(str, wished.values))}")
-        seen = self._found.seen
-        assert seen is not None
+        seen = self._seen
         try:
             self._found.sweep = sweep(
                 wished,
-                self._jobs,
-                self._workspace,
+                self.jobs,
+                self.workspace,
                 declared,
                 anchor=anchor,
-                argv=self._request.program.argv,
+                argv=self.request.program.argv,
                 ranks=seen.processes,
-                timeout_s=self._patience_s(len(wished.values) * seen.step_s * declared.warmup),
+                timeout_s=self.patience_s(len(wished.values) * seen.step_s * declared.warmup),
             )
         except Failed as failed:
             self._found.missing.append(f"{what} ({failed.message.rstrip('.')})")
@@ -246,12 +172,11 @@ class _Session:
         Raises:
             Failed: the script failed, or ended before its window.
         """
-        seen, timing = self._found.seen, self._found.timing
-        assert seen is not None
+        seen, timing = self._seen, self._found.timing
         assert timing is not None
         steps = run.steps(planned.steps)
-        job = self._jobs.job(
-            Variant(ORIGINAL, ()),
+        job = self.jobs.job(
+            Variant(ORIGINAL),
             WINDOW,
             anchor=seen.anchor,
             instruments=run.instruments,
@@ -261,7 +186,7 @@ class _Session:
         if run.own_malloc:
             job = replace(job, environment=_without_malloc(job.environment))
         expected_s = seen.step_s * (planned.skip + steps)
-        windows = watch(job, self._workspace, timeout_s=self._patience_s(expected_s))
+        windows = watch(job, self.workspace, timeout_s=self.patience_s(expected_s))
         if min((each.steps for each in windows.values()), default=0) < _FEWEST_STEPS:
             self._found.missing.append(f"{run.about} (the script ended after too few steps)")
             return
@@ -274,58 +199,54 @@ class _Session:
 
         Raises:
             Failed: one of them failed.
-            VerifyError: one ended before a block was measured.
+            ExperimentError: one ended before a block was measured.
         """
-        seen, timing = self._found.seen, self._found.timing
-        assert seen is not None
+        seen, timing = self._seen, self._found.timing
         assert seen.anchor is not None
         assert timing is not None
         for instrument in run.instruments:
             share = share_saved(
-                self._jobs,
-                self._workspace,
+                self.jobs,
+                self.workspace,
                 declared,
                 instrument,
                 anchor=seen.anchor,
                 ranks=seen.processes,
                 step_s=timing.step_s,
-                beside=self._two_fit(seen),
-                timeout_s=self._patience_s(seen.step_s * (declared.steps + 2)),
+                beside=self.room(seen) > 1,
+                timeout_s=self.patience_s(seen.step_s * (declared.steps + 2)),
             )
             if share is None:
                 self._found.missing.append(f"{run.about} (this version of torch cannot)")
                 return
             self._found.saved[instrument] = share
 
-    def _two_fit(self, seen: Survey) -> bool:
-        """Whether the memory holds the program twice."""
-        free_mb = psutil.virtual_memory().available / 2**20
-        return room_for_runs(seen, free_mb, self._request.nodes) > 1
+    @property
+    def _seen(self) -> Survey:
+        assert self.first_look is not None
+        return self.first_look.original
 
-    def _patience_s(self, seconds: float) -> float:
-        """How long a run may be silent that should take so many seconds."""
-        return max(self._request.timeout_s, 20 * seconds)
-
-    def fail(self, message: str, code: int) -> None:
-        """End early: what is known stays."""
-        self._found.summary, self._found.code = message, code
+    def failed(self, failed: Failed) -> tuple[str, int]:
+        if failed.status == TIMEOUT:
+            return f"The script hung while it was timed: {failed.message}", OUT_OF_TIME
+        return f"The script failed while it was timed: {failed.message}{failed.below}", 4
 
     def late(self) -> None:
         """The time budget is over. What was watched until then is a result; a step that was not
         timed, or not with the values that were to be tried, is none."""
         found, planned, wished = self._found, self._found.plan, self._wished
-        ended = f"The budget of {self._request.budget_s:g} s ended before"
+        ended = f"The budget of {self.request.budget_s:g} s ended before"
         if found.timing is None:
-            self.fail(f"{ended} the script's step was timed; {_GIVE_MORE}.", _OUT_OF_TIME)
+            self.fail(f"{ended} the script's step was timed; {_GIVE_MORE}.", OUT_OF_TIME)
         elif wished is not None:
             what = wished.option or "workers"
             found.missing.append(f"{what} (the time ended)")
-            self.fail(f"{ended} the values of {what} were tried; {_GIVE_MORE}.", _OUT_OF_TIME)
+            self.fail(f"{ended} the values of {what} were tried; {_GIVE_MORE}.", OUT_OF_TIME)
         runs = planned.diagnostics if planned is not None and wished is None else ()
         late = [f"{each.about} (the time ended)" for each in runs if each.name not in found.ran]
         found.missing += late
-        if late and not found.summary:
-            found.summary = (
+        if late and not self.summary:
+            self.summary = (
                 f"{ended} all was watched; `not measured` names what is missing, {_GIVE_MORE}."
             )
 
@@ -335,25 +256,26 @@ class _Session:
         from torchlint.runtime.sandbox.side_effects import collect
 
         found = self._found
+        seen = self.first_look.original if self.first_look else None
         base = Profile(
-            argv=self._request.program.words,
-            exit=found.code,
-            summary=found.summary,
+            argv=self.request.program.words,
+            exit=self.code if self.stopped is None else self.stopped,
+            summary=self.summary if self.stopped is None else STOPPED,
             seconds=0.0,
             date=date.today().isoformat(),
-            environment=environment(self._jobs, found.seen, self._sandbox),
-            side_effects=collect(self._workspace.folders(), self._request.program.root),
+            environment=environment(self.jobs, seen),
+            side_effects=collect(self.workspace.folders(), self.request.program.root),
         )
-        if found.seen is None or found.timing is None:
+        if seen is None or found.timing is None:
             return base
         evidence = Evidence(
-            found.seen,
+            seen,
             found.timing,
             dict(found.windows),
             dict(found.saved),
-            processors() if self._jobs.nodes is None else self._jobs.nodes.processors,
-            found.seen.processes,
-            self._request.nodes,
+            processors() if self.jobs.nodes is None else self.jobs.nodes.processors,
+            seen.processes,
+            self.request.nodes,
         )
         lanes = lanes_of(evidence)
         trace = self._readable("time line", _trace, evidence)
@@ -361,7 +283,7 @@ class _Session:
         return replace(
             base,
             timing=found.timing,
-            step=found.seen.words,
+            step=seen.words,
             limit="".join(self._readable("limit", lambda each: [limit_of(each, lanes)], evidence)),
             findings=judged.findings,
             census=judged.census,
@@ -390,7 +312,7 @@ class _Session:
 
     def _judged(self, evidence: Evidence) -> Judged:
         try:
-            return judge(evidence, self._static)
+            return judge(evidence, self.subject.findings)
         except MalformedError as error:
             self._found.missing.append(f"what the runs sent cannot be read ({error})")
             return Judged()
@@ -421,24 +343,16 @@ class _Session:
     def _told(self) -> list[Static]:
         """Which findings of `check` stand in lines that ran, and which do not, in the script and
         in files of which a line was seen to run."""
-        seen = self._found.seen
-        if seen is None:
-            return []
-        ran = [str(number) in seen.exercised for number, _ in enumerate(self._static)]
-        files = {each.path for each, did in zip(self._static, ran, strict=True) if did}
+        seen, findings = self._seen, self.subject.findings
+        main = self.subject.program.file
+        ran = [str(number) in seen.exercised for number, _ in enumerate(findings)]
+        files = {each.path for each, did in zip(findings, ran, strict=True) if did}
         told = []
-        for finding, did in zip(self._static, ran, strict=True):
-            imported = finding.path in files or os.path.realpath(finding.path) == self._file
+        for finding, did in zip(findings, ran, strict=True):
+            imported = finding.path in files or os.path.realpath(finding.path) == main
             if did or (seen.exercise_known and imported):
                 told.append(as_static(finding, "ran" if did else "never ran"))
         return told
-
-
-def _while_timing(failed: Failed) -> tuple[str, int]:
-    """A sentence and the exit code."""
-    if failed.status == TIMEOUT:
-        return f"The script hung while it was timed: {failed.message}", _OUT_OF_TIME
-    return f"The script failed while it was timed: {failed.message}{failed.below}", 4
 
 
 def _trace(evidence: Evidence) -> tuple[Span, ...]:
@@ -449,12 +363,3 @@ def _trace(evidence: Evidence) -> tuple[Span, ...]:
 def _without_malloc(environment: Mapping[str, str]) -> dict[str, str]:
     settings = malloc_settings()
     return {name: value for name, value in environment.items() if name not in settings}
-
-
-def _places(static: Sequence[Finding]) -> dict[str, tuple[Place, ...]]:
-    """The lines of findings, to see whether they run. A place's id is the finding's number."""
-    found: dict[str, list[Place]] = {}
-    for number, each in enumerate(static):
-        place = Place(str(number), each.start.row, max(each.start.row, each.end.row))
-        found.setdefault(os.path.realpath(each.path), []).append(place)
-    return {path: tuple(places) for path, places in found.items()}

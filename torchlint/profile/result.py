@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from torchlint.experiment.machine import Environment
     from torchlint.profile.evidence import Timing
     from torchlint.profile.layers import Row
     from torchlint.profile.ranks import Rank
     from torchlint.profile.sweep import Sweep
     from torchlint.profile.timeline import Span
     from torchlint.runtime.sandbox.side_effects import SideEffect
-    from torchlint.verify.result import Environment
 
 SCHEMA: Final = 1
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.subject import ORIGINAL, Variant
 from torchlint.profile.timing import in_turns, timing_of
 from torchlint.runtime.probe.settings import MEASURE
-from torchlint.verify.plan import ORIGINAL, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.profile.wish import Wish
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.result import DeclaredPlan
 
 PAYS: Final = 0.05
 """What more workers have to save of the step to be worth their processors and memory."""
@@ -66,7 +66,7 @@ def sweep(
 
     Raises:
         Failed: a run failed, for example since its batch does not fit into the memory.
-        VerifyError: a run ended before a block was measured.
+        ExperimentError: a run ended before a block was measured.
     """
     changed = {
         value: {"workers": value}

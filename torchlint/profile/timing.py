@@ -7,22 +7,23 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.intervals import half_width
+from torchlint.experiment.plan import FEWEST_BLOCKS
 from torchlint.experiment.rotation import rotate
+from torchlint.experiment.subject import AGAIN, ORIGINAL, Variant
 from torchlint.profile.evidence import CUT, Timing
 from torchlint.runtime.probe.settings import MEASURE
-from torchlint.verify.plan import AGAIN, FEWEST_BLOCKS, ORIGINAL, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.rotation import Block
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.result import DeclaredPlan
 
 ALTERED: Final = "altered"
 _ALPHA: Final = 0.05
@@ -50,7 +51,7 @@ def time_steps(
 
     Raises:
         Failed: a run failed.
-        VerifyError: it ended before a block was measured.
+        ExperimentError: it ended before a block was measured.
     """
     names = (ORIGINAL, AGAIN) if twice else (ORIGINAL,)
     running = {name: jobs.job(Variant(name, ()), MEASURE, anchor=anchor) for name in names}
@@ -82,7 +83,7 @@ def share_saved(
 
     Raises:
         Failed: a run failed.
-        VerifyError: it ended before a block was measured.
+        ExperimentError: it ended before a block was measured.
     """
     plan = replace(plan, blocks=_few(plan, step_s))
     altered = jobs.job(Variant(ALTERED, ()), MEASURE, anchor=anchor, instruments=(instrument,))
@@ -129,7 +130,7 @@ def in_turns(
 
     Raises:
         Failed: a run failed.
-        VerifyError: one ended before a block was measured.
+        ExperimentError: one ended before a block was measured.
     """
     done = rotate(
         jobs,
@@ -143,7 +144,7 @@ def in_turns(
         ranks=ranks,
     )
     if not all(done.blocks.values()):
-        raise VerifyError(
+        raise ExperimentError(
             "The script ended before a step could be measured; let it train longer.", code=6
         )
     return done.blocks

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.failures import FINISHED, Failed
@@ -30,6 +31,24 @@ _KINDS: Final = (*_TRAINING, "forward", "loader", None)
 _NO_NETWORK: Final = Network()
 
 Counts = Mapping[str, int | tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Where the time of a step goes in seconds, step by step."""
+
+    data: tuple[float, ...] = ()
+    forward: tuple[float, ...] = ()
+    backward: tuple[float, ...] = ()
+    optimizer: tuple[float, ...] = ()
+    other: tuple[float, ...] = ()
+
+    def medians(self, start: int = 0) -> dict[str, float]:
+        """Seconds of a step by what they went into; of the steps from `start` on, if there are
+        any."""
+        return {
+            name: median(times[start:] or times) for name, times in asdict(self).items() if times
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +89,7 @@ class Survey:
     warm: int
     finished: bool
     counts: Counts
-    lanes: Mapping[str, tuple[float, ...]]
+    lanes: Lanes
     exercised: frozenset[str]
     exercise_known: bool
     served: tuple[str, ...]
@@ -174,7 +193,7 @@ def _merged(heard: Mapping[Peer, Message], folder: str, spent_s: float) -> Surve
         warm=max(each.integer("warm", 0) for each in stepping),
         finished=any(each.flag("finished") for each in stepping),
         counts=_counts(first.part("counts")),
-        lanes={name: lanes.numbers(name) if lanes else () for name in _LANES},
+        lanes=Lanes(*(lanes.numbers(name) for name in _LANES)) if lanes else Lanes(),
         exercised=noted(folder).union(*(each.texts("exercised") for each in every)),
         exercise_known=all(each.flag("exercise_known") for each in every),
         served=_joined(every, "served"),

@@ -6,16 +6,17 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from torchlint.verify.plan import FEWEST_BLOCKS, compared, declare
+from torchlint.experiment.plan import FEWEST_BLOCKS, declare
+from torchlint.verify.fix_variants import compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.experiment.request import Request
+    from torchlint.experiment.subject import Variant
     from torchlint.runtime.survey import Survey
     from torchlint.verify.compared.changes import Changes
-    from torchlint.verify.plan import Variant
-    from torchlint.verify.result import DeclaredPlan
 
 _RECORDING: Final = 2.0
 """Times its usual length takes a step whose numbers are recorded; measured 1.2 to 3 on a CPU."""
@@ -86,7 +87,7 @@ def layout(
         spent_s: seconds of the budget that are over.
 
     Raises:
-        VerifyError: the program takes too few steps to compare anything.
+        ExperimentError: the program takes too few steps to compare anything.
     """
     left_s = math.inf if request.budget_s is None else request.budget_s - spent_s
     tried = list(_layouts(request, seen, changes, processors))

@@ -8,10 +8,11 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.machine import hardware
+from torchlint.experiment.session import BY_CTRL_C
 from torchlint.files.reading import SourceError, read_bytes
-from torchlint.verify.result import BY_CTRL_C, SCHEMA, Agreement, Verdict
+from torchlint.verify.result import SCHEMA, Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,27 +86,27 @@ def read_finished(path: str) -> Finished:
     """The verification in a file.
 
     Raises:
-        VerifyError: it cannot be read, or `verify --json` did not write it.
+        ExperimentError: it cannot be read, or `verify --json` did not write it.
     """
     import msgspec
 
     try:
         found = msgspec.json.decode(read_bytes(path), type=Finished)
     except SourceError as error:
-        raise VerifyError(f"{path}: {error.message}") from None
+        raise ExperimentError(f"{path}: {error.message}") from None
     except (msgspec.MsgspecError, ValueError, RecursionError):
         found = None
     if found is None or found.tool != "torchlint" or found.schema != SCHEMA:
-        raise VerifyError(
+        raise ExperimentError(
             f"{path} is not a result of this torchlint; write one with `torchlint verify --json`."
         )
     if found.diff and not found.fixes:
-        raise VerifyError(
+        raise ExperimentError(
             f"{path} measured a change of your own and no fixes; write one without --with and "
             "--against."
         )
     if found.exit == BY_CTRL_C and not found.proven():
-        raise VerifyError(f"{path} is of a verification that was stopped; {_AGAIN}.")
+        raise ExperimentError(f"{path} is of a verification that was stopped; {_AGAIN}.")
     return found
 
 
@@ -117,11 +118,11 @@ def require_current(finished: Finished, path: str, program: Program, fixes: Fixe
         fixes: those that the project has now.
 
     Raises:
-        VerifyError: it is not; the message says what has changed.
+        ExperimentError: it is not; the message says what has changed.
     """
     why = _difference(finished, program, fixes)
     if why:
-        raise VerifyError(f"{path} does not hold here: {why}; {_AGAIN}.")
+        raise ExperimentError(f"{path} does not hold here: {why}; {_AGAIN}.")
 
 
 def _difference(finished: Finished, program: Program, fixes: Fixes) -> str:

@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from torchlint.runtime.survey import Lanes
+
 if TYPE_CHECKING:
+    from torchlint.experiment.intervals import Estimate
+    from torchlint.experiment.machine import Environment
+    from torchlint.experiment.plan import DeclaredPlan
+    from torchlint.experiment.rounds import BlockStrip
     from torchlint.runtime.sandbox.side_effects import SideEffect
 
 SCHEMA: Final = 1
-BY_CTRL_C: Final = 130
-"""The exit code of a verification that the user has stopped."""
-UNKNOWN_DEVICE: Final = "unknown"
-"""No run has shown yet on which device the program computes."""
 
 
 class Verdict(str, Enum):
@@ -46,30 +48,6 @@ class Agreement(str, Enum):
     def is_good(self) -> bool:
         """Whether the numbers are right without a further look."""
         return self in (Agreement.BITWISE, Agreement.ROUNDING)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A ratio of step times, original by changed: above 1 is faster.
-
-    `ci` is the 95 % interval, `strict` the wider one that a verdict at this look needs. The unit
-    of both is the process pair: `pairs` of them, `blocks` in all. `sd_between` and `sd_within`
-    are standard deviations of the log ratio. `ms` is the original's median time of a step in
-    milliseconds, and that divided by the ratio; `cpu_ratio` the same ratio in CPU time of the
-    training process; `memory_mb` the peak of each, None where it is not known.
-    """
-
-    ratio: float
-    ci: tuple[float, float]
-    strict: tuple[float, float]
-    pairs: int
-    blocks: int
-    sd_between: float
-    sd_within: float
-    ms: tuple[float, float]
-    cpu_ratio: float | None = None
-    memory_mb: tuple[float, float] | None = None
-    pairs_needed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,70 +145,6 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockStrip:
-    """Seconds per step of each block of one pair, by variant; data for a chart."""
-
-    pair: int
-    seconds: dict[str, tuple[float, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """Where the time of a step goes in the original, in seconds, step by step (survey run)."""
-
-    data: tuple[float, ...] = ()
-    forward: tuple[float, ...] = ()
-    backward: tuple[float, ...] = ()
-    optimizer: tuple[float, ...] = ()
-    other: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredPlan:
-    """The plan, declared before anything was measured."""
-
-    looks: tuple[int, ...]
-    """Pairs of processes at each look."""
-    alpha: float
-    margin: float
-    blocks: int
-    steps: int
-    """Steps in a block."""
-    warmup: int
-    settle: int
-    seed: int
-    step: str
-    """What ends a step, in words."""
-    variants: tuple[str, ...]
-    numeric_steps: int
-    numeric_first: int = 0
-    """The first step whose numbers are compared, counted from 0."""
-    budget_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """The machine and the settings of the runs; `settings` are the variables that verify set.
-
-    `nodes` are the names of the machines where there are several; `processors` are then those of
-    the one that has the fewest.
-    """
-
-    torch: str
-    python: str
-    device: str
-    threads: int | None
-    processors: int
-    load: tuple[float, ...]
-    sandbox: str
-    processor: str = ""
-    processes: int = 1
-    settings: dict[str, str] = field(default_factory=dict)
-    gpu: dict[str, str] | None = None
-    nodes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Given:
     """The options of a verification, as far as `fix --verified` needs them to make the same fixes.
 
@@ -262,7 +176,7 @@ class Result:
     """What the script has and the steps whose numbers were compared did not come to."""
     side_effects: tuple[SideEffect, ...] = ()
     strips: tuple[BlockStrip, ...] = ()
-    lanes: Lanes = Lanes()
+    lanes: Lanes = field(default_factory=Lanes)
     diff: str = ""
     sources: dict[str, str] = field(default_factory=dict)
     """Path of each Python file of the project that ran, as far as is known → its SHA-256."""

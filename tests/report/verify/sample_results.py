@@ -6,18 +6,18 @@ import math
 import random
 from dataclasses import replace
 
+from torchlint.experiment.intervals import Estimate
+from torchlint.experiment.machine import Environment
+from torchlint.experiment.plan import DeclaredPlan
+from torchlint.experiment.rounds import BlockStrip
 from torchlint.runtime.sandbox.side_effects import SideEffect
+from torchlint.runtime.survey import Lanes
 from torchlint.verify.result import (
     Agreement,
-    BlockStrip,
     Comparison,
-    DeclaredPlan,
-    Environment,
-    Estimate,
     FixPlace,
     FixResult,
     Given,
-    Lanes,
     Noise,
     Numerics,
     Result,

@@ -17,6 +17,7 @@ from tests.report.verify.sample_results import (
     rich,
     strips,
 )
+from torchlint.experiment.rounds import BlockStrip
 from torchlint.report.verify.axes import (
     Scale,
     decades,
@@ -28,7 +29,8 @@ from torchlint.report.verify.axes import (
 from torchlint.report.verify.charts import blocks, forest
 from torchlint.report.verify.charts import lanes as lane_chart
 from torchlint.report.verify.losses import losses
-from torchlint.verify.result import BlockStrip, Lanes, Noise, Numerics, Verdict
+from torchlint.runtime.survey import Lanes
+from torchlint.verify.result import Noise, Numerics, Verdict
 
 
 def points(line: str) -> list[tuple[float, float]]:

@@ -23,17 +23,11 @@ from tests.report.verify.sample_results import (
     result,
     rich,
 )
+from torchlint.experiment.rounds import BlockStrip
 from torchlint.report.verify import json as verify_json
 from torchlint.runtime.sandbox.side_effects import SideEffect
-from torchlint.verify.result import (
-    SCHEMA,
-    BlockStrip,
-    Lanes,
-    Noise,
-    Numerics,
-    Result,
-    Verdict,
-)
+from torchlint.runtime.survey import Lanes
+from torchlint.verify.result import SCHEMA, Noise, Numerics, Result, Verdict
 from torchlint.version import __version__
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tests.report.verify.sample_results import declared
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.report.verify.progress import Progress
 from torchlint.verify.budget import Layout, TimeNeeded
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
 
 NEEDED = TimeNeeded(10.0, 10.0, likely_equal=True, round=18.75, looks=(4, 8, 16))

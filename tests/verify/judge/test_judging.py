@@ -10,8 +10,9 @@ import pytest
 
 from torchlint.experiment.request import Design
 from torchlint.experiment.rotation import Block
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
+from torchlint.verify.fix_variants import only, without
 from torchlint.verify.judge.judging import Judge, conclusion, fix_results
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, only, without
 from torchlint.verify.result import Agreement, Comparison, Numerics, Verdict
 
 PAIRS = 8

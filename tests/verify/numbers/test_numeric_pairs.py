@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.warm_start import start_by
+from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime import run
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD, Anchor, Settings
@@ -18,7 +19,6 @@ from torchlint.runtime.workspace import Workspace
 from torchlint.verify.numbers.agreement import RunRequest, compare
 from torchlint.verify.numbers.recorder import record_all
 from torchlint.verify.numbers.traces import Trace
-from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from torchlint.experiment.subject import ORIGINAL
 from torchlint.verify.numbers.agreement import ALLOWANCE, DRAWS, RunRequest, compare
 from torchlint.verify.numbers.traces import Trace
-from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.verify.numbers import recorder
 from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.numbers.recorder import record, record_all
-from torchlint.verify.plan import ORIGINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,9 @@ def test_a_script_that_ends_before_the_first_compared_step_says_so(
     anchor: Any = None
     with scene.workspace() as workspace:
         made = recorder.Recorder(jobs, workspace, plan, anchor, (), at_once=1, timeout_s=1.0)
-        with pytest.raises(VerifyError, match="takes no step 500; give a smaller --numbers-from"):
+        with pytest.raises(
+            ExperimentError, match="takes no step 500; give a smaller --numbers-from"
+        ):
             made.run([RunRequest(ORIGINAL, level=0)])
 
 

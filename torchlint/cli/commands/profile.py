@@ -132,16 +132,18 @@ def command(words: tuple[str, ...], module: str | None, options: Options, **give
 
     run_in_a_job(given, agree)
     from torchlint.cli.program_check import ProgramCheck
+    from torchlint.experiment.subject import Linted
     from torchlint.profile.profiling import profile
     from torchlint.report.profile.progress import Progress
 
     progress = Progress(sys.stderr)
     check = ProgramCheck(program, options, progress)
     request = request_for(program, given, begun)
-    static = in_time(request, check.findings, option="--budget-time")
+    findings = in_time(request, check.findings, option="--budget-time")
+    subject = Linted(program, findings, check.findings)
     request = replace(request, begun=begun + agree())
     with progress:
-        result = profile(request, given["only"], static, progress, given["sweep"], check.findings)
+        result = profile(request, subject, given["only"], progress, given["sweep"])
     result = held(replace(result, options=how_it_was_run(click.get_current_context())))
     report(result, given)
     raise click.exceptions.Exit(result.exit)

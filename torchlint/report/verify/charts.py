@@ -21,7 +21,10 @@ from torchlint.report.verify.figures import is_interval, milliseconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from torchlint.verify.result import BlockStrip, Comparison, Estimate, Lanes, Result, Verdict
+    from torchlint.experiment.intervals import Estimate
+    from torchlint.experiment.rounds import BlockStrip
+    from torchlint.runtime.survey import Lanes
+    from torchlint.verify.result import Comparison, Result, Verdict
 
 LANES: Final = ("data", "forward", "backward", "optimizer", "other")
 _MARGIN: Final = 0.02

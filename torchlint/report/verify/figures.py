@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from torchlint.verify.result import Estimate
+    from torchlint.experiment.intervals import Estimate
 
 UNKNOWN: Final = "-"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     import jinja2
 
-    from torchlint.verify.result import Estimate, Result
+    from torchlint.experiment.intervals import Estimate
+    from torchlint.verify.result import Result
 
 _TEMPLATE: Final = "report.html.jinja"
 _LINES: Final = 600

@@ -13,16 +13,10 @@ from torchlint.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torchlint.verify.result import (
-        BlockStrip,
-        Comparison,
-        Environment,
-        Estimate,
-        FixResult,
-        Noise,
-        Numerics,
-        Result,
-    )
+    from torchlint.experiment.intervals import Estimate
+    from torchlint.experiment.machine import Environment
+    from torchlint.experiment.rounds import BlockStrip
+    from torchlint.verify.result import Comparison, FixResult, Noise, Numerics, Result
 
 _MEASURED: Final = (
     "ratio",

@@ -6,10 +6,9 @@ import math
 import os
 import shlex
 from collections import Counter
-from dataclasses import asdict
-from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.machine import UNKNOWN_DEVICE
 from torchlint.report.terminal.safe_text import plural
 from torchlint.report.verify.figures import (
     TIMES,
@@ -21,21 +20,15 @@ from torchlint.report.verify.figures import (
     ratio,
 )
 from torchlint.runtime.sandbox.side_effects import HELPER, PROCESS
-from torchlint.verify.result import UNKNOWN_DEVICE, Agreement, Verdict
+from torchlint.verify.result import Agreement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from torchlint.experiment.machine import Environment
+    from torchlint.experiment.plan import DeclaredPlan
     from torchlint.runtime.sandbox.side_effects import SideEffect
-    from torchlint.verify.result import (
-        Comparison,
-        DeclaredPlan,
-        Environment,
-        FixResult,
-        Noise,
-        Numerics,
-        Result,
-    )
+    from torchlint.verify.result import Comparison, FixResult, Noise, Numerics, Result
 
 CPU_BANNER: Final = "CPU ratios do not predict GPU ratios."
 SESSION_ONLY: Final = (
@@ -160,7 +153,7 @@ def plan(declared: DeclaredPlan) -> list[str]:
 def step(result: Result) -> list[str]:
     """Where the host's time in a median step of the original goes, the largest part first; empty
     if that is not known."""
-    parts = {name: median(times) for name, times in asdict(result.lanes).items() if times}
+    parts = result.lanes.medians()
     whole = sum(parts.values())
     if not whole > 0:
         return []

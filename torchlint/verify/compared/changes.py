@@ -6,18 +6,19 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL, Variant
 from torchlint.files.diffs import unified
 from torchlint.files.reading import SourceError, read_bytes
 from torchlint.verify.compared.fix_lines import places_after, places_before, places_of_pair
-from torchlint.verify.plan import AGAIN, ORIGINAL, Variant, variants_of
+from torchlint.verify.fix_variants import only, variants_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from torchlint.experiment.subject import Watched
     from torchlint.runtime.program import Program
-    from torchlint.verify.compared.fix_lines import Watched
-    from torchlint.verify.compared.measured_fixes import Fixes, MeasuredFix
+    from torchlint.verify.compared.measured_fixes import Fixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +35,24 @@ class Changes:
     patched: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     other: Program | None = None
     more: Callable[[Collection[str], float | None], Fixes] | None = None
+    more_words = "the fixes of what it loads"
 
     @property
     def ids(self) -> tuple[str, ...]:
         return self.fixes.ids if self.fixes else ()
 
     @property
-    def each_fix(self) -> tuple[MeasuredFix, ...]:
-        """All fixes; none of a patch or another script."""
-        return self.fixes.fixes if self.fixes else ()
+    def changed(self) -> Variant | None:
+        """The program with the whole change; None: there is no fix."""
+        return None if self.fixes is not None and not self.ids else Variant(CHANGED, self.ids)
+
+    def parts(self) -> dict[str, Variant]:
+        """Each fix alone."""
+        fixes = self.fixes.fixes if self.fixes else ()
+        return {f"{fix.code} in {fix.path}": Variant(only(fix.id), (fix.id,)) for fix in fixes}
 
     def with_loaded(self, files: Collection[str], deadline: float | None) -> Changes:
-        """With the fixes of files that a run has loaded.
-
-        Args:
-            files: real paths.
-
-        Raises:
-            OutOfTime: to find them took until then.
-        """
+        """With the fixes of files that a run has loaded; see `Subject`."""
         return self if self.more is None else replace(self, fixes=self.more(files, deadline))
 
     def of(self, ids: Collection[str]) -> Changes:
@@ -124,4 +124,4 @@ def _read(path: str) -> bytes:
     try:
         return read_bytes(path)
     except SourceError as error:
-        raise VerifyError(f"{path}: {error.message}") from None
+        raise ExperimentError(f"{path}: {error.message}") from None

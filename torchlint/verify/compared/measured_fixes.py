@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.engine.check import check
@@ -70,10 +70,10 @@ class Fixes:
     """
 
     fixes: tuple[MeasuredFix, ...]
-    sources: Mapping[str, Source]
-    left_out: tuple[str, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    unfixed: tuple[Finding, ...] = ()
+    sources: Mapping[str, Source] = field(compare=False)
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    diagnostics: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    unfixed: tuple[Finding, ...] = field(default=(), compare=False)
 
     @property
     def ids(self) -> tuple[str, ...]:

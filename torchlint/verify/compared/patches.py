@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from typing import Final
 
-from torchlint.experiment.errors import VerifyError
+from torchlint.experiment.errors import ExperimentError
 from torchlint.files.reading import SourceError, read_bytes
 
 _HEADER: Final = re.compile(rb'^(---|\+\+\+) ("?)([^\t\n"]+)\2')
@@ -22,19 +22,19 @@ def patched(patch: str, root: str) -> dict[str, tuple[bytes, bytes]]:
     the working directory. The files themselves are left alone.
 
     Raises:
-        VerifyError: the patch cannot be read or does not apply, or it does more than change
+        ExperimentError: the patch cannot be read or does not apply, or it does more than change
             Python files.
     """
     try:
         data = read_bytes(patch)
     except SourceError as error:
-        raise VerifyError(f"{patch}: {error.message}") from None
+        raise ExperimentError(f"{patch}: {error.message}") from None
     names = _changed_names(data, patch)
     for base in dict.fromkeys((root, os.path.realpath(os.getcwd()))):
         if all(os.path.isfile(os.path.join(base, name)) for name in names):
             return _applied(data, patch, base, names)
     missing = next(name for name in names if not os.path.isfile(os.path.join(root, name)))
-    raise VerifyError(
+    raise ExperimentError(
         f"{patch} changes {missing}, which does not lie in {root}; make the patch from there."
     )
 
@@ -51,25 +51,25 @@ def _changed_names(data: bytes, patch: str) -> list[str]:
             old = name
             continue
         if "/dev/null" in (old, name):
-            raise VerifyError(
+            raise ExperimentError(
                 f"{patch} adds or removes {old if name == '/dev/null' else name}; verify serves "
                 "changes of existing files, so compare with a second script through --against."
             )
         name = name[2:] if name.startswith("b/") else name
         if not name.endswith(".py"):
-            raise VerifyError(
+            raise ExperimentError(
                 f"{patch} changes {name}, which is not Python; leave it out of the patch."
             )
         if os.path.isabs(name) or ".." in name.split("/"):
-            raise VerifyError(f"{patch} changes {name}, which lies outside the project.")
+            raise ExperimentError(f"{patch} changes {name}, which lies outside the project.")
         if old is not None and os.path.normpath(old.removeprefix("a/")) != os.path.normpath(name):
-            raise VerifyError(
+            raise ExperimentError(
                 f"{patch} makes {name} of {old}; name the same file after --- and +++, as `git "
                 "diff` does, or compare the two scripts with --against."
             )
         names.append(name)
     if not names:
-        raise VerifyError(f"{patch} is not a unified diff; make one with `git diff`.")
+        raise ExperimentError(f"{patch} is not a unified diff; make one with `git diff`.")
     return list(dict.fromkeys(names))
 
 
@@ -78,7 +78,7 @@ def _applied(
 ) -> dict[str, tuple[bytes, bytes]]:
     git = shutil.which("git")
     if git is None:
-        raise VerifyError("--with needs git to apply the patch; install git.")
+        raise ExperimentError("--with needs git to apply the patch; install git.")
     before = {name: read_bytes(os.path.join(base, name)) for name in names}
     with tempfile.TemporaryDirectory(prefix="torchlint-") as folder:
         for name, content in before.items():
@@ -99,7 +99,7 @@ def _applied(
         )
         if done.returncode:
             why = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise VerifyError(
+            raise ExperimentError(
                 f"{patch} does not apply: {why[-1] if why else 'git apply failed'}; "
                 "make it again from the files as they are."
             )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
+from torchlint.verify.fix_variants import variant_with
 from torchlint.verify.judge.verdict import margin_of, noise, undecided, verdicts
-from torchlint.verify.plan import AGAIN, CHANGED, ORIGINAL, variant_with
 from torchlint.verify.result import Agreement, Comparison, FixPlace, FixResult, Verdict
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _hidden_by(alone: Comparison, after: Comparison | None, changed: Survey) -> 
         return None
     if changed.device != "cpu":
         return None  # The lanes are the host's, and the GPU may be behind it.
-    lanes = {name: median(times) for name, times in changed.lanes.items() if times}
+    lanes = changed.lanes.medians()
     return _LANES[max(lanes, key=lambda name: lanes[name])] if any(lanes.values()) else None
 
 

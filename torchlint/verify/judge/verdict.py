@@ -24,9 +24,9 @@ from torchlint.verify.result import Comparison, Noise, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.request import Design
     from torchlint.experiment.rotation import Block
-    from torchlint.verify.result import Estimate
 
     Pairs = Sequence[tuple[Sequence[Block], Sequence[Block]]]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchlint.experiment.subject import ORIGINAL
 from torchlint.verify.numbers.envelope import Envelope, repeats_but_for_rounding
 from torchlint.verify.numbers.first_weights import other_weights
 from torchlint.verify.numbers.outcome import describe, nothing_seen, repetition, wavers_alike
 from torchlint.verify.numbers.traces import Trace, same_bits, shape_differs
-from torchlint.verify.plan import ORIGINAL
 from torchlint.verify.result import Agreement, Numerics
 
 if TYPE_CHECKING:

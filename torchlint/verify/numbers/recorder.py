@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 from torchlint.experiment.errors import no_steps_from
 from torchlint.experiment.first_look import clash_of
+from torchlint.experiment.subject import CHANGED, ORIGINAL, Variant
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.runtime.run import Run
 from torchlint.runtime.survey import noted
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.numbers.unreached import Window
-from torchlint.verify.plan import CHANGED, ORIGINAL, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.experiment.jobs import Jobs
+    from torchlint.experiment.plan import DeclaredPlan
+    from torchlint.experiment.subject import Watched
     from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
-    from torchlint.verify.compared.fix_lines import Watched
     from torchlint.verify.numbers.agreement import RunRequest
-    from torchlint.verify.result import DeclaredPlan
 
 
 class Recorder:
@@ -68,7 +68,7 @@ class Recorder:
 
         Raises:
             Failed: a run failed.
-            VerifyError: one ended before the first step to compare.
+            ExperimentError: one ended before the first step to compare.
         """
         first = [request for request in requests if self._saves(request)]
         rest = [request for request in requests if request not in first]

@@ -1,4 +1,4 @@
-"""The plan of a measurement, made before it begins: variants, blocks, steps, looks."""
+"""The plan of a measurement, declared before it begins: blocks, steps, looks."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.experiment.errors import no_steps_from, too_short
-from torchlint.verify.result import DeclaredPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.experiment.request import Request
+    from torchlint.experiment.subject import Variant
     from torchlint.runtime.survey import Survey
-
-ORIGINAL: Final = "original"
-AGAIN: Final = "original again"
-CHANGED: Final = "changed"
 
 _BLOCK_S: Final = 0.08
 """Shorter blocks measure the scheduler."""
@@ -32,58 +28,33 @@ _WARMUP_S: Final = 5.0
 _NUMERIC_STEPS: Final = 30
 _NUMERIC_S: Final = 20.0
 _SETTLE: Final = 1
-_MOST_AT_ONCE: Final = 12
 _SHARE_OF_MEMORY: Final = 0.7
 """Of what is free; the rest is for what grows."""
 _CUDA_CONTEXT_MB: Final = 600.0
 """An allowance for what CUDA takes in each process beside torch's tensors."""
 
 
-def only(fix: str) -> str:
-    """The variant with this fix alone."""
-    return f"only {fix}"
-
-
-def without(fix: str) -> str:
-    """The variant with every fix but this one."""
-    return f"without {fix}"
-
-
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """One form of the program: its name, and the fixes in it."""
+class DeclaredPlan:
+    """The plan, declared before anything was measured."""
 
-    name: str
-    fixes: tuple[str, ...]
-
-
-def variants_of(fixes: Sequence[str], *, per_fix: bool) -> tuple[Variant, ...]:
-    """The variants to run, each once: a single fix alone is the same as all fixes together."""
-    found = [Variant(ORIGINAL, ()), Variant(AGAIN, ()), Variant(CHANGED, tuple(fixes))]
-    if not per_fix or len(fixes) < 2:
-        return tuple(found)
-    found += [Variant(only(fix), (fix,)) for fix in fixes]
-    if len(fixes) > 2:
-        found += [
-            Variant(without(fix), tuple(other for other in fixes if other != fix)) for fix in fixes
-        ]
-    return tuple(found)
-
-
-def compared(variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """Those whose numbers are compared with the original's: all fixes together, and each alone."""
-    return tuple(each for each in variants if each.name == CHANGED or len(each.fixes) == 1)
-
-
-def variant_with(fixes: Sequence[str], chosen: Sequence[str]) -> str:
-    """The name of the variant that holds just the chosen ones of all fixes."""
-    if not chosen:
-        return ORIGINAL
-    if len(chosen) == len(fixes):
-        return CHANGED
-    if len(chosen) == 1:
-        return only(chosen[0])
-    return without(next(fix for fix in fixes if fix not in chosen))
+    looks: tuple[int, ...]
+    """Pairs of processes at each look."""
+    alpha: float
+    margin: float
+    blocks: int
+    steps: int
+    """Steps in a block."""
+    warmup: int
+    settle: int
+    seed: int
+    step: str
+    """What ends a step, in words."""
+    variants: tuple[str, ...]
+    numeric_steps: int
+    numeric_first: int = 0
+    """The first step whose numbers are compared, counted from 0."""
+    budget_s: float | None = None
 
 
 def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> DeclaredPlan:
@@ -97,7 +68,7 @@ def declare(request: Request, seen: Survey, variants: Sequence[Variant]) -> Decl
     some batches lie ready. Steps that only take one of them do not count.
 
     Raises:
-        VerifyError: the program takes too few steps to compare anything.
+        ExperimentError: the program takes too few steps to compare anything.
     """
     step_s = max(seen.step_s, 1e-6)
     warmup = request.warmup
@@ -150,23 +121,6 @@ def _shrunk(
         raise too_short(available)
     blocks = max(1, min(blocks, left // (settle + 2)))
     return warmup, blocks, max(1, min(steps, left // blocks - settle - 1))
-
-
-def rotations(variants: Sequence[Variant], *, room: int) -> tuple[tuple[str, ...], ...]:
-    """Which variants run side by side: all of them if there is room, else several groups that
-    each hold the original and the changed program to compare with.
-
-    Args:
-        room: how many runs the memory holds, as `room_for_runs` says.
-    """
-    room = max(3, min(_MOST_AT_ONCE, room))
-    names = [variant.name for variant in variants]
-    base, rest = names[:3], names[3:]
-    if len(names) <= room:
-        return (tuple(names),)
-    share = max(1, room - 2)
-    shares = [rest[start : start + share] for start in range(0, len(rest), share)]
-    return (tuple(base), *((ORIGINAL, CHANGED, *each) for each in shares))
 
 
 def room_for_runs(seen: Survey, free_mb: float, nodes: int = 1) -> int:
