@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from torchlint.runtime.probe.messages import HostCall
+
 __all__ = ["no_sync"]
 
 _MOST_LINES = 10
@@ -44,21 +46,20 @@ def no_sync(*, allow: Collection[str] = ()) -> Iterator[None]:
     """
     __tracebackhide__ = True  # from pytest
     # Late, so that tests can be collected without torch.
-    from torchlint.runtime.probe.instruments.reads import FUNCTIONS, METHODS, Reads
+    from torchlint.runtime.probe.instruments.reads import FUNCTIONS, METHODS, ReadObserver
     from torchlint.runtime.probe.settings import Settings
 
     _check(allow, {kind for kind, _ in (*METHODS.values(), *FUNCTIONS.values())})
     # With the device "cpu" all tensors count, so that a test says the same on every machine.
-    reads = Reads(Settings(main="", project=os.path.abspath(os.sep), device="cpu"))
-    reads.begin()
+    reads = ReadObserver(Settings(main="", project=os.path.abspath(os.sep), device="cpu"))
+    reads.open()
     try:
         yield
     except BaseException:
-        reads.end()
+        reads.close()
         raise
-    found = reads.end()["reads"]
-    assert isinstance(found, list)
-    seen = [each for each in found if each["kind"] not in allow]
+    reads.close()
+    seen = [each for each in reads.end().reads if each.kind not in allow]
     if seen:
         raise AssertionError(_message(seen))
 
@@ -69,11 +70,11 @@ def _check(allow: Collection[str], kinds: Collection[str]) -> None:
         raise ValueError(f"allow={allow!r} has to be a list of kinds of reads: {known}")
 
 
-def _message(seen: Sequence[dict[str, object]]) -> str:
+def _message(seen: Sequence[HostCall]) -> str:
     lines = sorted(_line(each) for each in seen)
     more = len(lines) - _MOST_LINES
     told = [*lines[:_MOST_LINES], *([f"and {more} more"] if more > 0 else [])]
-    kinds = sorted({str(each["kind"]) for each in seen})
+    kinds = sorted({each.kind for each in seen})
     return "\n".join(
         [
             "The host reads values of tensors, which waits for the device if they lie on one:",
@@ -83,9 +84,8 @@ def _message(seen: Sequence[dict[str, object]]) -> str:
     )
 
 
-def _line(read: dict[str, object]) -> str:
-    place, via, calls = read["place"], read["via"], read["calls"]
-    where = f"{place[0]}:{place[1]}" if isinstance(place, list) else "no line of a file"
-    through = f", in {via}" if via else ""
-    times = "" if calls == 1 else f", {calls} times"
-    return f"{where}: {read['kind']}{through}{times}"
+def _line(read: HostCall) -> str:
+    where = f"{read.place[0]}:{read.place[1]}" if read.place else "no line of a file"
+    through = f", in {read.via}" if read.via else ""
+    times = "" if read.calls == 1 else f", {read.calls} times"
+    return f"{where}: {read.kind}{through}{times}"

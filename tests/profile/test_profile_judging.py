@@ -15,7 +15,7 @@ from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.judging import facts_of, judge, unjudged
 from torchlint.profile.kind import Kind, Observed, Told
 from torchlint.profile.result import Fact, Line
-from torchlint.runtime.messages import Message
+from torchlint.runtime.decoding import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable

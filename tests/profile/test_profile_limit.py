@@ -10,8 +10,8 @@ from tests.profile.kinds.test_communication import rank
 from tests.profile.kinds.test_input_wait import loader
 from torchlint.profile.evidence import Evidence, Window
 from torchlint.profile.limit import lanes_of, limit_of
-from torchlint.runtime.messages import Message
-from torchlint.runtime.survey import Lanes
+from torchlint.runtime.decoding import Message
+from torchlint.runtime.probe.messages import Lanes
 
 
 def test_what_a_step_waits_for_is_one_sentence() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.profile.evidence import Window
 from torchlint.profile.timeline import Span, gaps, spans_of, typical
-from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.decoding import MalformedError, Message
 
 
 def window(ends: Any, *spans: Any) -> Window:

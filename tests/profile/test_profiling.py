@@ -19,7 +19,7 @@ from torchlint.profile.evidence import Window
 from torchlint.profile.wish import Wish
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import ERROR, TIMEOUT, Failed, OutOfTime
-from torchlint.runtime.messages import Message
+from torchlint.runtime.decoding import Message
 from torchlint.runtime.program import script
 
 if TYPE_CHECKING:

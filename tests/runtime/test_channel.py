@@ -16,7 +16,7 @@ import pytest
 
 from torchlint.runtime import channel as channels
 from torchlint.runtime.channel import GONE, Channel
-from torchlint.runtime.messages import MalformedError, Message, decode
+from torchlint.runtime.decoding import MalformedError, Message, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

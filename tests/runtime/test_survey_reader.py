@@ -9,7 +9,8 @@ import pytest
 from torchlint.runtime import survey as surveying
 from torchlint.runtime.failures import Failed
 from torchlint.runtime.probe.settings import SURVEY, Anchor
-from torchlint.runtime.survey import Lanes, Survey, survey
+from torchlint.runtime.probe.messages import Lanes
+from torchlint.runtime.survey import Survey, survey
 
 if TYPE_CHECKING:
     from tests.scenes import Scene

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from torchlint.runtime.failures import ERROR, Failed, from_ended
-from torchlint.runtime.messages import Message
+from torchlint.runtime.decoding import Message
 from torchlint.runtime.wanted import wanted
 
 if TYPE_CHECKING:

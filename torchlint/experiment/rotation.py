@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.runtime.decoding import MalformedError, Message
 from torchlint.runtime.failures import FINISHED, TIMEOUT, Failed
-from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.probe.messages import Timed
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class _Runner:
         """Wait until every process that takes steps has taken one."""
         while len(self._steppers) < self._ranks:
             peer, message = self._next("reach its first step")
-            if message.type == "ready":
+            if message.kind == "ready":
                 self._steppers.append(peer)
         self.run.freeze()
 
@@ -177,26 +178,17 @@ class _Runner:
         measured: dict[Peer, Block] = {}
         while len(measured) < len(self._steppers):
             peer, message = self._next("end its turn")
-            if message.type == "ready":  # a process that takes its first step only now
+            if message.kind == "ready":  # a process that takes its first step only now
                 self._steppers.append(peer)
                 self.run.send(peer, "turn", settle=settle, steps=steps)
-            elif message.type == "block":
+            elif message.kind == "block":
                 measured[peer] = self._block(message, least=min(steps, 1))
         self.run.freeze()
         return measured
 
     def _block(self, message: Message, *, least: int) -> Block:
         try:
-            block = Block(
-                steps=message.integer("steps"),
-                wall=message.number("wall"),
-                cpu=message.number("cpu"),
-                gpu=message.number_or_none("gpu"),
-                memory_mb=message.number("memory_mb"),
-                throttled=message.flag_or_none("throttled"),
-                compiled=message.flag("compiled"),
-                altered=bool(message.flag_or_none("altered")),
-            )
+            block = Block(**asdict(message.read(Timed)))
             if block.steps < least or (least and block.seconds <= 0):
                 raise MalformedError(f"a block of {block.steps} steps in {block.wall} s")
         except MalformedError as error:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from torchlint.runtime.probe.messages import INSTRUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from torchlint.runtime.messages import Message
     from torchlint.runtime.survey import Survey
 
 
+_NAMES: Final = {seen: name for name, seen in INSTRUMENTS.items()}
 CUT: Final = 0.03
 """Of a step: what costs less is not worth a line."""
 
@@ -39,15 +41,17 @@ class Timing:
     ranks: tuple[float, ...] = ()
 
 
+_T = TypeVar("_T")
+
+
 @dataclass(frozen=True, slots=True)
-class Window:
+class Window(Generic[_T]):
     """What one instrument saw in some steps of one run, on one rank.
 
     Args:
         steps: in the window.
         seconds: they took together, with all instruments of the run.
-        found: what `end()` of the instrument returned; every reader raises MalformedError where
-            something is missing.
+        seen: what the instrument returned.
         others: the windows of the other ranks that sent one, if this rank's took longest.
         rank: its number.
         node: name of its machine, if there are several.
@@ -57,18 +61,18 @@ class Window:
 
     steps: int
     seconds: float
-    found: Message
-    others: tuple[Window, ...] = ()
+    seen: _T
+    others: tuple[Window[_T], ...] = ()
     rank: int = 0
     node: str = ""
     held_s: float | None = None
 
     @property
-    def ranks(self) -> tuple[Window, ...]:
+    def ranks(self) -> tuple[Window[_T], ...]:
         """Those of all ranks, by their numbers."""
         return tuple(sorted((self, *self.others), key=lambda each: each.rank))
 
-    def slowest(self, key: Callable[[Window], float]) -> Window:
+    def slowest(self, key: Callable[[Window[_T]], float]) -> Window[_T]:
         """That of the rank on which this is most; of the lowest such rank."""
         return max(self.ranks, key=key)
 
@@ -102,7 +106,7 @@ class Evidence:
 
     survey: Survey
     timing: Timing
-    windows: Mapping[str, Window] = field(default_factory=dict)
+    windows: Mapping[str, Window[Any]] = field(default_factory=dict)
     saved: Mapping[str, float] = field(default_factory=dict)
     processors: int = 1
     ranks: int = 1
@@ -112,7 +116,19 @@ class Evidence:
     def on_gpu(self) -> bool:
         return self.survey.device == "cuda"
 
-    def at_most(self, seconds: float, window: Window) -> float:
+    def window(self, seen: type[_T]) -> Window[_T]:
+        """That of the instrument which returns such a message.
+
+        Raises:
+            KeyError: it is missing.
+        """
+        return self.windows[_NAMES[seen]]
+
+    def window_or_none(self, seen: type[_T]) -> Window[_T] | None:
+        """The same, if there is one."""
+        return self.windows.get(_NAMES[seen])
+
+    def at_most(self, seconds: float, window: Window[Any]) -> float:
         """The share of a step that some seconds of a window are, at most.
 
         Instruments make all else slower, too, so that a share of their window is often too small.

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from torchlint.runtime.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +30,3 @@ class Row:
     flops: float | None = None
     path: str = ""
     row: int = 0
-
-
-def name_of(module: Message) -> str:
-    """Within its root; its class where it has no other name.
-
-    Raises:
-        MalformedError: the instrument has sent no names.
-    """
-    return module.text("name") or module.text("class")

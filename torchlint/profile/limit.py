@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kinds.communication import blocked_by_rank
-from torchlint.profile.loaders import loaders_of, others_wait_s, waited_s
+from torchlint.profile.loaders import others_wait_s, waited_s
+from torchlint.runtime.probe.messages import InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,9 +60,9 @@ def _step(evidence: Evidence) -> str:
 
 def _input(evidence: Evidence, lanes: Mapping[str, float]) -> str:
     """That the input is the limit, of all ranks or of one; empty if it is not."""
-    window = evidence.windows.get("input")
+    window = evidence.window_or_none(InputSeen)
     slowest = None if window is None else window.slowest(waited_s)
-    if window is None or slowest is None or not any(map(loaders_of, window.ranks)):
+    if window is None or slowest is None or not any(each.seen.loaders for each in window.ranks):
         data = lanes.get("data", 0.0)
         said = f"input: {data:.0%} of a step of the first look waits for the next batch"
         return said if data >= _INPUT_IS_THE_LIMIT else ""

@@ -24,9 +24,9 @@ from torchlint.profile.sweep import Sweep, sweep
 from torchlint.profile.timeline import spans_of, typical
 from torchlint.profile.timing import share_saved, time_steps
 from torchlint.profile.watch import watch
+from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import TIMEOUT, Failed
-from torchlint.runtime.messages import MalformedError
 from torchlint.runtime.probe.settings import WINDOW
 from torchlint.workers.pool import processors
 
@@ -77,7 +77,7 @@ class _Known:
 
     plan: Plan | None = None
     timing: Timing | None = None
-    windows: dict[str, Window] = field(default_factory=dict)
+    windows: dict[str, Window[Any]] = field(default_factory=dict)
     saved: dict[str, float] = field(default_factory=dict)
     sweep: Sweep | None = None
     ran: set[str] = field(default_factory=set)
@@ -141,7 +141,7 @@ class _Profiling(Session[Linted, Profile]):
             self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
         self._found.ran.add(run.name)
 
-    def _is_so(self, asked: Callable[[Mapping[str, Window]], bool]) -> bool:
+    def _is_so(self, asked: Callable[[Mapping[str, Window[Any]]], bool]) -> bool:
         try:
             return asked(self._found.windows)
         except MalformedError:  # said when it is judged

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.profile.kinds.communication import blocked_by_rank, own_work
-from torchlint.profile.loaders import objects, waited_s
+from torchlint.profile.loaders import waited_s
+from torchlint.runtime.probe.messages import InputSeen, ReadsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from torchlint.profile.evidence import Evidence, Window
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,13 @@ def ranks_of(evidence: Evidence) -> tuple[Rank, ...]:
     if evidence.ranks < 2 or len(nodes) < 2:
         return ()
     windows, timed = evidence.windows, dict(enumerate(evidence.timing.ranks))
-    waited = _each(windows.get("input"), waited_s)
-    reads = _each(windows.get("reads"), _reads)
+    waited = _each(evidence.window_or_none(InputSeen), waited_s)
+    reads = _each(evidence.window_or_none(ReadsSeen), _reads)
     blocked = blocked_by_rank(evidence) if "communication" in windows else {}
     work: Mapping[int, float] = {}
     if blocked:
         ranks = tuple(each for each in windows["communication"].ranks if each.rank in blocked)
-        works = own_work(ranks, windows.get("input"))
+        works = own_work(ranks, evidence.window_or_none(InputSeen))
         work = dict(zip(blocked, works, strict=True))
     return tuple(
         Rank(
@@ -96,9 +99,9 @@ def _spread(name: str, ranks: tuple[Rank, ...], field: str) -> str:
     return f"{name} {shown}{unit}{where if most > least else ''}"
 
 
-def _each(window: Window | None, value: Callable[[Window], float]) -> dict[int, float]:
+def _each(window: Window[_T] | None, value: Callable[[Window[_T]], float]) -> dict[int, float]:
     return {} if window is None else {each.rank: value(each) for each in window.ranks}
 
 
-def _reads(window: Window) -> float:
-    return sum(each.integer("calls") for each in objects(window.found, "reads")) / window.steps
+def _reads(window: Window[ReadsSeen]) -> float:
+    return sum(each.calls for each in window.seen.reads) / window.steps

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from torchlint.profile.loaders import objects, place_or_none
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.decoding import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torchlint.profile.evidence import Window
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import TimelinePart, TimelineSeen
 
 READ: Final = "read"
 COLLECTOR: Final = "collector"
@@ -54,18 +53,18 @@ class Span:
         return self.start + self.seconds
 
 
-def spans_of(window: Window) -> tuple[Span, ...]:
+def spans_of(window: Window[TimelineSeen]) -> tuple[Span, ...]:
     """The steps of the first part of a window and what they consist of, in the order in which they
     begin, the longer one first.
 
     Raises:
         MalformedError: the instrument has sent something else.
     """
-    ends = (0.0, *window.found.numbers("ends"))
+    ends = (0.0, *window.seen.ends)
     if any(last >= end for last, end in pairwise(ends)):
-        raise MalformedError(f"{window.found.type}: ends do not rise")
+        raise MalformedError("timeline: ends do not rise")
     steps = [Span(STEP, "", start, end - start) for start, end in pairwise(ends)]
-    parts = [_span(each) for each in objects(window.found, "spans")[:_MOST]]
+    parts = [_span(each) for each in window.seen.spans[:_MOST]]
     return tuple(sorted([*steps, *parts], key=lambda each: (each.start, -each.seconds)))
 
 
@@ -108,10 +107,9 @@ def gaps(spans: Sequence[Span], start: float, stop: float) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _span(each: Message) -> Span:
-    kind, start, stop = each.text("kind"), each.number("start"), each.number("stop")
-    if kind not in KINDS or not 0 <= start <= stop:
-        raise MalformedError(f"{each.type}: {kind[:40]!r} from {start} to {stop}")
-    path, row = place_or_none(each, "place") or ("", 0)
+def _span(part: TimelinePart) -> Span:
+    if part.kind not in KINDS or not 0 <= part.start <= part.stop:
+        raise MalformedError(f"timeline: {part.kind[:40]!r} from {part.start} to {part.stop}")
+    path, row = part.place or ("", 0)
     shown = os.path.relpath(path) if path else ""
-    return Span(kind, each.text("name"), start, stop - start, shown, row)
+    return Span(part.kind, part.name, part.start, part.stop - part.start, shown, row)

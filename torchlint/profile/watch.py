@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.profile.evidence import Window
+from torchlint.runtime.decoding import MalformedError, converted
 from torchlint.runtime.failures import FINISHED, Failed
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.probe.messages import INSTRUMENTS, WindowSeen
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from torchlint.runtime.channel import Peer
-    from torchlint.runtime.messages import Message
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
 
@@ -21,7 +21,7 @@ _GRACE_S: Final = 5.0
 """From the first process that reports to the last."""
 
 
-def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Window]:
+def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Window[Any]]:
     """What each instrument of the job saw, by its name, on the rank whose window took longest, and
     beside it on the others.
 
@@ -34,7 +34,7 @@ def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Wind
     with Run(job, workspace) as run:
         run.greet(timeout_s)
         run.start()
-        heard: dict[Peer, Message] = {}
+        heard: dict[Peer, WindowSeen] = {}
         try:
             try:
                 _listen(run, heard, timeout_s)
@@ -46,7 +46,7 @@ def watch(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, Wind
             raise run.malformed(error) from error
 
 
-def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
+def _listen(run: Run, heard: dict[Peer, WindowSeen], timeout_s: float) -> None:
     """Collect the report of every process that takes steps, as far as they can be expected."""
     deadline: float | None = None
     while True:
@@ -57,16 +57,16 @@ def _listen(run: Run, heard: dict[Peer, Message], timeout_s: float) -> None:
         if found is None:
             raise run.timed_out(timeout_s, "end its window of steps")
         peer, message = found
-        if message.type != "window":
+        if message.kind != "window":
             continue
-        heard[peer] = message
-        if all(each in heard or each.gone for each in run.peers) or peer.world == len(heard):
+        heard[peer] = message.read(WindowSeen)
+        if all(each in heard or each.gone for each in run.peers) or peer.hello.world == len(heard):
             return
         deadline = deadline or time.monotonic() + _GRACE_S
 
 
-def _slowest(heard: dict[Peer, Message], instruments: tuple[str, ...]) -> dict[str, Window]:
-    by_time = sorted(heard.items(), key=lambda each: each[1].number("seconds"), reverse=True)
+def _slowest(heard: dict[Peer, WindowSeen], instruments: tuple[str, ...]) -> dict[str, Window[Any]]:
+    by_time = sorted(heard.items(), key=lambda each: each[1].seconds, reverse=True)
     slowest, *others = [_windows(*each, instruments) for each in by_time]
     return {
         name: replace(window, others=tuple(each[name] for each in others if name in each))
@@ -74,19 +74,19 @@ def _slowest(heard: dict[Peer, Message], instruments: tuple[str, ...]) -> dict[s
     }
 
 
-def _windows(peer: Peer, message: Message, instruments: tuple[str, ...]) -> dict[str, Window]:
+def _windows(peer: Peer, seen: WindowSeen, instruments: tuple[str, ...]) -> dict[str, Window[Any]]:
     """Of one rank."""
-    steps, seconds, found = (
-        message.integer("steps"),
-        message.number("seconds"),
-        message.part("found"),
-    )
-    if found is None or steps < 1 or seconds <= 0:
-        raise MalformedError(f"a window of {steps} steps in {seconds} s")
-    held_s = message.number_or_none("held_s")
-    parts = {name: found.part(name) for name in instruments}
+    if seen.steps < 1 or seen.seconds <= 0:
+        raise MalformedError(f"a window of {seen.steps} steps in {seen.seconds} s")
     return {
-        name: Window(steps, seconds, part, rank=peer.rank, node=peer.node, held_s=held_s)
-        for name, part in parts.items()
-        if part is not None
+        name: Window(
+            seen.steps,
+            seen.seconds,
+            converted(seen.found[name], INSTRUMENTS[name], name),
+            rank=peer.rank,
+            node=peer.hello.node,
+            held_s=seen.held_s,
+        )
+        for name in instruments
+        if name in seen.found
     }

@@ -17,7 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from torchlint.runtime.messages import MalformedError, Message, decode
+from torchlint.runtime.decoding import MalformedError, Message, decode
+from torchlint.runtime.probe.messages import Hello
 
 HELLO: Final = "hello"
 GONE: Final = "gone"
@@ -38,25 +39,26 @@ class Peer:
     """One connected process; what it is becomes known with its `hello`."""
 
     connection: socket.socket
-    greeting: Message | None = None
-    main: bool = False
-    pid: int = 0
-    rank: int = 0
-    world: int = 1
-    node: str = ""
+    greeting: Hello | None = None
     gone: bool = False
     started: bool = False
     ended: bool = False
     buffer: bytearray = field(default_factory=bytearray)
 
-    def greet(self, hello: Message) -> None:
-        """Take over what the process says about itself."""
-        self.greeting = hello
-        self.main = hello.text("role", "main") == "main"
-        self.pid = hello.integer("pid")
-        self.rank = hello.integer("rank", 0)
-        self.world = hello.integer("world", 1)
-        self.node = hello.text("node", "")
+    @property
+    def hello(self) -> Hello:
+        """What the process says about itself."""
+        assert self.greeting is not None
+        return self.greeting
+
+    @property
+    def main(self) -> bool:
+        """The parent started it."""
+        return self.greeting is not None and self.greeting.role == "main"
+
+    @property
+    def rank(self) -> int:
+        return self.hello.rank
 
 
 class Channel:
@@ -190,18 +192,18 @@ class Channel:
             return len(line) > _LONGEST_GREETING
         try:
             message = decode(line)
-            token = message.text("token", "")
+            token = message.read(Hello).token
         except MalformedError:
             return True
-        return message.type != HELLO or not hmac.compare_digest(
+        return message.kind != HELLO or not hmac.compare_digest(
             token.encode(), self._token.encode()
         )
 
     def _take(self, peer: Peer, message: Message) -> None:
         if peer.greeting is None:
-            if message.type != HELLO:
-                raise MalformedError(f"{message.type} came before hello")
-            peer.greet(message)
+            if message.kind != HELLO:
+                raise MalformedError(f"{message.kind} came before hello")
+            peer.greeting = message.read(Hello)
             if not peer.main:
                 self.start(peer)
         self._arrived.append((peer, message))

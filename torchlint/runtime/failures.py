@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import Ended
 
 ERROR: Final = "error"
 """The script raised, or left with a code other than 0."""
@@ -92,17 +92,13 @@ def from_exit(code: int, name: str, stderr: str, who: str = "The process") -> Fa
     )
 
 
-def from_ended(ended: Message, name: str, stderr: str, stdout: str) -> Failed:
-    """What an `ended` message says.
+def from_ended(ended: Ended, name: str, stderr: str, stdout: str) -> Failed:
+    """How a script ended.
 
     Args:
         stderr: the file of what it wrote there; `stdout` likewise.
-
-    Raises:
-        MalformedError: it does not say it properly.
     """
-    code, steps = ended.integer("code", 0), ended.integer("steps", 0)
-    error = ended.part("error")
+    code, steps, error = ended.code, ended.steps, ended.error
     if error is None:
         printed = tail_of(stdout)
         if code == 0:
@@ -117,18 +113,17 @@ def from_ended(ended: Message, name: str, stderr: str, stdout: str) -> Failed:
             printed=printed,
             steps=steps,
         )
-    kind, path = error.text("type", "Exception"), error.text_or_none("path")
-    words = error.text("text", "").strip().partition("\n")[0][:200].rstrip(".")
-    trace = error.text_or_none("traceback")
+    kind, trace = error.type, error.traceback
+    words = error.text.strip().partition("\n")[0][:200].rstrip(".")
     return Failed(
         ERROR,
         f"The script raised {kind}: {words}." if words else f"The script raised {kind}.",
         name=name,
         kind=kind,
         tail=_last_lines(trace) if trace else tail_of(stderr),
-        oom=bool(error.flag_or_none("oom")),
+        oom=error.oom,
         steps=steps,
-        place=(path, error.integer("row", 0)) if path else None,
+        place=(error.path, error.row or 0) if error.path else None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime import probe
 from torchlint.runtime.channel import GONE, HELLO, Channel, Peer
+from torchlint.runtime.decoding import MalformedError, Message
 from torchlint.runtime.disk_space import release
 from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import (
@@ -25,7 +26,7 @@ from torchlint.runtime.failures import (
 )
 from torchlint.runtime.launchers.python import Python
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.probe.messages import Ended
 from torchlint.runtime.probe.settings import Settings, write
 from torchlint.runtime.processes.locks import waiting
 from torchlint.runtime.processes.network import Network, network
@@ -116,8 +117,8 @@ class Run:
     def greet(self, timeout_s: float) -> None:
         """Wait until the script is about to run, in all processes that were started."""
         while sum(peer.main for peer in self.peers) < self.launcher.processes:
-            peer, hello = self.receive(timeout_s, "start")
-            if self._device == "cuda" and peer.main and hello.values.get("device") == "cpu":
+            peer, _ = self.receive(timeout_s, "start")
+            if self._device == "cuda" and peer.main and peer.hello.device == "cpu":
                 raise self._failed(NO_GPU, "This machine has no GPU that torch can use.")
 
     def start(self) -> None:
@@ -222,18 +223,18 @@ class Run:
 
     def _note(self, peer: Peer, message: Message) -> None:
         """What concerns every kind of run."""
-        if message.type == HELLO and self._started:
+        if message.kind == HELLO and self._started:
             self._channel.start(peer)
-        elif message.type == ENDED:
+        elif message.kind == ENDED:
             peer.ended = True
-            failed = from_ended(message, self.name, self._stderr, self._stdout)
+            failed = from_ended(message.read(Ended), self.name, self._stderr, self._stdout)
             mains = [each for each in self.peers if each.main]
             if failed.status == ERROR and len(mains) > 1:
                 # It may only be an error because another rank has died.
                 self._error = self._error or (time.monotonic(), failed)
             elif failed.status == ERROR or (peer.main and all(each.ended for each in mains)):
                 raise failed
-        elif message.type == GONE and peer.main and not peer.ended and self._lost is None:
+        elif message.kind == GONE and peer.main and not peer.ended and self._lost is None:
             self._lost = time.monotonic(), peer
 
     def _is_lost(self) -> bool:
@@ -246,7 +247,7 @@ class Run:
             return trouble
         if self._error is not None and self._lost is None:
             return self._error[1]
-        ended = self._tree.exit_on(self._lost[1].node if self._lost else "")
+        ended = self._tree.exit_on(self._lost[1].hello.node if self._lost else "")
         if ended is None:
             return self._failed(CRASHED, "The script broke the connection to torchlint.")
         if ended.tail is not None:

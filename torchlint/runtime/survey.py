@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from statistics import median
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import FINISHED, Failed
-from torchlint.runtime.messages import MalformedError, Message
-from torchlint.runtime.probe.settings import Anchor
+from torchlint.runtime.probe.messages import Surveyed
 from torchlint.runtime.probe.steps.executed_lines import NOTES
 from torchlint.runtime.processes.network import Network
 from torchlint.runtime.run import Run
 
 if TYPE_CHECKING:
     from torchlint.runtime.channel import Peer
+    from torchlint.runtime.probe.messages import Lanes
+    from torchlint.runtime.probe.settings import Anchor
     from torchlint.runtime.run import Job
     from torchlint.runtime.workspace import Workspace
 
 _GRACE_S: Final = 5.0
 """From the first process that has seen enough to the last."""
-_LANES: Final = ("data", "forward", "backward", "optimizer", "other")
 _TRAINING: Final = ("optimizer", "backward")
 _KINDS: Final = (*_TRAINING, "forward", "loader", None)
 """Of anchors, from the best boundary of a step to none."""
@@ -31,24 +31,6 @@ _KINDS: Final = (*_TRAINING, "forward", "loader", None)
 _NO_NETWORK: Final = Network()
 
 Counts = Mapping[str, int | tuple[int, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """Where the time of a step goes in seconds, step by step."""
-
-    data: tuple[float, ...] = ()
-    forward: tuple[float, ...] = ()
-    backward: tuple[float, ...] = ()
-    optimizer: tuple[float, ...] = ()
-    other: tuple[float, ...] = ()
-
-    def medians(self, start: int = 0) -> dict[str, float]:
-        """Seconds of a step by what they went into; of the steps from `start` on, if there are
-        any."""
-        return {
-            name: median(times[start:] or times) for name, times in asdict(self).items() if times
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +103,7 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
     with Run(job, workspace) as run:
         run.greet(timeout_s)
         run.start()
-        heard: dict[Peer, Message] = {}
+        heard: dict[Peer, Surveyed] = {}
         spent: list[float] = []
         try:
             try:
@@ -135,7 +117,7 @@ def survey(job: Job, workspace: Workspace, *, timeout_s: float) -> Survey:
 
 
 def _listen(
-    run: Run, heard: dict[Peer, Message], first: Callable[[], None], timeout_s: float
+    run: Run, heard: dict[Peer, Surveyed], first: Callable[[], None], timeout_s: float
 ) -> None:
     """Collect a survey of every process, until all that can be expected are there.
 
@@ -151,29 +133,31 @@ def _listen(
         if found is None:
             raise run.timed_out(timeout_s, "take enough steps")
         peer, message = found
-        if message.type == "survey":
+        if message.kind == "survey":
             if not heard:
                 first()
-            heard[peer] = message
+            heard[peer] = message.read(Surveyed)
+            if _kind(heard[peer]) not in _KINDS:
+                raise MalformedError(f"an anchor {_kind(heard[peer])}")
             if _is_enough(run, heard):
                 return
             if deadline is None:
                 deadline = time.monotonic() + _GRACE_S
 
 
-def _is_enough(run: Run, heard: Mapping[Peer, Message]) -> bool:
+def _is_enough(run: Run, heard: Mapping[Peer, Surveyed]) -> bool:
     """Whether there is nothing left to wait for. A script that leaves the training to its children
     sends no survey itself; one that has ended still has to say how."""
-    if any(message.flag("finished") for message in heard.values()):
+    if any(surveyed.finished for surveyed in heard.values()):
         return False
     trained = [peer for peer, said in heard.items() if not peer.main and _kind(said) in _TRAINING]
     if trained:
         # Without a process group their number is unknown; they all report at about this time.
-        return max(peer.world for peer in trained) == len(trained) > 1
+        return max(peer.hello.world for peer in trained) == len(trained) > 1
     return all(peer in heard or peer.gone for peer in run.peers)
 
 
-def _merged(heard: Mapping[Peer, Message], folder: str, spent_s: float) -> Survey:
+def _merged(heard: Mapping[Peer, Surveyed], folder: str, spent_s: float) -> Survey:
     """One survey of those processes whose steps end in the same way: a process that only runs
     the model, beside one that trains it, is no rank.
 
@@ -183,57 +167,38 @@ def _merged(heard: Mapping[Peer, Message], folder: str, spent_s: float) -> Surve
     best = min(map(_kind, heard.values()), key=_KINDS.index)
     ranks = sorted((peer for peer in heard if _kind(heard[peer]) == best), key=lambda p: p.rank)
     every, stepping = list(heard.values()), [heard[peer] for peer in ranks]
-    first, lanes, anchor = stepping[0], stepping[0].part("lanes"), stepping[0].part("anchor")
+    first = stepping[0]
     return Survey(
-        anchor=Anchor(anchor.text("kind"), anchor.integer("index", 0)) if anchor else None,
-        words=first.text("words", ""),
-        steps=min(each.integer("steps") for each in stepping),
-        step_s=max(each.number("step_s") for each in stepping),
-        times=first.numbers("times"),
-        warm=max(each.integer("warm", 0) for each in stepping),
-        finished=any(each.flag("finished") for each in stepping),
-        counts=_counts(first.part("counts")),
-        lanes=Lanes(*(lanes.numbers(name) for name in _LANES)) if lanes else Lanes(),
-        exercised=noted(folder).union(*(each.texts("exercised") for each in every)),
-        exercise_known=all(each.flag("exercise_known") for each in every),
-        served=_joined(every, "served"),
-        files=_joined(every, "files"),
-        compiled=any(each.flag("compiled") for each in every),
-        memory_mb=max(each.number("memory_mb") for each in stepping),
-        device=first.text("device"),
-        gpu_name=first.text_or_none("gpu_name"),
-        gpu_mb=max(_known(stepping, "gpu_mb"), default=None),
-        gpu_free_mb=min(_known(stepping, "gpu_free_mb"), default=None),
-        processes=len(stepping) if anchor else 1,
-        ahead=max(each.integer("ahead", 0) for each in stepping),
-        start_s=max(0.0, spent_s - sum(first.numbers("times"))),
+        anchor=first.anchor,
+        words=first.words,
+        steps=min(each.steps for each in stepping),
+        step_s=max(each.step_s for each in stepping),
+        times=tuple(first.times),
+        warm=max(each.warm for each in stepping),
+        finished=any(each.finished for each in stepping),
+        counts=first.counts,
+        lanes=first.lanes,
+        exercised=noted(folder).union(*(each.exercised for each in every)),
+        exercise_known=all(each.exercise_known for each in every),
+        served=tuple(sorted({path for each in every for path in each.served})),
+        files=tuple(sorted({path for each in every for path in each.files})),
+        compiled=any(each.compiled for each in every),
+        memory_mb=max(each.memory_mb for each in stepping),
+        device=first.device,
+        gpu_name=first.gpu_name,
+        gpu_mb=max((each.gpu_mb for each in stepping if each.gpu_mb is not None), default=None),
+        gpu_free_mb=min(
+            (each.gpu_free_mb for each in stepping if each.gpu_free_mb is not None), default=None
+        ),
+        processes=len(stepping) if first.anchor else 1,
+        ahead=max(each.ahead for each in stepping),
+        start_s=max(0.0, spent_s - sum(first.times)),
     )
 
 
-def _joined(messages: Sequence[Message], key: str) -> tuple[str, ...]:
-    return tuple(sorted({text for message in messages for text in message.texts(key)}))
-
-
-def _known(messages: Sequence[Message], key: str) -> list[float]:
-    found = [message.number_or_none(key) for message in messages]
-    return [each for each in found if each is not None]
-
-
-def _kind(message: Message) -> str | None:
+def _kind(surveyed: Surveyed) -> str | None:
     """Of the event that ends its steps."""
-    anchor = message.part("anchor")
-    kind = anchor.text("kind") if anchor else None
-    if kind not in _KINDS:
-        raise MalformedError(f"an anchor {kind}")
-    return kind
-
-
-def _counts(counts: Message | None) -> dict[str, int | tuple[int, ...]]:
-    return {
-        kind: counts.integers(kind) if isinstance(value, list) else counts.integer(kind)
-        for kind, value in (counts.values.items() if counts else ())
-        if counts is not None
-    }
+    return surveyed.anchor.kind if surveyed.anchor else None
 
 
 def noted(folder: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from torchlint.runtime.survey import Lanes
+from torchlint.runtime.probe.messages import Lanes
 
 if TYPE_CHECKING:
     from torchlint.experiment.intervals import Estimate

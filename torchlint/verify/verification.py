@@ -13,7 +13,7 @@ from torchlint.experiment.rounds import Rounds
 from torchlint.experiment.session import OUT_OF_TIME, STOPPED, Session
 from torchlint.experiment.subject import AGAIN, CHANGED, ORIGINAL
 from torchlint.runtime.failures import TIMEOUT
-from torchlint.runtime.survey import Lanes
+from torchlint.runtime.probe.messages import Lanes
 from torchlint.verify.budget import layout, room_words
 from torchlint.verify.compared.changes import Changes
 from torchlint.verify.compared.measured_fixes import Fixes
@@ -193,8 +193,8 @@ class _Verification(Session[Changes, Result]):
     def _files(self) -> list[str]:
         """The Python files of the project that the original runs, as far as is known."""
         fixes, recorder, look = self.subject.fixes, self._recorder, self.first_look
-        window = recorder.windows.get(ORIGINAL) if recorder else None
-        found = {self.subject.program.file, *(window.files if window else ())}
+        record = recorder.records.get(ORIGINAL) if recorder else None
+        found = {self.subject.program.file, *(record.reached.files if record else ())}
         found.update(look.original.files if look else ())
         return sorted({*(fixes.sources if fixes else ()), *map(os.path.relpath, found)})
 
@@ -213,8 +213,8 @@ class _Verification(Session[Changes, Result]):
         return noise, replace(judge.total(), numerics=numerics.get(CHANGED)), fixes
 
     def _unreached(self) -> tuple[str, ...]:
-        windows = self._recorder.windows if self._recorder else {}
-        if ORIGINAL not in windows or CHANGED not in windows:
+        records = self._recorder.records if self._recorder else {}
+        if ORIGINAL not in records or CHANGED not in records:
             return ()
         measured = self._judge.ids if self._judge else ()
         seen, planned = self.first_look, self._planned
@@ -222,8 +222,8 @@ class _Verification(Session[Changes, Result]):
         assert planned is not None
         compared_to = planned.plan.numeric_first + planned.plan.numeric_steps
         return unreached(
-            windows[ORIGINAL],
-            windows[CHANGED],
+            records[ORIGINAL],
+            records[CHANGED],
             self.subject.program.file,
             self.subject.of(measured).where(),
             with_last_step=seen.original.finished and compared_to >= seen.original.steps,

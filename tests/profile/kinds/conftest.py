@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile.conftest import survey, timing
 from torchlint.profile.evidence import Evidence, Window
-from torchlint.runtime.messages import Message
+from torchlint.runtime.decoding import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.profile.kinds import communication
-from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.decoding import MalformedError, Message
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from torchlint.profile.kinds import grad_in_evaluation
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.decoding import MalformedError
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

@@ -9,7 +9,7 @@ import pytest
 from tests.profile.conftest import timing
 from torchlint.profile.kinds import input_wait
 from torchlint.profile.loaders import loaders_of
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.decoding import MalformedError
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

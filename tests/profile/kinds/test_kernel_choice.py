@@ -10,7 +10,7 @@ from tests.profile.conftest import timing
 from torchlint.profile.judging import facts_of
 from torchlint.profile.kinds import kernel_choice
 from torchlint.profile.kinds.kernel_choice import unseen
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.decoding import MalformedError
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

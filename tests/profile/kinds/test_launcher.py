@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchlint.profile.kinds import launcher
-from torchlint.runtime.messages import Message
+from torchlint.runtime.decoding import Message
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

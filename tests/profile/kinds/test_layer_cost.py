@@ -9,7 +9,7 @@ import pytest
 from torchlint.profile.kinds import layer_cost
 from torchlint.profile.kinds.layer_cost import table
 from torchlint.profile.layers import Row
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.decoding import MalformedError
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.profile.judging import facts_of
 from torchlint.profile.kinds import memory_headroom
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.decoding import MalformedError
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.conftest import timing
 from torchlint.profile.kinds import recompile
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.decoding import MalformedError
 
 if TYPE_CHECKING:
     from tests.profile.kinds.conftest import MakeEvidence

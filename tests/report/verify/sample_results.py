@@ -11,7 +11,7 @@ from torchlint.experiment.machine import Environment
 from torchlint.experiment.plan import DeclaredPlan
 from torchlint.experiment.rounds import BlockStrip
 from torchlint.runtime.sandbox.side_effects import SideEffect
-from torchlint.runtime.survey import Lanes
+from torchlint.runtime.probe.messages import Lanes
 from torchlint.verify.result import (
     Agreement,
     Comparison,

@@ -29,7 +29,7 @@ from torchlint.report.verify.axes import (
 from torchlint.report.verify.charts import blocks, forest
 from torchlint.report.verify.charts import lanes as lane_chart
 from torchlint.report.verify.losses import losses
-from torchlint.runtime.survey import Lanes
+from torchlint.runtime.probe.messages import Lanes
 from torchlint.verify.result import Noise, Numerics, Verdict
 
 

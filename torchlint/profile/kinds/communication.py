@@ -54,15 +54,18 @@ import statistics
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.loaders import objects, place_or_none, waited_s
+from torchlint.profile.loaders import waited_s
+from torchlint.runtime.probe.messages import CommunicationSeen, InputSeen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeVar
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import Collectives, GradientExchanges, Place
 
-    Place = tuple[str, int] | None
+    Rank = Window[CommunicationSeen]
+    Line = TypeVar("Line", GradientExchanges, Collectives)
 
 _MOSTLY: Final = 0.8
 """Of the steps: in which the slow rank works longest."""
@@ -99,8 +102,7 @@ def tell(evidence: Evidence) -> Iterator[Told]:
     if not ranks:
         yield Told("communication", "no process group with gloo, so nothing was measured")
         return
-    sent = [each for key in ("exchanges", "collectives") for each in objects(ranks[0].found, key)]
-    if not sent:
+    if not (ranks[0].seen.exchanges or ranks[0].seen.collectives):
         yield Told(
             "communication", "no message was seen; what is sent without Python or DDP is not"
         )
@@ -116,22 +118,23 @@ def tell(evidence: Evidence) -> Iterator[Told]:
     yield Told("communication", text, {"blocked_s": whole, "waiting_s": whole - least})
 
 
-def _ranks(evidence: Evidence) -> tuple[Window, ...]:
+def _ranks(evidence: Evidence) -> tuple[Rank, ...]:
     """The windows of one process group, by rank; empty if there is none or it is not gloo's."""
-    window = evidence.windows["communication"]
-    ranks = {each.rank: each for each in window.ranks if each.found.flag("gloo")}
+    window = evidence.window(CommunicationSeen)
+    ranks = {each.rank: each for each in window.ranks if each.seen.gloo}
     return tuple(ranks[number] for number in sorted(ranks))
 
 
 # exchanges of gradients ----------------------------------------------------------------------
 
 
-def _exchanged_again(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[Observed]:
-    for place, lines in _by_place(ranks, "exchanges").items():
-        calls, again = _most(lines, "calls"), _most(lines, "again")
+def _exchanged_again(evidence: Evidence, ranks: tuple[Rank, ...]) -> Iterator[Observed]:
+    for place, lines in _by_place([each.seen.exchanges for each in ranks]).items():
+        calls = _most(lines, lambda each: each.calls)
+        again = _most(lines, lambda each: each.again)
         if not again:
             continue
-        seconds, first = _least(ranks, lines, "again_seconds"), ranks[0]
+        seconds, first = _least(ranks, lines, lambda each: each.again_seconds), ranks[0]
         yield Observed(
             place,
             f"gradients are exchanged {_times(calls, first)} a step, {_times(again, first)} for "
@@ -146,11 +149,11 @@ def _exchanged_again(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[
 # lines that wait -----------------------------------------------------------------------------
 
 
-def _waits(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[Observed]:
-    for place, lines in _by_place(ranks, "collectives").items():
-        seconds, first = _least(ranks, lines, "seconds"), ranks[0]
-        calls = _most(lines, "calls")
-        what = next(iter(lines.values()))[0].text("what")
+def _waits(evidence: Evidence, ranks: tuple[Rank, ...]) -> Iterator[Observed]:
+    for place, lines in _by_place([each.seen.collectives for each in ranks]).items():
+        seconds, first = _least(ranks, lines, lambda each: each.seconds), ranks[0]
+        calls = _most(lines, lambda each: each.calls)
+        what = next(iter(lines.values()))[0].what
         fact = f"{what} {_times(calls, first)} a step" if calls else "waits for messages"
         yield Observed(
             place,
@@ -165,8 +168,8 @@ def _waits(evidence: Evidence, ranks: tuple[Window, ...]) -> Iterator[Observed]:
 # a rank that others wait for -----------------------------------------------------------------
 
 
-def _slow_rank(ranks: tuple[Window, ...], evidence: Evidence) -> Iterator[Observed]:
-    steps = _works(ranks, evidence.windows.get("input"))
+def _slow_rank(ranks: tuple[Rank, ...], evidence: Evidence) -> Iterator[Observed]:
+    steps = _works(ranks, evidence.window_or_none(InputSeen))
     if len(ranks) < 2 or len(steps) < _FEWEST or any(_is_pipeline(each) for each in ranks):
         return
     waited, work = _means(_blocked(ranks)), _means(steps)
@@ -200,7 +203,7 @@ def _slow_rank(ranks: tuple[Window, ...], evidence: Evidence) -> Iterator[Observ
     )
 
 
-def own_work(ranks: tuple[Window, ...], read: Window | None) -> list[float]:
+def own_work(ranks: tuple[Rank, ...], read: Window[InputSeen] | None) -> list[float]:
     """Seconds of a step that each rank works itself.
 
     Args:
@@ -209,30 +212,29 @@ def own_work(ranks: tuple[Window, ...], read: Window | None) -> list[float]:
     return _means(_works(ranks, read))
 
 
-def _works(ranks: tuple[Window, ...], read: Window | None) -> list[tuple[float, ...]]:
+def _works(ranks: tuple[Rank, ...], read: Window[InputSeen] | None) -> list[tuple[float, ...]]:
     """Of each step that all ranks know, the seconds that each of them worked itself."""
     loads = {each.rank: waited_s(each) for each in read.ranks} if read is not None else {}
     return _rows([_worked(each, loads.get(each.rank, 0.0)) for each in ranks])
 
 
-def _worked(rank: Window, loading_s: float) -> list[float | None]:
+def _worked(rank: Rank, loading_s: float) -> list[float | None]:
     """Of each step, the seconds that a rank worked itself.
 
     A thread that gets a message may then wait for a processor. Both count as waiting all the while,
     so that less seems to be left for its work than the time in which it ran.
     """
-    took, ran = rank.found.numbers("took"), rank.found.numbers("ran")
-    held = rank.found.numbers("held") or took  # not known: only what ran is work
-    blocked = rank.found.numbers_or_none("blocked")
+    took, ran, blocked = rank.seen.took, rank.seen.ran, rank.seen.blocked
+    held = rank.seen.held or took  # not known: only what ran is work
     return [
         None if waited is None else max(running, whole - lacked - waited) - loading_s
         for whole, running, lacked, waited in zip(took, ran, held, blocked, strict=False)
     ]
 
 
-def _held_s(rank: Window) -> float:
+def _held_s(rank: Rank) -> float:
     """Seconds of a step in which it had no processor; 0 if the system does not say."""
-    return sum(rank.found.numbers("held")) / rank.steps
+    return sum(rank.seen.held) / rank.steps
 
 
 def _more(values: list[float], rank: int) -> float:
@@ -247,16 +249,16 @@ def blocked_by_rank(evidence: Evidence) -> dict[int, float]:
     return {each.rank: mean for each, mean in zip(ranks, _means(steps), strict=False)}
 
 
-def _is_pipeline(rank: Window) -> bool:
-    return rank.found.integer("between_two") > 0
+def _is_pipeline(rank: Rank) -> bool:
+    return rank.seen.between_two > 0
 
 
 # ranks side by side --------------------------------------------------------------------------
 
 
-def _blocked(ranks: tuple[Window, ...]) -> list[tuple[float, ...]]:
+def _blocked(ranks: tuple[Rank, ...]) -> list[tuple[float, ...]]:
     """Of each step that all ranks know, the seconds that each of them was blocked."""
-    return _rows([each.found.numbers_or_none("blocked") for each in ranks])
+    return _rows([each.seen.blocked for each in ranks])
 
 
 def _rows(columns: Sequence[Sequence[float | None]]) -> list[tuple[float, ...]]:
@@ -273,28 +275,27 @@ def _means(steps: list[tuple[float, ...]]) -> list[float]:
     return [statistics.fmean(each) for each in zip(*steps, strict=True)]
 
 
-def _by_place(ranks: tuple[Window, ...], key: str) -> dict[Place, dict[int, list[Message]]]:
+def _by_place(ranks: Sequence[Sequence[Line]]) -> dict[Place | None, dict[int, list[Line]]]:
     """What each line sent, on each rank by its number in `ranks`."""
-    found: dict[Place, dict[int, list[Message]]] = {}
-    for number, rank in enumerate(ranks):
-        for line in objects(rank.found, key):
-            lines = found.setdefault(place_or_none(line, "place"), {})
-            lines.setdefault(number, []).append(line)
+    found: dict[Place | None, dict[int, list[Line]]] = {}
+    for number, sent in enumerate(ranks):
+        for line in sent:
+            found.setdefault(line.place, {}).setdefault(number, []).append(line)
     return found
 
 
-def _least(ranks: tuple[Window, ...], lines: dict[int, list[Message]], key: str) -> float:
+def _least(
+    ranks: tuple[Rank, ...], lines: dict[int, list[Line]], seconds: Callable[[Line], float]
+) -> float:
     """Seconds on the rank on which they are fewest: no other rank would have them back."""
-    return min(
-        sum(each.number(key) for each in lines.get(number, ())) for number in range(len(ranks))
-    )
+    return min(sum(map(seconds, lines.get(number, ()))) for number in range(len(ranks)))
 
 
-def _most(lines: dict[int, list[Message]], key: str) -> int:
-    return max(sum(each.integer(key) for each in line) for line in lines.values())
+def _most(lines: dict[int, list[Line]], count: Callable[[Line], int]) -> int:
+    return max(sum(map(count, line)) for line in lines.values())
 
 
-def _times(count: int, rank: Window) -> str:
+def _times(count: int, rank: Rank) -> str:
     number = count / rank.steps
     return "once" if number == 1 else f"{number:.3g} times"
 

@@ -35,6 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlint.profile.kind import Kind, Observed
+from torchlint.runtime.probe.messages import EnvironmentSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,9 +52,9 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each switch."""
-    found = evidence.windows["environment"].found
-    if found.flag("anomaly"):
+    seen = evidence.window(EnvironmentSeen).seen
+    if seen.anomaly:
         fact = "anomaly detection is on in each step"
         yield Observed(None, fact, "switch it on to debug only", None, ("TL702",))
-    for name in found.texts("variables"):
+    for name in seen.variables:
         yield Observed(None, f"{name} is set", "unset it to train", None, ("TL704",))

@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import EvaluationSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,12 +56,12 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each line."""
-    for line in objects(evidence.windows["evaluation"].found, "lines"):
-        unused, kept = line.integer("unused"), line.integer("kept")
-        if line.integer("used") or unused + kept < _FEWEST_CALLS:
+    for line in evidence.window(EvaluationSeen).seen.lines:
+        unused, kept = line.unused, line.kept
+        if line.used or unused + kept < _FEWEST_CALLS:
             continue
-        seconds = line.number("unused_seconds") + line.number("kept_seconds")
-        called = f"{unused + kept} evaluations of {line.text('class')}"
+        seconds = line.unused_seconds + line.kept_seconds
+        called = f"{unused + kept} evaluations of {line.kind}"
         if kept >= _FEWEST_CALLS:
             fact = f"{called} record graphs, and {kept} are kept over several steps"
             action = "evaluate under `torch.inference_mode()`, and keep no tensor with a graph"
@@ -69,4 +69,4 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
             fact = f"{called} record graphs that no backward pass uses"
             action = "evaluate under `torch.inference_mode()`"
         values = {"unused": unused, "kept": kept, "seconds": seconds}
-        yield Observed(place_or_none(line, "place"), fact, action, None, ("TL701", "TL713"), values)
+        yield Observed(line.place, fact, action, None, ("TL701", "TL713"), values)

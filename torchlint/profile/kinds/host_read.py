@@ -47,13 +47,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import Place
 
 _RULES: Final = ("TL201", "TL202", "TL204", "TL215")
 _RAREST: Final = 0.02
@@ -76,23 +76,22 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each line."""
-    window = evidence.windows["reads"]
-    lines: dict[tuple[str, int], list[Message]] = defaultdict(list)
-    for read in objects(window.found, "reads"):
-        place = place_or_none(read, "place")
-        if place is not None:
-            lines[place].append(read)
+    window = evidence.window(ReadsSeen)
+    lines: dict[Place, list[HostCall]] = defaultdict(list)
+    for read in window.seen.reads:
+        if read.place is not None:
+            lines[read.place].append(read)
     for place, reads in sorted(lines.items()):
-        steps = max(read.integer("steps") for read in reads)
+        steps = max(read.steps for read in reads)
         if steps > math.ceil(_RAREST * window.steps):
             yield _line(place, reads, window, on_gpu=evidence.on_gpu)
 
 
 def _line(
-    place: tuple[str, int], reads: Sequence[Message], window: Window, *, on_gpu: bool
+    place: Place, reads: Sequence[HostCall], window: Window[ReadsSeen], *, on_gpu: bool
 ) -> Observed:
-    calls = {read.text("kind"): read.integer("calls") for read in reads}
-    wait_s = sum(read.number("seconds") for read in reads) / window.steps
+    calls = {read.kind: read.calls for read in reads}
+    wait_s = sum(read.seconds for read in reads) / window.steps
     fact = f"{_times(sum(calls.values()), window.steps)} ({_listed(calls)}){_where(reads)}"
     if on_gpu:
         fact += f", the host waits {1e3 * wait_s:.1f} ms"
@@ -105,7 +104,7 @@ def _line(
         {
             "kinds": {kind: count / window.steps for kind, count in calls.items()},
             "wait_ms": 1e3 * wait_s if on_gpu else None,
-            "with_gradient": sum(read.integer("graph") for read in reads) / window.steps,
+            "with_gradient": sum(read.graph for read in reads) / window.steps,
         },
     )
 
@@ -126,19 +125,19 @@ def _listed(calls: dict[str, int]) -> str:
     return ", ".join(f"`{kind}`" for kind in sorted(calls, key=lambda each: (-calls[each], each)))
 
 
-def _where(reads: Sequence[Message]) -> str:
+def _where(reads: Sequence[HostCall]) -> str:
     within = ""
-    if all(read.integer("backward") == read.integer("calls") for read in reads):
+    if all(read.backward == read.calls for read in reads):
         within = " inside `backward`"
-    hidden = {via for read in reads if (via := read.text_or_none("via")) is not None}
+    hidden = {read.via for read in reads if read.via is not None}
     return within + (f" in {min(hidden)}" if len(hidden) == 1 else "")
 
 
-def _action(reads: Sequence[Message]) -> str:
-    if any((read.text_or_none("via") or "").startswith(_SCALERS) for read in reads):
+def _action(reads: Sequence[HostCall]) -> str:
+    if any((read.via or "").startswith(_SCALERS) for read in reads):
         return "bfloat16 needs no scaler, which asks for infinite gradients"
-    if all(read.text("kind") in _BY_SHAPE for read in reads):
+    if all(read.kind in _BY_SHAPE for read in reads):
         return "keep the shape, and mask what does not count"
-    if all(read.text("kind") == "bool" for read in reads):
+    if all(read.kind == "bool" for read in reads):
         return "decide on the device (`torch.where`), or every hundred steps"
     return "keep the value on the device, and read it every hundred steps"

@@ -49,19 +49,19 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
 from torchlint.profile.loaders import (
-    loaders_of,
     others_wait_s,
     processors_of_a_rank,
     shown,
     waited_s,
     waited_share,
 )
+from torchlint.runtime.probe.messages import InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.profile.loaders import Loader
+    from torchlint.runtime.probe.messages import Loader, LoaderWaits
 
 _LEAST: Final = 0.01
 """Of a step; less is no finding."""
@@ -80,26 +80,27 @@ kind = Kind(
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each place that waits, and for each whose loader starts workers anew."""
     # The others do not wait for their batches, but for this rank.
-    window = evidence.windows["input"].slowest(waited_s)
-    for loader in loaders_of(window):
-        yield from _waits(loader, evidence, window)
-        yield from _starts(loader, evidence, window)
+    window = evidence.window(InputSeen).slowest(waited_s)
+    for waits in window.seen.loaders:
+        yield from _waits(waits, evidence, window)
+        yield from _starts(waits, evidence, window)
 
 
-def _waits(loader: Loader, evidence: Evidence, window: Window) -> Iterator[Observed]:
-    share = min(waited_share(loader, evidence, window), _MOST_SHARE)
-    own = evidence.at_most(loader.blocked_s, window)
-    workers_cannot = not loader.workers and loader.blocked_s <= _RECEIVED_S * loader.batches
+def _waits(waits: LoaderWaits, evidence: Evidence, window: Window[InputSeen]) -> Iterator[Observed]:
+    loader = waits.loader
+    share = min(waited_share(waits, evidence, window), _MOST_SHARE)
+    own = evidence.at_most(waits.blocked_s, window)
+    workers_cannot = not loader.workers and waits.blocked_s <= _RECEIVED_S * waits.batches
     if min(share, own) < _LEAST or workers_cannot:
         return
-    wait_ms = 1e3 * loader.blocked_s / window.steps
+    wait_ms = 1e3 * waits.blocked_s / window.steps
     cores = processors_of_a_rank(evidence)
-    fact = f"{wait_ms:.1f} ms a step in `next(loader)`{_stage(loader, window.steps)}"
+    fact = f"{wait_ms:.1f} ms a step in `next(loader)`{_stage(waits, window.steps)}"
     yield Observed(
-        loader.place,
+        waits.place,
         f"{fact}{_alone(window, evidence)}; {_many(loader.workers, 'worker')}, "
         f"{_many(cores, 'core')}",
-        _action(loader, cores),
+        _action(waits, cores),
         share,
         ("TL109",) if _lies_in_memory(loader) else ("TL108",) if loader.workers else _ALONE,
         {
@@ -107,11 +108,11 @@ def _waits(loader: Loader, evidence: Evidence, window: Window) -> Iterator[Obser
             "workers": loader.workers,
             "processors": cores,
             "dataset": loader.dataset,
-            "samples_ms": 1e3 * loader.samples_s / window.steps,
-            "collate_ms": 1e3 * loader.collate_s / window.steps,
+            "samples_ms": 1e3 * waits.samples_s / window.steps,
+            "collate_ms": 1e3 * waits.collate_s / window.steps,
             "rank": window.rank,
         },
-        loader.made,
+        waits.made,
     )
 
 
@@ -123,10 +124,10 @@ def _lies_in_memory(loader: Loader) -> bool:
     return bool(loader.workers) and loader.dataset == "TensorDataset"
 
 
-def _stage(loader: Loader, steps: int) -> str:
+def _stage(waits: LoaderWaits, steps: int) -> str:
     """The stage that takes at least half of the wait. What workers do is not seen."""
-    half_s = loader.blocked_s / 2
-    stages = ((loader.samples_s, _samples(loader)), (loader.collate_s, _collate(loader)))
+    loader, half_s = waits.loader, waits.blocked_s / 2
+    stages = ((waits.samples_s, _samples(loader)), (waits.collate_s, _collate(loader)))
     for seconds, name in stages:
         if not loader.workers and seconds >= half_s:
             return f", {1e3 * seconds / steps:.1f} of it in {name}"
@@ -141,48 +142,52 @@ def _collate(loader: Loader) -> str:
     return "collating" + (f" ({shown(loader.collate)})" if loader.collate else "")
 
 
-def _action(loader: Loader, cores: int) -> str:
+def _action(waits: LoaderWaits, cores: int) -> str:
+    loader = waits.loader
     if _lies_in_memory(loader):
         return "take samples that lie in memory without workers"
     cheaper = f"make {_samples(loader)} cheaper"
     if not loader.workers:
-        collates = loader.collate_s > loader.samples_s
+        collates = waits.collate_s > waits.samples_s
         slow = f"make {_collate(loader)} cheaper" if collates else cheaper
         return "let workers load (`--sweep workers`)" if cores > 1 else slow
     return cheaper if loader.workers >= cores else f"add workers (`--sweep workers`), or {cheaper}"
 
 
-def _alone(slowest: Window, evidence: Evidence) -> str:
+def _alone(slowest: Window[InputSeen], evidence: Evidence) -> str:
     """Which rank it is, if the others wait clearly less."""
-    others_s = others_wait_s(evidence.windows["input"])
+    others_s = others_wait_s(evidence.window(InputSeen))
     if others_s is None:
         return ""
     return f", on {slowest.who} ({1e3 * others_s:.1f} ms on the other ranks)"
 
 
-def _starts(loader: Loader, evidence: Evidence, window: Window) -> Iterator[Observed]:
+def _starts(
+    waits: LoaderWaits, evidence: Evidence, window: Window[InputSeen]
+) -> Iterator[Observed]:
     """What it costs that workers start anew, and that the first batch waits for them."""
-    if not loader.workers or loader.persistent or not loader.firsts:
+    loader = waits.loader
+    if not loader.workers or loader.persistent or not waits.firsts:
         return
-    each_s = loader.first_s / loader.firsts
-    if loader.firsts > 1:
-        share = loader.first_s / window.seconds
-    elif loader.length and 2 * loader.batches >= window.steps:  # an epoch of training
+    each_s = waits.first_s / waits.firsts
+    if waits.firsts > 1:
+        share = waits.first_s / window.seconds
+    elif loader.length and 2 * waits.batches >= window.steps:  # an epoch of training
         share = each_s / (loader.length * evidence.timing.step_s)
     else:
         return  # how often such an epoch begins is unknown
     if share < _LEAST:
         return
-    always = loader.batches == loader.firsts
+    always = waits.batches == waits.firsts
     yield Observed(
-        loader.place,
+        waits.place,
         f"{1e3 * each_s:.0f} ms until the first batch of "
         f"{'each step' if always else 'an epoch'}; {_many(loader.workers, 'worker')} started anew",
         "keep one iterator over the steps" if always else "pass `persistent_workers=True`",
         min(share, _MOST_SHARE),
         ("TL104",) if always else ("TL103",),
-        {"first_ms": 1e3 * each_s, "starts": loader.firsts, "workers": loader.workers},
-        loader.made,
+        {"first_ms": 1e3 * each_s, "starts": waits.firsts, "workers": loader.workers},
+        waits.made,
     )
 
 

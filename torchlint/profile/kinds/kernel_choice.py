@@ -47,15 +47,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Told
-from torchlint.profile.loaders import objects
 from torchlint.profile.units import scaled
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.probe.messages import KernelsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import TF32, FlopsSeen, OptimizerKernels
 
 kind = Kind(
     code="TR303",
@@ -71,32 +70,30 @@ _MOST_NAMES: Final = 3
 @kind.tells
 def tell(evidence: Evidence) -> Iterator[Told]:
     """Which kernels there are, and the FLOPs of a step."""
-    window = evidence.windows["kernels"]
-    if window.found.text("why"):
+    kernels = evidence.window(KernelsSeen).seen
+    if kernels.why:
         return
-    flops = _part(window.found, "flops")
-    types = _counts(flops, "types")
+    types = kernels.flops.types
     yield from _kernels(evidence, types or {})
     if types is not None:
-        yield _flops(evidence, sum(types.values()), flops)
+        yield _flops(evidence, sum(types.values()), kernels.flops)
 
 
 def unseen(evidence: Evidence) -> Iterator[str]:
     """What the instrument could not see, with its reason."""
-    window = evidence.windows.get("kernels")
+    window = evidence.window_or_none(KernelsSeen)
     if window is None:
         return
-    why = window.found.text("why")
-    if why:
-        yield f"kernels and FLOPs ({why})"
-    elif _counts(_part(window.found, "flops"), "types") is None:
+    if window.seen.why:
+        yield f"kernels and FLOPs ({window.seen.why})"
+    elif window.seen.flops.types is None:
         yield "FLOPs (this torch has no formulas for them)"
 
 
 def _kernels(evidence: Evidence, types: dict[str, int]) -> Iterator[Told]:
-    window = evidence.windows["kernels"]
-    attention = _counts(window.found, "attention") or {}
-    optimizers = [_optimizer(each, window.steps) for each in objects(window.found, "optimizers")]
+    window = evidence.window(KernelsSeen)
+    attention = window.seen.attention
+    optimizers = [_optimizer(each, window.steps) for each in window.seen.optimizers]
     whole = sum(types.values())
     shares = {name: count / whole for name, count in types.items()} if whole else {}
     parts = [
@@ -104,7 +101,7 @@ def _kernels(evidence: Evidence, types: dict[str, int]) -> Iterator[Told]:
         if attention
         else "",
         *(words for words, _ in optimizers if words),
-        f"products in {_mixed(shares)}{_tf32(window.found.part('tf32'), shares)}" if shares else "",
+        f"products in {_mixed(shares)}{_tf32(window.seen.tf32, shares)}" if shares else "",
     ]
     said = "; ".join(filter(None, parts))
     if said:
@@ -117,10 +114,9 @@ def _kernels(evidence: Evidence, types: dict[str, int]) -> Iterator[Told]:
         yield Told("kernels", f"{said}{here}", values)
 
 
-def _optimizer(found: Message, steps: int) -> tuple[str, dict[str, object]]:
+def _optimizer(found: OptimizerKernels, steps: int) -> tuple[str, dict[str, object]]:
     """In words, which are empty if its step runs nothing that is seen."""
-    paths = {name: found.integer(name) for name in ("fused", "foreach", "single")}
-    name, tensors = found.text("name"), found.integer("tensors")
+    paths, name, tensors = found.paths, found.name, found.tensors
     path = next((each for each, count in paths.items() if count), None)
     operations = sum(paths.values()) / steps
     values: dict[str, object] = {
@@ -148,11 +144,11 @@ def _mixed(shares: dict[str, float]) -> str:
     return ", ".join(f"{share:.0%} {name}" for name, share in largest)
 
 
-def _tf32(found: Message | None, shares: dict[str, float]) -> str:
+def _tf32(found: TF32 | None, shares: dict[str, float]) -> str:
     """Whether float32 products use TF32; empty where there are none, or nobody knows."""
     if found is None or "float32" not in shares:
         return ""
-    products, convolutions = found.flag_or_none("products"), found.flag_or_none("convolutions")
+    products, convolutions = found.products, found.convolutions
     if products is None or convolutions is None:
         return ""
     if products == convolutions:
@@ -161,9 +157,9 @@ def _tf32(found: Message | None, shares: dict[str, float]) -> str:
     return f" (TF32 for {on}, not for {off})"
 
 
-def _flops(evidence: Evidence, total: int, found: Message) -> Told:
-    steps, step_s = evidence.windows["kernels"].steps, evidence.timing.step_s
-    uncounted = found.texts("uncounted")
+def _flops(evidence: Evidence, total: int, found: FlopsSeen) -> Told:
+    steps, step_s = evidence.window(KernelsSeen).steps, evidence.timing.step_s
+    uncounted = found.uncounted
     each = total / steps
     text = f"{scaled(each, 'FLOP')} a step, {scaled(each / step_s, 'FLOP/s')}"
     if evidence.ranks > 1:
@@ -171,24 +167,11 @@ def _flops(evidence: Evidence, total: int, found: Message) -> Told:
     if uncounted:
         names, more = ", ".join(uncounted[:_MOST_NAMES]), len(uncounted) - _MOST_NAMES
         text += f"; not counted: {names}{f' and {more} more' if more > 0 else ''}"
-    parts = _counts(found, "parts") or {}
+    parts = found.parts or {}
     values = {
         "flops": each,
         "flops_per_second": each / step_s,
         "parts": {name: count / steps for name, count in parts.items()},
-        "uncounted": list(uncounted),
+        "uncounted": uncounted,
     }
     return Told("FLOPs", text, values)
-
-
-def _part(found: Message, key: str) -> Message:
-    part = found.part(key)
-    if part is None:
-        raise MalformedError(f"{found.type}: there is no {key}")
-    return part
-
-
-def _counts(found: Message, key: str) -> dict[str, int] | None:
-    """Numbers by name, worth telling; None if there are none."""
-    part = found.part(key)
-    return None if part is None else {name: part.integer(name) for name in part.values}

@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import LaunchSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ kind = Kind(
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """Copies of models, and a GPU that ranks share."""
     if evidence.on_gpu:
-        yield from _copies(evidence.windows["launch"])
+        yield from _copies(evidence.window(LaunchSeen))
         yield from _one_gpu(_ranks(evidence))
 
 
@@ -73,8 +73,8 @@ def tell(evidence: Evidence) -> Iterator[Told]:
     ranks = _ranks(evidence)
     if len(ranks) < 2:
         return
-    usable, threads = _usable(ranks), [each.found.integer("threads") for each in ranks]
-    chosen = all(each.found.flag("chosen") for each in ranks)
+    usable, threads = _usable(ranks), [each.seen.threads for each in ranks]
+    chosen = all(each.seen.chosen for each in ranks)
     on = f" on {evidence.nodes} nodes" if evidence.nodes > 1 else ""
     text = f"{len(ranks)} ranks{on}, {_spread(threads)} each, {_processors(usable)}"
     told = f"{text} (torchlint has set the threads)" if chosen else text
@@ -82,31 +82,31 @@ def tell(evidence: Evidence) -> Iterator[Told]:
     yield Told("launch", told, values)
 
 
-def _ranks(evidence: Evidence) -> tuple[Window, ...]:
-    return evidence.windows["launch"].ranks
+def _ranks(evidence: Evidence) -> tuple[Window[LaunchSeen], ...]:
+    return evidence.window(LaunchSeen).ranks
 
 
-def _usable(ranks: tuple[Window, ...]) -> float:
+def _usable(ranks: tuple[Window[LaunchSeen], ...]) -> float:
     """Processors that all ranks may use together."""
     nodes = {each.node for each in ranks}
     return sum(_usable_on([each for each in ranks if each.node == node]) for node in nodes)
 
 
-def _usable_on(ranks: list[Window]) -> float:
+def _usable_on(ranks: list[Window[LaunchSeen]]) -> float:
     """The same on one machine."""
-    every = {number for each in ranks for number in each.found.integers("processors")}
-    quotas = [each.found.number_or_none("quota") for each in ranks]
+    every = {number for each in ranks for number in each.seen.processors}
+    quotas = [each.seen.quota for each in ranks]
     # A group for all of them, or one for each: the sum would not be less.
     return min([float(len(every)), *(each for each in quotas if each is not None)])
 
 
-def _copies(window: Window) -> Iterator[Observed]:
-    for line in objects(window.found, "copied"):
-        gpus, calls = line.integer("gpus"), line.integer("calls")
+def _copies(window: Window[LaunchSeen]) -> Iterator[Observed]:
+    for line in window.seen.copied:
+        gpus, calls = line.gpus, line.calls
         if gpus < 2 or calls < _EACH_STEP * window.steps:
             continue
         yield Observed(
-            place_or_none(line, "place"),
+            line.place,
             f"one process drives {gpus} GPUs and copies the model to them {calls} times in "
             f"{window.steps} steps",
             "start one process for each GPU, with DistributedDataParallel",
@@ -116,11 +116,11 @@ def _copies(window: Window) -> Iterator[Observed]:
         )
 
 
-def _one_gpu(ranks: tuple[Window, ...]) -> Iterator[Observed]:
-    if any(each.found.values.get("gpus") is None for each in ranks):
+def _one_gpu(ranks: tuple[Window[LaunchSeen], ...]) -> Iterator[Observed]:
+    if any(each.seen.gpus is None for each in ranks):
         return
-    used = [set(each.found.texts("used_gpus")) for each in ranks]
-    every = {name for each in ranks for name in each.found.texts("gpus")}
+    used = [set(each.seen.used_gpus or ()) for each in ranks]
+    every = {name for each in ranks for name in each.seen.gpus or ()}
     idle = len(every - set().union(*used))
     if len(ranks) < 2 or not idle or any(len(each) != 1 or each != used[0] for each in used):
         return

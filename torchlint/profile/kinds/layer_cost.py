@@ -43,14 +43,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind
-from torchlint.profile.layers import Row, name_of
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.profile.layers import Row
+from torchlint.runtime.probe.messages import KernelsSeen, LayersSeen
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import ModuleFlops, ModuleTimes
 
 MOST: Final = 20
 _LEAST_SHARE: Final = 0.005
@@ -63,16 +63,11 @@ kind = Kind(
 
 
 def table(evidence: Evidence) -> list[Row]:
-    """The layers that take most of the forward pass, worst first; none if it was not watched.
-
-    Raises:
-        MalformedError: the instrument has sent something else.
-    """
-    window = evidence.windows.get("layers")
+    """The layers that take most of the forward pass, worst first; none if it was not watched."""
+    window = evidence.window_or_none(LayersSeen)
     if window is None:
         return []
-    whole = window.found.number("forward_seconds")
-    modules = objects(window.found, "modules")
+    whole, modules = window.seen.forward_seconds, window.seen.modules
     alike, flops = Counter(map(_key, modules)), _flops(evidence)
     rows = [
         _row(each, whole, window.steps, flops.get(_key(each)) if alike[_key(each)] == 1 else None)
@@ -84,30 +79,26 @@ def table(evidence: Evidence) -> list[Row]:
 
 def _flops(evidence: Evidence) -> dict[Hashable, float]:
     """Of a step, by what tells modules apart; empty if they are not known of each."""
-    window = evidence.windows.get("kernels")
-    found = window.found.part("flops") if window is not None else None
-    if window is None or found is None or found.part("types") is None:
+    window = evidence.window_or_none(KernelsSeen)
+    if window is None or window.seen.flops.types is None or window.seen.flops.unattributed:
         return {}
-    if found.integer("unattributed"):
-        return {}
-    counts = ((_key(each), each.number_or_none("flops")) for each in objects(found, "modules"))
+    counts = ((_key(each), each.flops) for each in window.seen.flops.modules)
     return {key: count / window.steps for key, count in counts if count is not None}
 
 
-def _key(module: Message) -> Hashable:
-    return module.text("name"), module.text("class"), place_or_none(module, "place")
+def _key(module: ModuleTimes | ModuleFlops) -> Hashable:
+    return module.name, module.kind, module.place
 
 
-def _row(module: Message, whole: float, steps: int, flops: float | None) -> Row:
-    kind = module.text("class")
-    path, row = place_or_none(module, "place") or ("", 0)
+def _row(module: ModuleTimes, whole: float, steps: int, flops: float | None) -> Row:
+    path, row = module.place or ("", 0)
     return Row(
-        name=name_of(module),
-        kind=kind,
-        share=module.number("self_seconds") / whole if whole > 0 else 0.0,
-        calls=module.integer("calls") / steps,
-        parameters=module.integer("own_parameters"),
-        shape=", ".join(map(str, module.integers("shape"))),
+        name=module.label,
+        kind=module.kind,
+        share=module.own_seconds / whole if whole > 0 else 0.0,
+        calls=module.calls / steps,
+        parameters=module.parameters,
+        shape=", ".join(map(str, module.shape or ())),
         flops=flops,
         path=os.path.relpath(path) if path else "",
         row=row,

@@ -45,13 +45,12 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Told
 from torchlint.profile.units import mebibytes
-from torchlint.runtime.messages import MalformedError
+from torchlint.runtime.probe.messages import MemorySeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.messages import Message
 
 kind = Kind(
     code="TR503",
@@ -75,14 +74,14 @@ _MORE: Final = 1.02
 @kind.tells
 def tell(evidence: Evidence) -> Iterator[Told]:
     """The largest peak, and where it was if one part has more than the others."""
-    found = evidence.windows["memory"].found
-    phases = _phases(found)
+    seen = evidence.window(MemorySeen).seen
+    phases = {name: seen.phases[lane] for lane, name in _PHASES.items() if lane in seen.phases}
     if not phases:
         return
     peak = max(phases.values())
     largest = [name for name, each in phases.items() if each * _MORE >= peak]
-    total, before = found.number_or_none("total_mib"), found.number("before_mib")
-    on_gpu = found.text("device") == "cuda"
+    total, before = seen.total_mib, seen.before_mib
+    on_gpu = seen.device == "cuda"
     text = mebibytes(peak) + (f" of {mebibytes(total)}" if total is not None else "") + " at most"
     if len(largest) == 1:
         text += f", {_WHERE.get(largest[0], f'in `{largest[0]}`')}"
@@ -97,11 +96,10 @@ def tell(evidence: Evidence) -> Iterator[Told]:
         "total_mib": total,
         "phases": phases,
         "before_mib": before,
-        "exact": found.flag("exact"),
+        "exact": seen.exact,
     }
     if on_gpu:
-        reserved, outside = found.number("reserved_mib"), found.number("outside_mib")
-        retries = found.integer("retries")
+        reserved, outside, retries = seen.reserved_mib, seen.outside_mib, seen.retries
         unused = max(0.0, reserved - peak)
         text += f"; torch's allocator holds {mebibytes(reserved)}"
         text += f", {mebibytes(outside)} lie outside of it"
@@ -113,14 +111,3 @@ def tell(evidence: Evidence) -> Iterator[Told]:
             "retries": retries,
         }
     yield Told("memory", text, values)
-
-
-def _phases(found: Message) -> dict[str, float]:
-    part = found.part("phases")
-    if part is None:
-        raise MalformedError(f"{found.type}: there are no phases")
-    return {
-        name: part.number(lane)
-        for lane, name in _PHASES.items()
-        if part.values.get(lane) is not None
-    }

@@ -38,7 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import PaddingSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,20 +59,19 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for the line that takes the most positions."""
-    places = objects(evidence.windows["padding"].found, "places")
+    places = evidence.window(PaddingSeen).seen.places
     if not places:
         return
-    most = max(places, key=lambda each: each.integer("positions"))
-    positions, padded = most.integer("positions"), most.integer("padded")
-    batches, beyond = most.integer("batches"), most.integer("beyond")
+    most = max(places, key=lambda each: each.positions)
+    positions, padded, batches, beyond = most.positions, most.padded, most.batches, most.beyond
     # A batch that was not counted may be without any padding.
-    others = most.integer("odd") + most.integer("unmasked")
+    others = most.odd + most.unmasked
     if not positions or not _WASTE * positions <= padded < positions or others > batches:
         return
     share = padded / positions
     fixed = beyond >= _FIXED * padded
     yield Observed(
-        place_or_none(most, "place"),
+        most.place,
         f"{share:.0%} of {positions / batches:.0f} positions a batch are padding"
         + (f", {beyond / positions:.0%} beyond its longest text" if beyond else ""),
         "pad to the longest text of the batch" if fixed else "batch texts of similar length",

@@ -37,13 +37,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import HostCall, ReadsSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import Place
 
 _MOST_SHARE: Final = 0.99
 _FEWEST_STEPS: Final = 2
@@ -61,20 +61,19 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each line."""
     if not evidence.on_gpu:
         return
-    window = evidence.windows["reads"]
-    lines: dict[tuple[str, int], list[Message]] = defaultdict(list)
-    for copy in objects(window.found, "copies"):
-        place = place_or_none(copy, "place")
-        if place is not None and copy.integer("steps") >= _FEWEST_STEPS:
-            lines[place].append(copy)
+    window = evidence.window(ReadsSeen)
+    lines: dict[Place, list[HostCall]] = defaultdict(list)
+    for copy in window.seen.copies:
+        if copy.place is not None and copy.steps >= _FEWEST_STEPS:
+            lines[copy.place].append(copy)
     for place, copies in sorted(lines.items()):
         yield _line(place, copies, window)
 
 
-def _line(place: tuple[str, int], copies: Sequence[Message], window: Window) -> Observed:
-    wait_s = sum(each.number("seconds") for each in copies) / window.steps
-    megabytes = sum(each.integer("bytes") for each in copies) / window.steps / _MEGABYTE
-    kinds = {each.text("kind") for each in copies}
+def _line(place: Place, copies: Sequence[HostCall], window: Window[ReadsSeen]) -> Observed:
+    wait_s = sum(each.seconds for each in copies) / window.steps
+    megabytes = sum(each.size for each in copies) / window.steps / _MEGABYTE
+    kinds = {each.kind for each in copies}
     if kinds == {"blocking"}:
         how, action = "from pinned memory without `non_blocking`", "pass `non_blocking=True`"
     else:
@@ -93,5 +92,5 @@ def _line(place: tuple[str, int], copies: Sequence[Message], window: Window) -> 
     )
 
 
-def _per_step(copies: Sequence[Message], window: Window) -> dict[str, float]:
-    return {each.text("kind"): each.integer("calls") / window.steps for each in copies}
+def _per_step(copies: Sequence[HostCall], window: Window[ReadsSeen]) -> dict[str, float]:
+    return {each.kind: each.calls / window.steps for each in copies}

@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import PausesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,14 +71,14 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """One for the garbage collector, one for each line and what it calls."""
-    window = evidence.windows["pauses"]
+    window = evidence.window(PausesSeen)
     yield from _collector(evidence, window)
-    for line in objects(window.found, "residue"):
-        seconds, what = line.number("seconds"), line.text("what")
-        if max(line.integer("samples"), line.integer("calls")) < _FEWEST:
+    for line in window.seen.residue:
+        seconds, what = line.seconds, line.what
+        if max(line.samples, line.calls) < _FEWEST:
             continue
         yield Observed(
-            place_or_none(line, "place"),
+            line.place,
             f"{what} takes {_ms(seconds, window)} ms a step",
             _RARER,
             evidence.at_most(seconds, window),
@@ -87,13 +87,9 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         )
 
 
-def _collector(evidence: Evidence, window: Window) -> Iterator[Observed]:
-    found = window.found
-    seconds, count, full = (
-        found.number("gc_seconds"),
-        found.integer("collections"),
-        found.integer("full_collections"),
-    )
+def _collector(evidence: Evidence, window: Window[PausesSeen]) -> Iterator[Observed]:
+    seconds, count = window.seen.gc_seconds, window.seen.collections
+    full = window.seen.full_collections
     if count:
         yield Observed(
             None,
@@ -103,10 +99,10 @@ def _collector(evidence: Evidence, window: Window) -> Iterator[Observed]:
             evidence.at_most(seconds, window),
             values={"seconds": seconds, "collections": count, "full": full},
         )
-    for line in objects(found, "asked"):
-        seconds, calls = line.number("seconds"), line.integer("calls")
+    for line in window.seen.asked:
+        seconds, calls = line.seconds, line.calls
         yield Observed(
-            place_or_none(line, "place"),
+            line.place,
             f"gc.collect takes {_ms(seconds, window)} ms a step, "
             f"{calls} times in {window.steps} steps",
             "leave it to Python, or do it after the epoch",
@@ -115,5 +111,5 @@ def _collector(evidence: Evidence, window: Window) -> Iterator[Observed]:
         )
 
 
-def _ms(seconds: float, window: Window) -> str:
+def _ms(seconds: float, window: Window[PausesSeen]) -> str:
     return f"{1e3 * seconds / window.steps:.3g}"

@@ -37,11 +37,10 @@ made once. `TORCH_LOGS=recompiles` tells of each case.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
-from torchlint.runtime.messages import MalformedError, Message
+from torchlint.runtime.probe.messages import RecompilesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,77 +62,50 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for what is compiled in the window, and one for each function that is given up."""
-    window = evidence.windows["recompiles"]
-    found, values = window.found, {"breaks": _counted(window.found, "breaks")}
+    window = evidence.window(RecompilesSeen)
+    seen, breaks = window.seen, {"breaks": window.seen.breaks}
     if recompiles(evidence.windows):
-        functions = objects(found, "functions")
-        seconds = found.number_or_none("seconds")
-        guards = [text for text, _ in _counted(found, "guards")]
+        guards = [text for text, _ in seen.guards]
         yield Observed(
-            place_or_none(functions[0], "place") if functions else None,
-            _fact(found, window.steps) + (f", as `{guards[0]}` fails" if guards else ""),
+            seen.functions[0].place if seen.functions else None,
+            _fact(seen, window.steps) + (f", as `{guards[0]}` fails" if guards else ""),
             "make what changes a tensor, or compile with `dynamic=True`",
             _share(evidence),
             _RULES,
-            {"frames": found.integer("frames"), "seconds": seconds, "guards": guards, **values},
+            {"frames": seen.frames, "seconds": seen.seconds, "guards": guards, **breaks},
         )
-    for place in _given_up(found):
+    for place in dict.fromkeys(seen.given_up):
         fact = "dynamo has given up a function that was compiled too often; it runs uncompiled"
         yield Observed(
-            place, fact, "`TORCH_LOGS=recompiles` tells what changes", None, _RULES, values
+            place, fact, "`TORCH_LOGS=recompiles` tells what changes", None, _RULES, breaks
         )
 
 
-def recompiles(windows: Mapping[str, Window]) -> bool:
-    """Whether something was compiled after the warm-up, and not only for a last batch.
-
-    Raises:
-        MalformedError: the instrument has sent something else.
-    """
+def recompiles(windows: Mapping[str, Window[Any]]) -> bool:
+    """Whether something was compiled after the warm-up, and not only for a last batch."""
     window = windows.get("recompiles")
-    return window is not None and window.found.integer("in_steps") >= _FEWEST_STEPS
+    return window is not None and window.seen.in_steps >= _FEWEST_STEPS
 
 
 def _share(evidence: Evidence) -> float | None:
     """What compiling takes by dynamo's clock, or what a step is shorter without it, if that is
     more: guards that fail and garbage are no part of the former."""
-    window = evidence.windows["recompiles"]
-    seconds = window.found.number_or_none("seconds")
+    window = evidence.window(RecompilesSeen)
+    seconds = window.seen.seconds
     saved = [evidence.saved[each] for each in ("stance", "uncompiled") if each in evidence.saved]
     if saved:
         return min(max(*saved, (seconds or 0.0) / window.seconds), _MOST_SHARE)
     return None if seconds is None else min(evidence.at_most(seconds, window), _MOST_SHARE)
 
 
-def _fact(found: Message, steps: int) -> str:
-    frames, in_steps = found.integer("frames"), found.integer("in_steps")
-    names = [each.text("name") for each in objects(found, "functions")]
-    seconds = found.number_or_none("seconds")
+def _fact(seen: RecompilesSeen, steps: int) -> str:
+    in_steps, seconds = seen.in_steps, seen.seconds
+    names = [each.name for each in seen.functions]
     what = f"`{names[0]}`" if names else "code"
     others = f" and {len(names) - 1} more" if len(names) > 1 else ""
     fact = f"{what}{others} compiled again in {in_steps} of {steps} steps"
     if in_steps >= _EVERY_STEP * steps:
         fact = f"{what}{others} compiled again in each step"
-    elif found.integer("last", 0) < steps / 2:
+    elif (seen.last or 0) < steps / 2:
         fact += ", none in the later half"
-    return fact if not seconds else f"{fact}, {1e3 * seconds / frames:.0f} ms each time"
-
-
-def _counted(found: Message, key: str) -> list[tuple[str, int]]:
-    """Texts with a number each."""
-    values = found.values.get(key)
-    if not isinstance(values, list):
-        raise MalformedError(f"{found.type}: {key} is no list")
-    for each in values:
-        if not (isinstance(each, list) and [type(part) for part in each] == [str, int]):
-            raise MalformedError(f"{found.type}: {each!r} is no text with its count")
-    return [(text, count) for text, count in values]
-
-
-def _given_up(found: Message) -> list[tuple[str, int] | None]:
-    """Places, each once."""
-    values = found.values.get("given_up")
-    if not isinstance(values, list):
-        raise MalformedError(f"{found.type}: given_up is no list")
-    places = [place_or_none(Message(found.type, {"given_up": each}), "given_up") for each in values]
-    return list(dict.fromkeys(places))
+    return fact if not seconds else f"{fact}, {1e3 * seconds / seen.frames:.0f} ms each time"

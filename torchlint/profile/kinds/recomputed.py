@@ -33,18 +33,17 @@ there are no gradients for the block, as for a frozen encoder, it needs no check
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.layers import name_of
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import LayersSeen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from torchlint.profile.evidence import Evidence, Window
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import ModuleTimes, Place
 
 _MOST_NAMES: Final = 3
 
@@ -58,18 +57,16 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each line that calls modules which run again."""
-    window = evidence.windows["layers"]
-    places: dict[tuple[str, int] | None, list[Message]] = {}
-    everything = {name_of(module) for module in objects(window.found, "modules")}
-    for module in objects(window.found, "modules"):
-        if module.number("recomputed_seconds") > 0 and module.integer("calls"):
-            places.setdefault(place_or_none(module, "place"), []).append(module)
-    whole = sum(
-        module.number("recomputed_seconds") for modules in places.values() for module in modules
-    )
+    window = evidence.window(LayersSeen)
+    places: dict[Place | None, list[ModuleTimes]] = {}
+    everything = {module.label for module in window.seen.modules}
+    for module in window.seen.modules:
+        if module.again_seconds > 0 and module.calls:
+            places.setdefault(module.place, []).append(module)
+    whole = sum(module.again_seconds for modules in places.values() for module in modules)
     for place, modules in places.items():
-        seconds = sum(module.number("recomputed_seconds") for module in modules)
-        names = names_of([name_of(module) for module in modules], everything)
+        seconds = sum(module.again_seconds for module in modules)
+        names = names_of([module.label for module in modules], everything)
         verb = "runs" if len(modules) == 1 else "run"
         step_ms = 1e3 * seconds / window.steps
         yield Observed(
@@ -82,14 +79,10 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
         )
 
 
-def recomputes(windows: Mapping[str, Window]) -> bool:
-    """Whether modules run again for long enough to be worth a line.
-
-    Raises:
-        MalformedError: the instrument has sent something else.
-    """
+def recomputes(windows: Mapping[str, Window[Any]]) -> bool:
+    """Whether modules run again for long enough to be worth a line."""
     window = windows.get("layers")
-    return window is not None and window.found.number("recomputed_seconds") >= CUT * window.seconds
+    return window is not None and window.seen.again_seconds >= CUT * window.seconds
 
 
 def _share(evidence: Evidence, seconds: float, whole: float) -> float:
@@ -99,7 +92,7 @@ def _share(evidence: Evidence, seconds: float, whole: float) -> float:
     Args:
         whole: seconds that all modules take the second time.
     """
-    share = evidence.at_most(seconds, evidence.windows["layers"])
+    share = evidence.at_most(seconds, evidence.window(LayersSeen))
     return max(share, evidence.saved.get("uncheckpointed", 0.0) * seconds / whole)
 
 

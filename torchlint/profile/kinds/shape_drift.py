@@ -37,15 +37,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed, Told
-from torchlint.profile.layers import name_of
-from torchlint.profile.loaders import objects, place_or_none, shown
-from torchlint.runtime.messages import MalformedError
+from torchlint.profile.loaders import shown
+from torchlint.runtime.probe.messages import ShapesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import ShapedModule
 
 _MOST_SHAPES: Final = 3
 """For which cuDNN's search may pay off."""
@@ -63,7 +62,7 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for the convolutions, and one for the compiled modules: a shape that changes in one
     layer changes in all that follow."""
     convolutions, compiled = _drifting(evidence)
-    if convolutions and evidence.windows["shapes"].found.flag("benchmark"):
+    if convolutions and evidence.window(ShapesSeen).seen.benchmark:
         action = "`cudnn.benchmark` searches for each: switch it off, or pad to a few sizes"
         yield _found(convolutions, evidence, action)
     if compiled:
@@ -73,74 +72,59 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
 @kind.tells
 def tell(evidence: Evidence) -> Iterator[Told]:
     """Whether the shapes suit `cudnn.benchmark`, while it is off."""
-    found = evidence.windows["shapes"].found
-    modules = objects(found, "modules")
-    if found.flag("benchmark") or all(each.flag("compiled") for each in modules):
+    seen = evidence.window(ShapesSeen).seen
+    if seen.benchmark or all(each.compiled for each in seen.modules):
         return
     drifting, _ = _drifting(evidence)
     if not drifting:
         yield Told("shapes", "those of the convolutions suit `cudnn.benchmark`")
         return
-    place = place_or_none(drifting[0], "place")
+    place = drifting[0].place
     at = f", {shown(place)}" if place else ""
     text = f"`cudnn.benchmark` would search for each: {_fact(drifting, evidence)}{at}"
     yield Told("shapes", text, _values(drifting, evidence))
 
 
-def _drifting(evidence: Evidence) -> tuple[list[Message], list[Message]]:
+def _drifting(evidence: Evidence) -> tuple[list[ShapedModule], list[ShapedModule]]:
     """Convolutions and compiled modules whose shapes go on changing."""
-    modules = objects(evidence.windows["shapes"].found, "modules")
-    drifting = [each for each in modules if _drifts(each)]
+    drifting = [each for each in evidence.window(ShapesSeen).seen.modules if _drifts(each)]
     return (
-        [each for each in drifting if not each.flag("compiled")],
-        [each for each in drifting if each.flag("compiled")],
+        [each for each in drifting if not each.compiled],
+        [each for each in drifting if each.compiled],
     )
 
 
-def _found(modules: list[Message], evidence: Evidence, action: str) -> Observed:
-    place = place_or_none(modules[0], "place")
+def _found(modules: list[ShapedModule], evidence: Evidence, action: str) -> Observed:
     values = _values(modules, evidence)
-    return Observed(place, _fact(modules, evidence), action, None, (), values)
+    return Observed(modules[0].place, _fact(modules, evidence), action, None, (), values)
 
 
-def _fact(modules: list[Message], evidence: Evidence) -> str:
-    first, steps = modules[0], evidence.windows["shapes"].steps
+def _fact(modules: list[ShapedModule], evidence: Evidence) -> str:
+    first, steps = modules[0], evidence.window(ShapesSeen).steps
     others = f" and {len(modules) - 1} more" if len(modules) > 1 else ""
     counted, examples = _counted(first), _examples(first)
-    return f"{counted} shapes in {steps} steps, as {examples}: {name_of(first)}{others}"
+    return f"{counted} shapes in {steps} steps, as {examples}: {first.label}{others}"
 
 
-def _values(modules: list[Message], evidence: Evidence) -> dict[str, object]:
+def _values(modules: list[ShapedModule], evidence: Evidence) -> dict[str, object]:
     return {
-        "modules": [name_of(each) for each in modules],
-        "shapes": [text for text, _ in _shapes(modules[0])],
-        "fresh_steps": modules[0].integer("fresh"),
-        "benchmark": evidence.windows["shapes"].found.flag("benchmark"),
+        "modules": [each.label for each in modules],
+        "shapes": list(modules[0].shapes),
+        "fresh_steps": modules[0].fresh,
+        "benchmark": evidence.window(ShapesSeen).seen.benchmark,
     }
 
 
-def _drifts(module: Message) -> bool:
-    once = [calls for _, calls in _shapes(module)].count(1)
-    many = len(_shapes(module)) + bool(module.integer("others")) - (once == 1)
-    return many > _MOST_SHAPES and module.integer("fresh") >= _FRESH_STEPS
+def _drifts(module: ShapedModule) -> bool:
+    once = list(module.shapes.values()).count(1)
+    many = len(module.shapes) + bool(module.others) - (once == 1)
+    return many > _MOST_SHAPES and module.fresh >= _FRESH_STEPS
 
 
-def _counted(module: Message) -> str:
-    shapes = len(_shapes(module))
-    return f"more than {shapes}" if module.integer("others") else str(shapes)
+def _counted(module: ShapedModule) -> str:
+    shapes = len(module.shapes)
+    return f"more than {shapes}" if module.others else str(shapes)
 
 
-def _examples(module: Message) -> str:
-    return " and ".join(f"`{text}`" for text, _ in _shapes(module)[:2])
-
-
-def _shapes(module: Message) -> list[tuple[str, int]]:
-    values = module.values.get("shapes")
-    if not isinstance(values, list):
-        raise MalformedError(f"{module.type}: shapes is no list")
-    shapes = []
-    for each in values:
-        if not (isinstance(each, list) and [type(part) for part in each] == [str, int]):
-            raise MalformedError(f"{module.type}: {each!r} is no shape with its calls")
-        shapes.append((each[0], each[1]))
-    return shapes
+def _examples(module: ShapedModule) -> str:
+    return " and ".join(f"`{text}`" for text in list(module.shapes)[:2])

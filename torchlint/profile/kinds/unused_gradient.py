@@ -37,28 +37,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import objects, place_or_none
+from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torchlint.profile.evidence import Evidence
-    from torchlint.runtime.messages import Message
+    from torchlint.runtime.probe.messages import Place
 
 _FEWEST_STEPS: Final = 10
 _MOST_NAMES: Final = 3
-_WHAT: Final = {
-    "idle": (
+_WHAT: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    (  # idle
         "without a gradient in any of {} steps",
         "add them to the loss, or take them out of the optimizer",
         (),
     ),
-    "for_nothing": (
+    (  # for nothing
         "with gradients that no optimizer takes",
         "freeze them with `requires_grad_(False)`, or give them to the optimizer",
         ("TL405",),
     ),
-}
+)
 
 kind = Kind(
     code="TR401",
@@ -70,18 +70,19 @@ kind = Kind(
 @kind.judges
 def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each kind of mistake and each optimizer."""
-    found = evidence.windows["gradients"].found
-    if not found.flag("known"):
+    gradients = evidence.window(GradientsSeen).seen
+    if not gradients.known:
         return
-    for key, (seen, action, rules) in _WHAT.items():
-        places: dict[tuple[str, int] | None, list[Message]] = {}
-        for group in objects(found, key):
-            if group.integer("steps") >= _FEWEST_STEPS:
-                places.setdefault(place_or_none(group, "place"), []).append(group)
+    kinds = (gradients.idle, gradients.for_nothing)
+    for found, (seen, action, rules) in zip(kinds, _WHAT, strict=True):
+        places: dict[Place | None, list[ParameterGroup]] = {}
+        for group in found:
+            if group.steps >= _FEWEST_STEPS:
+                places.setdefault(group.place, []).append(group)
         for place, groups in places.items():
-            count = sum(group.integer("parameters") for group in groups)
-            size = sum(group.integer("values") for group in groups)
-            steps = min(group.integer("steps") for group in groups)
+            count = sum(group.parameters for group in groups)
+            size = sum(group.values for group in groups)
+            steps = min(group.steps for group in groups)
             yield Observed(
                 place,
                 f"{_count(count, size)} {seen.format(steps)}: {_names(groups)}",
@@ -97,7 +98,7 @@ def _count(parameters: int, size: int) -> str:
     return f"{parameters} {tensors} ({size:,} values)"
 
 
-def _names(groups: list[Message]) -> str:
-    names = [group.text("module") or "outside of any module" for group in groups]
+def _names(groups: list[ParameterGroup]) -> str:
+    names = [group.module or "outside of any module" for group in groups]
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.profile.evidence import CUT
 from torchlint.profile.kind import Kind, Observed
-from torchlint.profile.loaders import loaders_of, processors_of_a_rank, waited_s, waited_share
+from torchlint.profile.loaders import processors_of_a_rank, waited_s, waited_share
+from torchlint.runtime.probe.messages import InputSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,19 +57,20 @@ def judge(evidence: Evidence) -> Iterator[Observed]:
     """A finding for each place whose loader has too many."""
     matters = max(CUT, evidence.timing.noise)
     cores = processors_of_a_rank(evidence)
-    window = evidence.windows["input"].slowest(waited_s)
-    for loader in loaders_of(window):
-        few = loader.workers < max(cores + _MORE, _TOO_MANY * cores)
-        if few or waited_share(loader, evidence, window) < matters:
+    window = evidence.window(InputSeen).slowest(waited_s)
+    for waits in window.seen.loaders:
+        workers = waits.loader.workers
+        few = workers < max(cores + _MORE, _TOO_MANY * cores)
+        if few or waited_share(waits, evidence, window) < matters:
             continue
         noun = "processor" if cores == 1 else "processors"
         whose = "each rank" if evidence.ranks > 1 else "this process"
         yield Observed(
-            loader.place,
-            f"{loader.workers} workers, but {cores} {noun} for {whose}",
+            waits.place,
+            f"{workers} workers, but {cores} {noun} for {whose}",
             "try as many workers as processors (`--sweep workers`)",
             None,
             (),
-            {"workers": loader.workers, "processors": cores},
-            loader.made,
+            {"workers": workers, "processors": cores},
+            waits.made,
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from torchlint.experiment.intervals import Estimate
     from torchlint.experiment.rounds import BlockStrip
-    from torchlint.runtime.survey import Lanes
+    from torchlint.runtime.probe.messages import Lanes
     from torchlint.verify.result import Comparison, Result, Verdict
 
 LANES: Final = ("data", "forward", "backward", "optimizer", "other")

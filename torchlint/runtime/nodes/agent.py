@@ -18,17 +18,19 @@ if __name__ == "__main__":
 import json
 import select
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime import probe
 from torchlint.runtime.channel import HELLO
+from torchlint.runtime.decoding import decode
 from torchlint.runtime.environment import variables
 from torchlint.runtime.failures import tail_of
 from torchlint.runtime.launchers.torchrun import Torchrun
-from torchlint.runtime.messages import MalformedError, Message, decode
 from torchlint.runtime.nodes.meeting import Meeting, NodeError, find
+from torchlint.runtime.nodes.orders import OfRun, RunExited, StartRun
 from torchlint.runtime.probe.link import TCP, connect
+from torchlint.runtime.probe.messages import Hello
 from torchlint.runtime.probe.settings import from_values, write
 from torchlint.runtime.sandbox import fence
 from torchlint.runtime.sandbox.fenced import fenced
@@ -39,8 +41,8 @@ from torchlint.workers.pool import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
+    from torchlint.runtime.decoding import Message
     from torchlint.runtime.processes.tree import Tree
 
 _PROBE: Final = os.path.join(os.path.dirname(os.path.abspath(probe.__file__)), "__main__.py")
@@ -113,18 +115,20 @@ class _Agent:
         """Until the parent hangs up."""
         self._say(
             HELLO,
-            token=self._token,
-            node=name_of_this_machine(),
-            rank=self._node,
-            pid=os.getpid(),
-            processors=processors(),
+            Hello(
+                token=self._token,
+                node=name_of_this_machine(),
+                pid=os.getpid(),
+                rank=self._node,
+                processors=processors(),
+            ),
         )
         for message in self._messages():
-            if message.type == "start":
-                self._start(message)
-            elif message.type == "end":
-                self._end(message.integer("run"))
-            elif message.type == "leave":
+            if message.kind == "start":
+                self._start(message.read(StartRun))
+            elif message.kind == "end":
+                self._end(message.read(OfRun).run)
+            elif message.kind == "leave":
                 return
 
     def _messages(self) -> Iterator[Message]:
@@ -153,40 +157,34 @@ class _Agent:
                 self._exited(run, code, tail_of(os.path.join(started.folder, "stderr")))
 
     def _exited(self, run: int, code: int, tail: str = "", why: str = "") -> None:
-        self._say("exited", run=run, code=code, tail=tail, why=why)
+        self._say("exited", RunExited(run, code, tail, why))
 
-    def _start(self, message: Message) -> None:
-        run = message.integer("run")
+    def _start(self, order: StartRun) -> None:
         try:
-            self._runs[run] = self._begin(message)
-        except (OSError, MalformedError) as error:
-            self._exited(run, 1, why=str(error))
+            self._runs[order.run] = self._begin(order)
+        except OSError as error:
+            self._exited(order.run, 1, why=str(error))
 
-    def _begin(self, message: Message) -> _Started:
+    def _begin(self, order: StartRun) -> _Started:
         folder, temporary = self._workspace.folder("run"), self._workspace.temporary()
-        values, environment = message.values["settings"], message.values["environment"]
-        assert isinstance(values, dict)
-        assert isinstance(environment, dict)
-        address = f"{TCP}{self._host}:{message.integer('port')}"
+        address = f"{TCP}{self._host}:{order.port}"
         settings = replace(
-            from_values(values), socket=address, local=folder, fenced=not fence.why_not()
+            from_values(order.settings), socket=address, local=folder, fenced=not fence.why_not()
         )
         for path in (settings.project, settings.scratch):
             if not os.path.isdir(path):
                 raise NotADirectoryError(f"there is no folder {path}")
         mark = os.path.join(folder, "settings.json")
         write(settings, mark)
-        launcher = Torchrun(message.integer("on_a_node"), message.integer("nodes"))
-        command = launcher.command_on(
-            self._node, self._host, message.integer("master_port"), [_PROBE, mark]
-        )
+        launcher = Torchrun(order.on_a_node, order.nodes)
+        command = launcher.command_on(self._node, self._host, order.master_port, [_PROBE, mark])
 
-        variables_of_it = variables(settings, mark, temporary, environment)
+        variables_of_it = variables(settings, mark, temporary, order.environment)
         command = fenced(command, settings, variables_of_it)
 
         def begin() -> subprocess.Popen[bytes]:
             with (
-                open(message.text("stdin") or os.devnull, "rb") as stdin,
+                open(order.stdin or os.devnull, "rb") as stdin,
                 open(os.path.join(folder, "stdout"), "wb") as stdout,
                 open(os.path.join(folder, "stderr"), "wb") as stderr,
             ):
@@ -195,7 +193,7 @@ class _Agent:
                     stdin=stdin,
                     stdout=stdout,
                     stderr=stderr,
-                    cwd=message.text("cwd") or None,
+                    cwd=order.cwd or None,
                     env=variables_of_it,
                     start_new_session=True,
                 )
@@ -209,11 +207,11 @@ class _Agent:
             remove(started.temporary)
             sweep(started.folder)
             remove(started.folder)
-        self._say("ended", run=run)
+        self._say("ended", OfRun(run))
 
-    def _say(self, word: str, **values: Any) -> None:
+    def _say(self, word: str, message: Hello | RunExited | OfRun) -> None:
         with suppress(OSError):  # the parent is gone, which the next message tells
-            self._wire.sendall(json.dumps({"type": word, **values}).encode() + b"\n")
+            self._wire.sendall(json.dumps({"type": word, **asdict(message)}).encode() + b"\n")
 
 
 def main(path: str) -> int:

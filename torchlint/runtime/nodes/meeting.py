@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from torchlint.runtime.messages import MalformedError, decode
+from torchlint.runtime.decoding import MalformedError, decode
 from torchlint.version import __version__
 
 if TYPE_CHECKING:
@@ -140,14 +140,7 @@ def _read(path: str) -> Meeting | None:
             )
         text = stream.read(1 << 14)
     try:
-        message = decode(text)
-        meeting = Meeting(
-            message.texts("hosts"),
-            message.integer("port"),
-            message.text("token"),
-            message.integer("nodes"),
-            message.text("version"),
-        )
+        meeting = decode(text).read(Meeting)
     except MalformedError:
         return None
     if meeting.version != __version__:

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from torchlint.runtime.channel import GONE, HELLO, Channel
+from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import CRASHED, ERROR, Failed, tail_of
 from torchlint.runtime.launchers import slurm
-from torchlint.runtime.messages import MalformedError
 from torchlint.runtime.nodes import agent
 from torchlint.runtime.nodes.meeting import (
     Meeting,
@@ -25,6 +25,7 @@ from torchlint.runtime.nodes.meeting import (
     hosts_of_this_machine,
     new_token,
 )
+from torchlint.runtime.nodes.orders import OfRun, RunExited, StartRun
 from torchlint.runtime.processes.started import Exit
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     import psutil
 
     from torchlint.runtime.channel import Peer
+    from torchlint.runtime.decoding import Message
     from torchlint.runtime.launchers.torchrun import Torchrun
-    from torchlint.runtime.messages import Message
     from torchlint.runtime.probe.settings import Settings
     from torchlint.runtime.processes.tree import Tree
     from torchlint.runtime.workspace import Workspace
@@ -67,19 +68,10 @@ class Spread:
 
 
 @dataclass(slots=True)
-class _Exit:
-    """How the processes of a run ended on one node."""
-
-    code: int
-    tail: str
-    why: str
-
-
-@dataclass(slots=True)
 class _Run:
     """What the agents have said of one run: by node."""
 
-    exits: dict[int, _Exit] = field(default_factory=dict)
+    exits: dict[int, RunExited] = field(default_factory=dict)
     ended: set[int] = field(default_factory=set)
 
 
@@ -114,9 +106,9 @@ class Nodes:
         except BaseException:
             self.close()
             raise
-        hellos = [self._agents[node].greeting for node in range(spread.nodes)]
-        self.processors = min(each.integer("processors") for each in hellos if each is not None)
-        self.names = _distinct([self._agents[node].node for node in range(spread.nodes)])
+        hellos = [self._agents[node].hello for node in range(spread.nodes)]
+        self.processors = min(each.processors for each in hellos)
+        self.names = _distinct([self._agents[node].hello.node for node in range(spread.nodes)])
 
     def __enter__(self) -> Nodes:
         return self
@@ -150,19 +142,19 @@ class Nodes:
             self._runs[number] = _Run()
             master_port = _free_port()
             for node, peer in self._agents.items():
-                self._channel.send(
-                    peer,
-                    "start",
-                    run=number,
-                    settings={**asdict(settings), "node": self.names[node], "token": self._token},
-                    port=port,
-                    on_a_node=launcher.on_a_node,
-                    nodes=launcher.nodes,
-                    master_port=master_port,
-                    environment=dict(environment),
-                    cwd=cwd,
-                    stdin=stdin,
+                own = {**asdict(settings), "node": self.names[node], "token": self._token}
+                order = StartRun(
+                    number,
+                    own,
+                    port,
+                    launcher.on_a_node,
+                    launcher.nodes,
+                    master_port,
+                    dict(environment),
+                    cwd,
+                    stdin,
                 )
+                self._channel.send(peer, "start", **asdict(order))
         return OnNodes(self, number)
 
     def close(self) -> None:
@@ -179,7 +171,7 @@ class Nodes:
         with suppress(OSError):
             os.unlink(self._meeting)
 
-    def exits(self, run: int) -> Mapping[int, _Exit]:
+    def exits(self, run: int) -> Mapping[int, RunExited]:
         """How a run has ended, by node, as far as it has."""
         self._hear(0.0)
         return self._runs[run].exits
@@ -250,7 +242,7 @@ class Nodes:
                 found = self._channel.receive(0.0)
 
     def _note(self, peer: Peer, message: Message) -> None:
-        if message.type == HELLO:
+        if message.kind == HELLO:
             if len(self._agents) == self._spread.nodes:
                 return  # one too many, which is never asked to do anything
             if peer.rank in self._agents:
@@ -258,18 +250,16 @@ class Nodes:
                     f"Two nodes say that they are node {peer.rank}; give each its own --node-rank."
                 )
             self._agents[peer.rank] = peer
-        elif message.type == GONE:
+        elif message.kind == GONE:
             self._lost.add(peer.rank)
-        elif message.type == "exited":
-            known = self._runs.get(message.integer("run"))
-            if known is not None:
-                known.exits[peer.rank] = _Exit(
-                    message.integer("code"), message.text("tail", ""), message.text("why", "")
-                )
-        elif message.type == "ended":
-            known = self._runs.get(message.integer("run"))
-            if known is not None:
-                known.ended.add(peer.rank)
+        elif message.kind == "exited":
+            exited = message.read(RunExited)
+            if exited.run in self._runs:
+                self._runs[exited.run].exits[peer.rank] = exited
+        elif message.kind == "ended":
+            run = message.read(OfRun).run
+            if run in self._runs:
+                self._runs[run].ended.add(peer.rank)
 
 
 _HOW_TO_JOIN: Final = {

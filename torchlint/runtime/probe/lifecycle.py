@@ -132,5 +132,5 @@ def _install_mode(settings: Settings, link: Link) -> Mode | None:
 def _report(end: main_module.End, mode: Mode | None, settings: Settings, link: Link) -> NoReturn:
     if mode is not None:
         mode.finish()
-    link.send(end.message(settings.project, steps=mode.steps if mode is not None else 0))
+    link.send("ended", end.message(settings.project, steps=mode.steps if mode is not None else 0))
     link.wait_to_be_killed()

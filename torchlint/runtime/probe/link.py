@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 import threading
+from dataclasses import fields
 from socket import (  # bound before a script can replace them
     AF_UNIX,
     IPPROTO_TCP,
@@ -20,8 +21,9 @@ from socket import (  # bound before a script can replace them
 )
 from typing import TYPE_CHECKING, NoReturn
 
+from torchlint.runtime.probe.messages import Hello
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from io import BufferedReader
 
     from torchlint.runtime.probe.settings import Settings
@@ -73,12 +75,17 @@ class Link:
                 self._connect()
             except OSError:
                 os._exit(ORPHANED)
-            self.send(self._introduction())
+            self.send("hello", self._introduction())
             self.receive()
 
-    def send(self, message: Mapping[str, object]) -> None:
-        """Send the parent a message. `message["type"]` says which."""
-        line = json.dumps(message).encode() + b"\n"
+    def send(self, word: str, message: object = None) -> None:
+        """Send the parent a message.
+
+        Args:
+            word: its type.
+            message: a dataclass of `probe.messages`.
+        """
+        line = json.dumps({"type": word, **_plain(message)}, default=_plain).encode() + b"\n"
         with self._lock:
             self.hello()
             assert self._socket is not None
@@ -101,10 +108,10 @@ class Link:
             message: dict[str, object] = json.loads(line)
             return message
 
-    def ask(self, message: Mapping[str, object]) -> dict[str, object]:
+    def ask(self, word: str, message: object = None) -> dict[str, object]:
         """Send the parent a message and wait for the answer, with no other thread in between."""
         with self._lock:
-            self.send(message)
+            self.send(word, message)
             return self.receive()
 
     def wait_to_be_killed(self) -> NoReturn:
@@ -116,21 +123,27 @@ class Link:
         wire = connect(self._settings.socket)
         self._socket, self._reader = wire, wire.makefile("rb")
 
-    def _introduction(self) -> dict[str, object]:
+    def _introduction(self) -> Hello:
         torch = sys.modules.get("torch")
         rank, world = _place()
-        return {
-            "type": "hello",
-            "token": self._settings.token,
-            "node": self._settings.node,
-            "pid": os.getpid(),
-            "rank": rank,
-            "world": world,
-            "role": self.role,
-            "torch": str(getattr(torch, "__version__", "")),
-            "python": platform.python_version(),
-            "device": _device(self._settings.device),
-        }
+        return Hello(
+            self._settings.token,
+            self._settings.node,
+            os.getpid(),
+            rank,
+            world,
+            self.role,
+            str(getattr(torch, "__version__", "")),
+            platform.python_version(),
+            _device(self._settings.device),
+        )
+
+
+def _plain(message: object) -> dict[str, object]:
+    """The fields of a dataclass; none of None."""
+    if message is None:
+        return {}
+    return {each.name: getattr(message, each.name) for each in fields(message)}  # type: ignore[arg-type]
 
 
 def connect(address: str) -> socket:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlint.experiment.errors import no_steps_from
 from torchlint.experiment.first_look import clash_of
 from torchlint.experiment.subject import CHANGED, ORIGINAL, Variant
+from torchlint.runtime.decoding import MalformedError
 from torchlint.runtime.failures import Failed
+from torchlint.runtime.probe.messages import Recorded
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.runtime.run import Run
 from torchlint.runtime.survey import noted
 from torchlint.verify.numbers.traces import Trace
-from torchlint.verify.numbers.unreached import Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +52,7 @@ class Recorder:
     ) -> None:
         self.clash = ""
         """What a run failed with beside another one, and not alone."""
-        self.windows: dict[str, Window] = {}
+        self.records: dict[str, Recorded] = {}
         """How far the original and the changed program went, by variant."""
         self._places = dict(zip((ORIGINAL, CHANGED), places, strict=True))
         self._jobs = jobs
@@ -99,16 +101,16 @@ class Recorder:
         for request, found in zip(requests, payloads, strict=True):
             if isinstance(found, Failed):
                 raise found
-            if not found["steps"]:
+            if not found.steps:
                 raise no_steps_from(self._plan.numeric_first)
-            if request.variant in self._places and request.variant not in self.windows:
-                self.windows[request.variant] = Window.from_payload(found)
-            traces.append(Trace.from_payload(found))
+            if request.variant in self._places:
+                self.records.setdefault(request.variant, found)
+            traces.append(Trace.from_record(found))
         return traces
 
     def _again_alone(
-        self, jobs: Sequence[Job], payloads: Sequence[dict[str, object] | Failed]
-    ) -> list[dict[str, object] | Failed]:
+        self, jobs: Sequence[Job], payloads: Sequence[Recorded | Failed]
+    ) -> list[Recorded | Failed]:
         return [
             record_all([job], self._workspace, timeout_s=self._timeout_s, at_once=1)[0]
             if isinstance(found, Failed)
@@ -133,9 +135,9 @@ class Recorder:
         )
 
 
-def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, object]:
-    """What the first process that takes steps has written down: the `record` message, where
-    `exercised` has the places too that ran in a loader's workers.
+def record(job: Job, workspace: Workspace, *, timeout_s: float) -> Recorded:
+    """What the first process that takes steps has written down; `exercised` has the places too that
+    ran in a loader's workers.
 
     Args:
         timeout_s: a run that sends nothing for this many seconds has failed.
@@ -148,18 +150,21 @@ def record(job: Job, workspace: Workspace, *, timeout_s: float) -> dict[str, obj
         run.start()
         while True:
             peer, message = run.receive(timeout_s, "take enough steps")
-            if message.type == "record" and peer.rank == 0:
-                exercised = noted(run.folder).union(message.texts("exercised"))
-                return {**message.values, "exercised": sorted(exercised)}
+            if message.kind == "record" and peer.rank == 0:
+                try:
+                    found = message.read(Recorded)
+                except MalformedError as error:
+                    raise run.malformed(error) from error
+                return replace(found, exercised=sorted(noted(run.folder).union(found.exercised)))
 
 
 def record_all(
     jobs: Sequence[Job], workspace: Workspace, *, timeout_s: float, at_once: int
-) -> list[dict[str, object] | Failed]:
+) -> list[Recorded | Failed]:
     """The records of several jobs in their order, `at_once` of them side by side; a failure
     stands in the place of its record."""
 
-    def attempt(job: Job) -> dict[str, object] | Failed:
+    def attempt(job: Job) -> Recorded | Failed:
         try:
             return record(job, workspace, timeout_s=timeout_s)
         except Failed as failed:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from torchlint.runtime.probe.messages import History, Recorded
 
     Floats = NDArray[np.float64]
     Own = tuple[int, float, float]
@@ -97,26 +99,24 @@ class Trace:
     held: tuple[str, ...]
 
     @classmethod
-    def from_payload(cls, payload: Mapping[str, object]) -> Trace:
-        """Read the `record` message of a run."""
-        data = cast("Mapping[str, Any]", payload)
-        losses = [[float.fromhex(value) for value in step] for step in data["losses"]]
-        rows = [[_Row.read(row) for row in step] for step in data["outputs"]]
-        at, first = tuple(data["at"]), int(data["first"])
+    def from_record(cls, record: Recorded) -> Trace:
+        """Read what a run has recorded."""
+        losses = [[float.fromhex(value) for value in step] for step in record.losses]
+        rows = [[_Row.read(row) for row in step] for step in record.outputs]
         return cls(
-            first=first,
-            steps=data["steps"],
+            first=record.first,
+            steps=record.steps,
             counts=tuple(len(step) for step in losses),
-            losses=tuple(_losses(losses, first, float.fromhex(data["loss_eps"]))),
+            losses=tuple(_losses(losses, record.first, float.fromhex(record.loss_eps))),
             parameters={
-                name: _parameter(history, at) for name, history in data["parameters"].items()
+                name: _parameter(history, record.at) for name, history in record.parameters.items()
             },
-            outputs=tuple(_outputs(rows, first, float.fromhex(data["output_eps"]))),
+            outputs=tuple(_outputs(rows, record.first, float.fromhex(record.output_eps))),
             own={
                 name: (size, float.fromhex(mean), float.fromhex(rms))
-                for name, (size, mean, rms) in data["own"].items()
+                for name, (size, mean, rms) in record.own.items()
             },
-            held=tuple(data["held"]),
+            held=tuple(record.held),
         )
 
     @property
@@ -244,14 +244,12 @@ def _course(
     )
 
 
-def _parameter(history: Mapping[str, Any], at: tuple[int, ...]) -> Course:
+def _parameter(history: History, at: Sequence[int]) -> Course:
     rows = {
-        step: _Row.read(row)
-        for step, row in zip(at, history["after"], strict=True)
-        if row is not None
+        step: _Row.read(row) for step, row in zip(at, history.after, strict=True) if row is not None
     }
-    start = _Row.read(history["start"]).sketch
-    return _course(rows, start, float.fromhex(history["eps"]), history["size"])
+    start = _Row.read(history.start).sketch
+    return _course(rows, start, float.fromhex(history.eps), history.size)
 
 
 def _outputs(rows: list[list[_Row]], first: int, eps: float) -> Iterator[Course]:

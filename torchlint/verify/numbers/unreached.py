@@ -4,61 +4,21 @@ from __future__ import annotations
 
 import ast
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from torchlint.files.reading import SourceError, decode, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from torchlint.runtime.probe.messages import Recorded
+
 _MOST_PLACES: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How far the recorded steps of one program went.
-
-    Args:
-        finished: the script ended in them, so nothing lies beyond.
-        passes: that were begun over the dataset that was read most often.
-        batches: of one pass, or None.
-        schedules: classes of schedulers that have left the learning rate as it was.
-        evaluates: a model that learns was put into evaluation mode.
-        files: of the project, as far as they were imported; real paths.
-        exercised: ids of the places that ran.
-        exercise_known: a place that is not among them did not run.
-    """
-
-    finished: bool
-    passes: int
-    batches: int | None
-    schedules: tuple[str, ...]
-    evaluates: bool
-    files: tuple[str, ...]
-    exercised: frozenset[str]
-    exercise_known: bool
-
-    @classmethod
-    def from_payload(cls, payload: Mapping[str, object]) -> Window:
-        """Read the `record` message of a run."""
-        data = cast("Mapping[str, Any]", payload)
-        reached = data["reached"]
-        return cls(
-            finished=data["finished"],
-            passes=reached["passes"],
-            batches=reached["batches"],
-            schedules=tuple(reached["schedules"]),
-            evaluates=reached["evaluates"],
-            files=tuple(reached["files"]),
-            exercised=frozenset(data["exercised"]),
-            exercise_known=data["exercise_known"],
-        )
-
-
 def unreached(
-    original: Window,
-    changed: Window,
+    original: Recorded,
+    changed: Recorded,
     main: str,
     places: Mapping[str, str],
     *,
@@ -75,19 +35,20 @@ def unreached(
     """
     found: list[str] = []
     known = original.exercise_known and changed.exercise_known
-    ran = original.exercised | changed.exercised
+    ran = {*original.exercised, *changed.exercised}
     lines = list(dict.fromkeys(where for id_, where in places.items() if id_ not in ran))
     if lines and known:
         found.append(f"the change at {_some(lines)}")
     if original.finished:
         return tuple(found)
-    if original.passes == 1 and not with_last_step:
-        many = f" ({original.batches} batches)" if original.batches else ""
+    reached = original.reached
+    if reached.passes == 1 and not with_last_step:
+        many = f" ({reached.batches} batches)" if reached.batches else ""
         found.append(f"the end of the first pass over the data{many}")
-    if original.schedules and not with_last_step:
-        found.append(f"a change of the learning rate by {' or '.join(original.schedules)}")
-    if not original.evaluates:
-        evaluations = list(_evaluations(dict.fromkeys((main, *original.files))))
+    if reached.schedules and not with_last_step:
+        found.append(f"a change of the learning rate by {' or '.join(reached.schedules)}")
+    if not reached.evaluates:
+        evaluations = list(_evaluations(dict.fromkeys((main, *reached.files))))
         if evaluations:
             found.append(f"evaluation ({_some(evaluations)})")
     return tuple(found)

@@ -25,17 +25,21 @@ from torch import distributed
 from torch.optim import optimizer as optim
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.steps.interpose import replace, shielded
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import (
+    Collectives,
+    CommunicationSeen,
+    GradientExchanges,
+)
+from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.ranks import has_ranks
 from torchlint.runtime.probe.steps.thread_time import ThreadTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.interpose import Function
 
     _Waiting = tuple["_Model", int, bool, list[tuple[int, int | None]]]
     """A model that has had a forward pass, the number of those until then, whether its gradients
@@ -63,20 +67,6 @@ _MOST_PLACES = 256
 _MOST_EXCHANGES = 20_000
 _MOST_LOOKED_AT = 3
 """Gradients of a model that are read to see whether they are zeros."""
-
-
-def install(settings: Settings) -> Communication:
-    """Nothing to prepare."""
-    return Communication(settings)
-
-
-@dataclass(slots=True)
-class _Line:
-    """Collectives that one line sends or waits for."""
-
-    what: str = ""
-    calls: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -126,88 +116,61 @@ class _Model:
         return any(bool(each.any()) for each in smallest)
 
 
-class Communication:
+class CommunicationObserver(Observer):
     """Watches the thread that takes the steps."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._places = Places(settings)
-        self._undo: list[Undo] = []
+    def begin(self) -> None:
+        """Stand around what sends and waits, if there is a process group."""
         self._models: list[_Model] = []
-        self._lines: dict[Place | None, _Line] = {}
+        self._lines: dict[Place | None, Collectives] = {}
         self._exchanges: list[_Exchange] = []
         self._blocked: list[float] = [0.0]
         self._optimized = self._between_two = 0
         self._inside = False
-        self._thread = 0
         self._marks: list[_Mark] = []
-
-    def begin(self) -> None:
-        """Stand around what sends and waits, if there is a process group."""
         self._time = ThreadTime()
-        self._undo.append(self._time.close)
+        self.at_end(self._time.close)
         if has_ranks():
             self._watch()
         self._mark()
 
     def _watch(self) -> None:
-        self._thread = threading.get_ident()
         for module in _wrapped_models():
             if private.time_each_exchange(module):
                 self._models.append(_Model(module))
         for name, what in COLLECTIVES.items():
-            self._around(distributed.ProcessGroup, name, partial(self._sender, what))
+            self.around(distributed.ProcessGroup, name, partial(self._sender, what))
         for name in BETWEEN_TWO:
-            self._around(distributed.ProcessGroup, name, partial(self._sender, ""))
-        self._around(distributed.Work, "wait", partial(self._sender, None))
+            self.around(distributed.ProcessGroup, name, partial(self._sender, ""))
+        self.around(distributed.Work, "wait", partial(self._sender, None))
         if self._models:
             plain = torch.autograd.backward
-            self._around(torch.autograd, "backward", self._backward)
+            self.around(torch.autograd, "backward", self._backward)
             private.script_like(torch.autograd.backward, plain)
             # A step ends in a hook after an optimizer's; no other of that kind may be added there.
             before = optim.register_optimizer_step_pre_hook(shielded(self._optimizes))
-            self._undo.append(before.remove)
+            self.at_end(before.remove)
 
     def step(self) -> None:
         """Waits from now on are those of the next step."""
         self._blocked.append(0.0)
         self._mark()
 
-    def end(self) -> dict[str, object]:
-        """What was seen.
-
-        `gloo`: the process group sends tensors on a CPU with gloo.
-        `blocked`: seconds of each step in which the stepping thread waited for messages; null where
-        not all is known. `took`: seconds of each step; `ran`: those in which that thread had a
-        processor; `held`: those in which it could have run and had none, empty where the system
-        does not say.
-        `exchanges` are those of gradients by DDP, by line of the backward pass; `collectives` what
-        Python sends or waits for, by line; `between_two` counts messages from one rank to another.
-        """
-        for undo in reversed(self._undo):
-            undo()
+    def end(self) -> CommunicationSeen:
         for model in self._models:
             module = model.module()
             if module is not None:
                 private.time_each_exchange(module, 100)  # as it is made
-        grouped = has_ranks()
-        return {
-            "gloo": grouped and _uses_gloo(),
-            "took": self._in_each_step(0),
-            "ran": self._in_each_step(1),
-            "held": self._in_each_step(2),
-            "blocked": self._blocked_in_each_step(),
-            "exchanges": [*self._exchanges_by_line()],
-            "collectives": [
-                {
-                    "place": list(place) if place else None,
-                    "what": each.what,
-                    "calls": each.calls,
-                    "seconds": each.seconds,
-                }
-                for place, each in self._lines.items()
-            ],
-            "between_two": self._between_two,
-        }
+        return CommunicationSeen(
+            has_ranks() and _uses_gloo(),
+            self._in_each_step(0),
+            self._in_each_step(1),
+            self._in_each_step(2),
+            self._blocked_in_each_step(),
+            [*self._exchanges_by_line()],
+            list(self._lines.values()),
+            self._between_two,
+        )
 
     def _blocked_in_each_step(self) -> list[float | None]:
         blocked: list[float | None] = [*self._blocked]
@@ -228,53 +191,28 @@ class Communication:
         known = [each for each in values if each is not None]
         return [after - before for before, after in pairwise(known)] if known == values else []
 
-    def _exchanges_by_line(self) -> Iterator[dict[str, object]]:
+    def _exchanges_by_line(self) -> Iterator[GradientExchanges]:
         lines: dict[tuple[Place | None, str], list[_Exchange]] = {}
         for each in self._exchanges:
             lines.setdefault(each.line, []).append(each)
         for (place, model), exchanges in lines.items():
-            timed = [each for each in exchanges if each.seconds is not None]
             again = [each for each in exchanges if each.again]
-            yield {
-                "place": list(place) if place else None,
-                "model": model,
-                "calls": len(exchanges),
-                "timed": len(timed),
-                "seconds": sum(each.seconds or 0.0 for each in timed),
-                "hidden_seconds": sum(each.hidden_s for each in timed),
-                "again": len(again),
-                "again_seconds": sum(each.seconds or 0.0 for each in again),
-            }
-
-    def _around(self, owner: Any, name: str, make: Callable[[Function], Function]) -> None:
-        if hasattr(owner, name):
-            self._undo.append(replace(owner, name, make))
+            seconds = sum(each.seconds or 0.0 for each in again)
+            yield GradientExchanges(place, model, len(exchanges), len(again), seconds)
 
     # what Python sends ------------------------------------------------------------------------
 
     def _sender(self, what: str | None, plain: Function) -> Function:
         """Of a method that sends; `""`: to one other rank, None: that waits for what was sent."""
-        compiling, note = private.compiling(), shielded(partial(self._note, what))
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or threading.get_ident() != self._thread:
-                return plain(*args, **kwargs)
-            begun = time.perf_counter()
-            try:
-                return plain(*args, **kwargs)
-            finally:
-                note(time.perf_counter() - begun)
-
-        private.keep_from_compiler(call)
-        return call
+        return self.timed(partial(self._note, what), plain)
 
     def _note(self, what: str | None, seconds: float) -> None:
         self._blocked[-1] += seconds
         self._between_two += what == ""
-        place = self._places.here()
+        place = self.places.here()
         if place not in self._lines and len(self._lines) >= _MOST_PLACES:
             return
-        line = self._lines.setdefault(place, _Line())
+        line = self._lines.setdefault(place, Collectives(place))
         line.seconds += seconds
         if what:
             line.calls += 1
@@ -287,7 +225,7 @@ class Communication:
         before, after = shielded(self._before), shielded(self._after)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or self._inside or threading.get_ident() != self._thread:
+            if compiling() or self._inside or threading.get_ident() != self.thread:
                 return plain(*args, **kwargs)
             waiting: list[_Waiting] = []
             before(waiting)
@@ -319,7 +257,7 @@ class Communication:
 
     def _after(self, waiting: list[_Waiting]) -> None:
         """Note of which of them they were."""
-        place = self._places.here() if waiting else None
+        place = self.places.here() if waiting else None
         for model, passes, sums, state in waiting:
             if model.state() == state:
                 continue
@@ -345,3 +283,6 @@ def _wrapped_models() -> list[Any]:
     kind = torch.nn.parallel.DistributedDataParallel
     # By the type itself: `isinstance` asks objects that stand for others.
     return [each for each in gc.get_objects() if issubclass(type(each), kind)]
+
+
+watch = CommunicationObserver

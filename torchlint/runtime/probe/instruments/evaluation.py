@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import EvaluatedLine, EvaluationSeen
 from torchlint.runtime.probe.steps.interpose import Inside, shielded
 from torchlint.runtime.probe.steps.module_calls import around_modules
-from torchlint.runtime.probe.steps.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.interpose import Function
 
 _MOST_PLACES = 500
 _MOST_WAITING = 1000
@@ -29,28 +29,12 @@ _LONG = 2
 """Ends of steps after which a graph that is still there has been kept."""
 
 
-def install(settings: Settings) -> Evaluation:
-    """Nothing to prepare."""
-    return Evaluation(settings)
-
-
-class _Line:
-    """What was called at one line."""
-
-    __slots__ = ("kept", "kept_seconds", "kind", "unused", "unused_seconds", "used")
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.used = self.unused = self.kept = 0
-        self.unused_seconds = self.kept_seconds = 0.0
-
-
 class _Graph:
     """The graph of one call, as long as there may be news of it."""
 
     __slots__ = ("alive", "line", "seconds", "step", "used")
 
-    def __init__(self, line: _Line, seconds: float, step: int) -> None:
+    def __init__(self, line: EvaluatedLine, seconds: float, step: int) -> None:
         self.line = line
         self.seconds = seconds
         self.step = step
@@ -74,7 +58,7 @@ class _Sentinel:
             graph.line.used += 1
 
 
-class Evaluation:
+class EvaluationObserver(Observer):
     """Follows the graphs that root modules in evaluation mode leave behind.
 
     A hook stands at the output's node and one at the node farthest from it, since a script may
@@ -83,60 +67,34 @@ class Evaluation:
     are still there.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._places = Places(settings)
-        self._inside = Inside()
-        self._graph_task = private.graph_task()
-        self._lines: dict[Place | None, _Line] = {}
-        self._waiting: dict[int, tuple[_Graph, list[weakref.ref[_Sentinel]]]] = {}
-        self._undo: Undo | None = None
-        self._on = False
-        self._step = self._missed = 0
-
     def begin(self) -> None:
         """Stand around `Module.__call__`."""
-        self._on = True
-        self._undo = around_modules(self._make)
+        self._inside = Inside()
+        self._graph_task = private.graph_task()
+        self._lines: dict[Place | None, EvaluatedLine] = {}
+        self._waiting: dict[int, tuple[_Graph, list[weakref.ref[_Sentinel]]]] = {}
+        self.at_end(around_modules(self._make))
 
     def step(self) -> None:
         """Forget the graphs that have been used."""
-        self._step += 1
         for key, (graph, _) in list(self._waiting.items()):
             if graph.used:
                 self._waiting.pop(key, None)
 
-    def end(self) -> dict[str, object]:
-        """Calls by line: `used` by a backward pass, `unused`, or `kept` over several steps."""
-        self._on = False
-        if self._undo is not None:
-            self._undo()
+    def end(self) -> EvaluationSeen:
         for graph, (output, *_) in list(self._waiting.values()):
-            is_old = self._step - graph.step >= _LONG
+            is_old = self.steps - graph.step >= _LONG
             if is_old and not graph.used and output() is not None:
                 graph.line.kept += 1
                 graph.line.kept_seconds += graph.seconds
         self._waiting.clear()
-        return {
-            "lines": [
-                {
-                    "place": list(place) if place else None,
-                    "class": line.kind,
-                    "used": line.used,
-                    "unused": line.unused,
-                    "unused_seconds": line.unused_seconds,
-                    "kept": line.kept,
-                    "kept_seconds": line.kept_seconds,
-                }
-                for place, line in self._lines.items()
-            ],
-            "missed": self._missed,
-        }
+        return EvaluationSeen(list(self._lines.values()))
 
     def _make(self, plain: Function) -> Function:
         compiling, inside, returned = private.compiling(), self._inside, shielded(self._returned)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or not self._on or inside.now:
+            if compiling() or not self.watching or inside.now:
                 return plain(*args, **kwargs)
             inside.now = True
             begun = time.perf_counter()
@@ -157,14 +115,13 @@ class Evaluation:
         nodes = [each.grad_fn for each in _tensors(result) if each.grad_fn is not None]
         if not nodes:
             return
-        place = self._places.here()
+        place = self.places.here()
         line = self._lines.get(place)
         if len(self._waiting) >= _MOST_WAITING or (not line and len(self._lines) >= _MOST_PLACES):
-            self._missed += 1
             return
         if line is None:
-            line = self._lines[place] = _Line(type(module).__name__)
-        self._follow(_Graph(line, seconds, self._step), [*nodes, _farthest(nodes)])
+            line = self._lines[place] = EvaluatedLine(place, type(module).__name__)
+        self._follow(_Graph(line, seconds, self.steps), [*nodes, _farthest(nodes)])
 
     def _follow(self, graph: _Graph, nodes: list[Any]) -> None:
         key = id(graph)
@@ -220,3 +177,6 @@ def _farthest(nodes: list[Any]) -> Any:
         left.extend(each for each in inputs if each not in seen)
         seen.update(inputs)
     return last
+
+
+watch = EvaluationObserver

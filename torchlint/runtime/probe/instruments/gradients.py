@@ -11,16 +11,15 @@ import torch
 from torch.optim import optimizer as optim
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import GradientsSeen, ParameterGroup
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.interpose import shielded
-from torchlint.runtime.probe.steps.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Place
 
     Group = tuple[str, Place | None]
 
@@ -28,11 +27,6 @@ _MOST_GROUPS = 50
 _SAMPLE = 1024
 _MOST_MODULES = 1000
 """Root modules whose names are kept; a script may make one for each step."""
-
-
-def install(settings: Settings) -> Gradients:
-    """Nothing to prepare."""
-    return Gradients(settings)
 
 
 @dataclass(slots=True)
@@ -71,33 +65,24 @@ class _Free:
     renewed: int = 0
 
 
-class Gradients:
+class GradientObserver(Observer):
     """Looks whether there are gradients, never at their values: those may be on a GPU. Only after
     the window a few values of parameters are read: what changes `p.data` changes no version."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._places = Places(settings)
-        self._undo: list[Undo] = []
+    def begin(self) -> None:
+        """Listen for optimizers and root modules. Torch 1.13 has no hooks for all optimizers."""
         self._held: dict[int, _Held] = {}
         self._free: dict[int, _Free] = {}
         self._names: dict[int, str] = {}
         """Of modules, by the `id` of each of their own parameters."""
         self._roots: dict[int, weakref.ref[Any]] = {}
-        self._steps: dict[int, int] = {}
-        """Of each optimizer, by its `id`."""
         self._rows: dict[int, Place | None] = {}
-        self._known = self._on = False
-
-    def begin(self) -> None:
-        """Listen for optimizers and root modules. Torch 1.13 has no hooks for all optimizers."""
         register = getattr(optim, "register_optimizer_step_pre_hook", None)
-        if register is None:
-            return
-        self._known = self._on = True
-        self._undo = [
-            register(shielded(self._before_step)).remove,
-            events.watch_forward(self._called),
-        ]
+        self._known = register is not None
+        if register is not None:
+            self.at_end(
+                register(shielded(self._before_step)).remove, events.watch_forward(self._called)
+            )
 
     def step(self) -> None:
         """See which parameters have a new gradient that no optimizer takes."""
@@ -111,25 +96,14 @@ class Gradients:
             free.renewed += now is not None and now != free.gradient
             free.gradient = now
 
-    def end(self) -> dict[str, object]:
-        """`idle`: held by an optimizer, and without a gradient before each of its steps.
-        `for_nothing`: with a gradient that no optimizer took. By module and place."""
-        self._on = False
-        for undo in self._undo:
-            undo()
+    def end(self) -> GradientsSeen:
         idle, for_nothing = self._idle(), self._for_nothing()
-        return {
-            "known": self._known,
-            "steps": max(self._steps.values(), default=0),
-            "idle": idle[:_MOST_GROUPS],
-            "for_nothing": for_nothing[:_MOST_GROUPS],
-        }
+        return GradientsSeen(self._known, idle[:_MOST_GROUPS], for_nothing[:_MOST_GROUPS])
 
     def _before_step(self, optimizer: Any, *_: object) -> None:
         owner = id(optimizer)
         if owner not in self._rows:
-            self._rows[owner] = self._places.here()
-        self._steps[owner] = self._steps.get(owner, 0) + 1
+            self._rows[owner] = self.places.here()
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 held = self._held.get(id(parameter))
@@ -142,7 +116,7 @@ class Gradients:
     def _called(self, _: int, module: Any, __: object) -> None:
         known = self._roots.get(id(module))
         if (
-            not self._on
+            not self.watching
             or (known is not None and known() is module)
             or len(self._roots) >= _MOST_MODULES
         ):
@@ -152,18 +126,14 @@ class Gradients:
             for parameter in part.parameters(recurse=False):
                 self._names[id(parameter)] = name or type(module).__name__
                 if parameter.requires_grad and id(parameter) not in self._held:
-                    gradient = parameter.grad
-                    now = (
-                        (id(gradient), private.version(gradient)) if gradient is not None else None
-                    )
                     self._free[id(parameter)] = _Free(
                         weakref.ref(parameter),
                         private.version(parameter),
                         _sample(parameter).clone(),
-                        now,
+                        _identity(parameter.grad),
                     )
 
-    def _idle(self) -> list[dict[str, object]]:
+    def _idle(self) -> list[ParameterGroup]:
         found = (
             (each.reference(), self._rows.get(each.optimizer), each.looked)
             for each in self._held.values()
@@ -171,7 +141,7 @@ class Gradients:
         )
         return self._by_module(found)
 
-    def _for_nothing(self) -> list[dict[str, object]]:
+    def _for_nothing(self) -> list[ParameterGroup]:
         """Without parameters that change nevertheless, or that an optimizer holds which did not
         step in the window."""
         there = [(each, each.reference()) for each in self._free.values() if each.renewed > 1]
@@ -190,7 +160,7 @@ class Gradients:
             if id(it) not in waiting and id(it) not in self._held
         )
 
-    def _by_module(self, found: Iterable[tuple[Any, Place | None, int]]) -> list[dict[str, object]]:
+    def _by_module(self, found: Iterable[tuple[Any, Place | None, int]]) -> list[ParameterGroup]:
         """Sorted by the number of values, most first."""
         groups: dict[Group, list[int]] = {}
         for parameter, row, steps in found:
@@ -201,13 +171,7 @@ class Gradients:
                 group[2] = min(group[2], steps)
         ranked = sorted(groups.items(), key=lambda each: (-each[1][1], each[0][0]))
         return [
-            {
-                "module": module,
-                "place": list(row) if row else None,
-                "parameters": count,
-                "values": values,
-                "steps": steps,
-            }
+            ParameterGroup(module, row, count, values, steps)
             for (module, row), (count, values, steps) in ranked
         ]
 
@@ -230,3 +194,6 @@ def _held_by_any() -> set[int]:
     ]
     groups = [group for each in optimizers for group in getattr(each, "param_groups", ())]
     return {id(parameter) for group in groups for parameter in group["params"]}
+
+
+watch = GradientObserver

@@ -6,109 +6,52 @@ What it waits for a processor meanwhile is counted apart: that is not the loader
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from torch.utils.data import DataLoader, get_worker_info
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import InputSeen, LoaderWaits
 from torchlint.runtime.probe.steps import loader_iterators
-from torchlint.runtime.probe.steps.interpose import replace, shielded
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.thread_time import ThreadTime
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.loader_iterators import Loader
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Loader, Place
+    from torchlint.runtime.probe.steps.interpose import Function
 
 
-def install(settings: Settings) -> Input:
-    """Before the window begins, only where loaders are made is noted."""
-    watch = Input(settings)
-    watch.note_makers()
-    return watch
+class InputObserver(Observer):
+    """Times `next` of every loader's iterator."""
 
-
-@dataclass(slots=True)
-class Waits:
-    """Of one place that asks one loader for batches.
-
-    Args:
-        batches: handed out, the first ones of epochs too.
-        wait_s: seconds in `next`, without the first batches of epochs.
-        firsts: first batches of epochs.
-        first_s: seconds until they were there, with the start of the iterator.
-        samples_s: seconds that the dataset took, in this process.
-        collate_s: seconds that making batches of samples took, in this process.
-        held_s: seconds in `next` in which the thread had no processor; not in the others.
-    """
-
-    batches: int = 0
-    wait_s: float = 0.0
-    firsts: int = 0
-    first_s: float = 0.0
-    samples_s: float = 0.0
-    collate_s: float = 0.0
-    held_s: float = 0.0
-
-
-class Input:
-    """Times `next` of every loader's iterator.
-
-    `end()` returns `steps`; `elsewhere`, the batches that other threads took, which the training
-    thread may wait for out of sight; and `loaders`: a list of objects with the fields of `Loader`
-    and `Waits`, with `place`, and with `made`, where the loader was made.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self._places = Places(settings)
-        self._undo: list[Undo] = []
-        # What others have wrapped meanwhile stays in place at the end, and does nothing then.
-        self._watching = False
-        self._made: WeakKeyDictionary[Any, Place | None] = WeakKeyDictionary()
-
-    def note_makers(self) -> None:
+    def prepare(self) -> None:
         """Note from now on where loaders are made."""
-        self._undo.append(replace(DataLoader, "__init__", self._noted_init))
+        self._made: WeakKeyDictionary[Any, Place | None] = WeakKeyDictionary()
+        self.around(DataLoader, "__init__", self._noted_init)
 
     def begin(self) -> None:
-        self._thread = threading.get_ident()
-        self._steps = self._elsewhere = 0
-        self._waits: dict[tuple[Place | None, Place | None, Loader], Waits] = {}
+        self._waits: dict[tuple[Place | None, Place | None, Loader], LoaderWaits] = {}
         self._loaders: WeakKeyDictionary[Any, tuple[Place | None, Loader]] = WeakKeyDictionary()
         self._starting: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self._open: tuple[Any, bool, float, float] | None = None
         self._fetching = False
         self._samples_s = self._collate_s = 0.0
-        self._watching = True
         self._time = ThreadTime()
         iterator = private.loader_iterator()
         if iterator is None:
             return
-        self._undo.append(replace(DataLoader, "__iter__", self._timed_start))
-        self._undo.append(replace(iterator, "__next__", self._timed_next))
+        self.around(DataLoader, "__iter__", self._timed_start)
+        self.around(iterator, "__next__", self._timed_next)
         for fetcher in loader_iterators.fetchers():
-            self._undo.append(replace(fetcher, "fetch", self._timed_fetch))
+            self.around(fetcher, "fetch", self._timed_fetch)
 
-    def step(self) -> None:
-        self._steps += 1
-
-    def end(self) -> dict[str, object]:
-        for undo in reversed(self._undo):
-            undo()
-        self._undo.clear()
-        self._watching = False
+    def end(self) -> InputSeen:
         # Where a batch ends a step, this is called before `next` has returned.
         self._ended(True)
         self._time.close()
-        loaders = [
-            {"place": place, "made": made, **loader._asdict(), **_values(waits)}
-            for (place, made, loader), waits in self._waits.items()
-        ]
-        return {"steps": self._steps, "elsewhere": self._elsewhere, "loaders": loaders}
+        return InputSeen(list(self._waits.values()))
 
     def _noted_init(self, plain: Function) -> Function:
         noted = shielded(self._noted)
@@ -120,7 +63,7 @@ class Input:
         return init
 
     def _noted(self, loader: Any) -> None:
-        self._made[loader] = self._places.here()
+        self._made[loader] = self.places.here()
 
     def _maker(self, iterator: Any) -> Place | None:
         for loader, made in self._made.items():
@@ -132,9 +75,9 @@ class Input:
         started = shielded(self._started)
 
         def start(loader: Any) -> Any:
-            if not self._watching or self._open is not None:
+            if not self.watching or self._open is not None:
                 return plain(loader)
-            if threading.get_ident() != self._thread:
+            if threading.get_ident() != self.thread:
                 return plain(loader)
             begun = self._time.now_s()
             iterator = plain(loader)
@@ -150,13 +93,10 @@ class Input:
         compiling, began, ended = private.compiling(), shielded(self._began), shielded(self._ended)
 
         def next_batch(iterator: Any) -> Any:
-            if compiling() or not self._watching:
+            if compiling() or not self.watching:
                 return plain(iterator)
-            if threading.get_ident() != self._thread:
-                batch = plain(iterator)
-                self._elsewhere += 1
-                return batch
-            if self._open is not None:  # a loader inside a dataset
+            # Not on another thread, nor of a loader inside a dataset.
+            if threading.get_ident() != self.thread or self._open is not None:
                 return plain(iterator)
             began(iterator)
             given = False
@@ -184,9 +124,10 @@ class Input:
         self._open = None
         known = self._loaders.get(iterator)
         if known is None:
-            loader = loader_iterators.describe(iterator, self._places)
+            loader = loader_iterators.describe(iterator, self.places)
             known = self._loaders[iterator] = (self._maker(iterator), loader)
-        waits = self._waits.setdefault((self._places.here(), *known), Waits())
+        place, (made, loader) = self.places.here(), known
+        waits = self._waits.setdefault((place, made, loader), LoaderWaits(place, made, loader))
         waits.batches += given
         waits.samples_s += self._samples_s
         waits.collate_s += self._collate_s
@@ -227,9 +168,8 @@ class Input:
     def _watches_fetch(self) -> bool:
         """Not in a worker, whose memory is a copy of this process's, nor in a loader in a dataset
         of a loader."""
-        waiting = self._open is not None and threading.get_ident() == self._thread
+        waiting = self._open is not None and threading.get_ident() == self.thread
         return waiting and not self._fetching and get_worker_info() is None
 
 
-def _values(waits: Waits) -> dict[str, object]:
-    return {name: getattr(waits, name) for name in Waits.__slots__}
+watch = InputObserver

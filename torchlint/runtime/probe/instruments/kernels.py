@@ -8,23 +8,22 @@ of a few steps, and sees nothing of a script that compiles.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import TF32, KernelsSeen, OptimizerKernels
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import uses_gpu
 from torchlint.runtime.probe.steps.events import BACKWARD, LOADER, OPTIMIZER
 from torchlint.runtime.probe.steps.flops import Flops
-from torchlint.runtime.probe.steps.interpose import replace
 from torchlint.runtime.probe.steps.lane_clock import OTHER, OpenLanes
 from torchlint.runtime.probe.steps.operations import Operations, name_of
 
 if TYPE_CHECKING:
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.steps.interpose import Function
 
 ATTENTION = {
     "aten::_scaled_dot_product_flash_attention": "flash",
@@ -44,80 +43,48 @@ _PATHS = {"aten::_fused_": "fused", "aten::_foreach_": "foreach"}
 """Of an optimizer, by how the names of its operations begin."""
 
 
-def install(settings: Settings) -> Kernels:
-    """Listen for the parts of steps."""
-    kernels = Kernels(settings)
-    kernels.listen()
-    os.register_at_fork(after_in_child=kernels.rest)
-    return kernels
-
-
-class Kernels:
+class KernelObserver(Observer):
     """Counts the operations of a window."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._device = settings.device
+    def prepare(self) -> None:
+        """Listen for the parts of steps."""
         self._lanes = OpenLanes()
         self._graph_task = private.graph_task()
-        self._flops = Flops(settings)
         self._operations = Operations(self._heard)
-        self._undo: Undo | None = None
-        self._why = ""
-        self._on = False
-        self._attention: dict[str, int] = {}
-        self._optimizers: dict[int, dict[str, Any]] = {}
-        self._paths = {"fused": 0, "foreach": 0, "single": 0}
-        """Operations of the optimizer's step of now."""
-
-    def listen(self) -> Undo:
-        """Before the script runs."""
-        return events.watch_lanes(self._lanes, self._stepped)
+        self.at_end(events.watch_lanes(self._lanes, self._stepped), self._operations.end)
 
     def rest(self) -> None:
         """This process is a copy, as a loader's worker."""
-        self._on = False
+        super().rest()
         self._operations.end()
 
     def begin(self) -> None:
         """Open the dispatch mode, unless what it saw would not be what runs."""
+        self._flops = Flops(self.settings)
+        self._attention: dict[str, int] = {}
+        self._optimizers: dict[int, OptimizerKernels] = {}
+        self._paths = dict.fromkeys(("fused", "foreach", "single"), 0)
+        """Operations of the optimizer's step of now."""
         if private.compiled_frames():
             self._why = "compiled regions are not seen"
         else:
             self._why = self._operations.begin()
-        if self._why:
-            return
-        self._on = True
-        self._flops.begin()
-        graph = getattr(torch.cuda, "CUDAGraph", None)
-        if graph is not None:
-            self._undo = replace(graph, "replay", self._replayed)
+        if not self._why:
+            self._flops.begin()
+            self.around(getattr(torch.cuda, "CUDAGraph", None), "replay", self._replayed)
 
-    def step(self) -> None:
-        """Nothing is counted by step."""
-
-    def end(self) -> dict[str, object]:
-        """`attention` are calls by backend, without those of a backward pass; `optimizers` have the
-        operations of all their steps by path. If `why` is not empty, all of this is unknown."""
-        self._on = False
-        self._operations.end()
-        if self._undo is not None:
-            self._undo()
+    def end(self) -> KernelsSeen:
         flops = self._flops.end()
         if self._flops.elsewhere:
             self._why = "modules run on several threads"
         if self._why:
-            return {"why": self._why}
-        on_gpu = uses_gpu(self._device, torch.cuda)
-        return {
-            "why": "",
-            "attention": self._attention,
-            "optimizers": list(self._optimizers.values()),
-            "tf32": _tf32() if on_gpu else None,
-            "flops": flops,
-        }
+            return KernelsSeen(self._why)
+        on_gpu = uses_gpu(self.settings.device, torch.cuda)
+        optimizers, tf32 = list(self._optimizers.values()), _tf32() if on_gpu else None
+        return KernelsSeen("", self._attention, optimizers, tf32, flops)
 
     def _heard(self, operation: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if not self._on or self._lanes.now == LOADER:
+        if not self.watching or self._why or self._lanes.now == LOADER:
             return
         backward = self._graph_task() != -1
         part = BACKWARD if backward else self._lanes.now or OTHER
@@ -130,17 +97,15 @@ class Kernels:
             self._paths[_path(name)] += 1
 
     def _stepped(self, number: int, optimizer: Any, _: object) -> None:
-        if not self._on:
+        if not self.watching:
             return
         known = self._optimizers.get(number)
         if known is None:
-            known = self._optimizers[number] = {
-                "name": type(optimizer).__name__,
-                "tensors": sum(len(group["params"]) for group in optimizer.param_groups),
-                **dict.fromkeys(self._paths, 0),
-            }
+            tensors = sum(len(group["params"]) for group in optimizer.param_groups)
+            known = OptimizerKernels(type(optimizer).__name__, tensors)
+            self._optimizers[number] = known
         for path, count in self._paths.items():
-            known[path] += count
+            setattr(known, path, getattr(known, path) + count)
             self._paths[path] = 0
 
     def _replayed(self, plain: Function) -> Function:
@@ -155,13 +120,10 @@ def _path(name: str) -> str:
     return next((path for start, path in _PATHS.items() if name.startswith(start)), "single")
 
 
-def _tf32() -> dict[str, bool | None]:
-    """Whether float32 products may be computed in TF32; None where torch does not say."""
+def _tf32() -> TF32:
     cudnn: Any = torch.backends.cudnn
-    return {
-        "products": _may_use_tf32(torch.backends.cuda.matmul),
-        "convolutions": _may_use_tf32(getattr(cudnn, "conv", cudnn), cudnn),
-    }
+    convolutions = _may_use_tf32(getattr(cudnn, "conv", cudnn), cudnn)
+    return TF32(_may_use_tf32(torch.backends.cuda.matmul), convolutions)
 
 
 def _may_use_tf32(*holders: Any) -> bool | None:
@@ -174,3 +136,6 @@ def _may_use_tf32(*holders: Any) -> bool | None:
         return bool(holders[-1].allow_tf32)
     except RuntimeError:
         return None
+
+
+watch = KernelObserver

@@ -10,70 +10,47 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import LaunchSeen, ModelCopies
 from torchlint.runtime.probe.steps.clock import uses_gpu
-from torchlint.runtime.probe.steps.interpose import replace, shielded
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.steps.interpose import shielded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.steps.interpose import Function
 
 _MOST_PLACES = 64
 
 
-def install(settings: Settings) -> Launch:
-    """Nothing to prepare."""
-    return Launch(settings)
-
-
-class Launch:
+class LaunchObserver(Observer):
     """Looks when the window ends; on a GPU it also counts what `DataParallel` copies."""
 
     def __init__(self, settings: Settings, cuda: Any = torch.cuda) -> None:
-        self._settings = settings
         self._cuda = cuda
-        self._places = Places(settings)
-        self._undo: Undo | None = None
-        self._copied: dict[tuple[Place | None, int], int] = {}
+        super().__init__(settings)
 
     def begin(self) -> None:
-        """Listen for copies of a model."""
-        if uses_gpu(self._settings.device, self._cuda):
-            self._undo = replace(torch.nn.DataParallel, "replicate", self._copying)
+        self._copied: dict[tuple[Place | None, int], ModelCopies] = {}
+        if uses_gpu(self.settings.device, self._cuda):
+            self.around(torch.nn.DataParallel, "replicate", self._copying)
 
-    def step(self) -> None:
-        """A step changes nothing."""
-
-    def end(self) -> dict[str, object]:
-        """What was seen.
-
-        `processors` are numbers of those that the process may use, and `quota` how many of them at
-        a time a control group allows it, null without a limit. `threads` are torch's for one
-        operation; `chosen` says that they are as many as this run was started with. `gpus` are the
-        ids of those that are visible, `used_gpus` of those on which torch holds memory; both are
-        null where they have no ids. `copied` counts copies of a model to several GPUs, by line.
-        """
-        if self._undo is not None:
-            self._undo()
-        on_gpu, threads = uses_gpu(self._settings.device, self._cuda), torch.get_num_threads()
-        gpus = dict(_gpus(self._cuda)) if on_gpu else {}
-        return {
-            "threads": threads,
-            "chosen": threads == self._settings.threads,
-            "processors": _processors(),
-            "quota": quota(),
-            "gpus": list(gpus) if None not in gpus else None,
-            "used_gpus": [each for each, used in gpus.items() if used]
-            if None not in gpus
-            else None,
-            "copied": [
-                {"place": list(place) if place else None, "gpus": count, "calls": calls}
-                for (place, count), calls in self._copied.items()
-            ],
-        }
+    def end(self) -> LaunchSeen:
+        on_gpu, threads = uses_gpu(self.settings.device, self._cuda), torch.get_num_threads()
+        gpus = list(_gpus(self._cuda)) if on_gpu else []
+        known = [(name, used) for name, used in gpus if name is not None]
+        have_ids = len(known) == len(gpus)
+        return LaunchSeen(
+            threads,
+            threads == self.settings.threads,
+            _processors(),
+            quota(),
+            list(dict(known)) if have_ids else None,
+            [name for name, used in dict(known).items() if used] if have_ids else None,
+            list(self._copied.values()),
+        )
 
     def _copying(self, plain: Function) -> Function:
         compiling, note = private.compiling(), shielded(self._note)
@@ -88,9 +65,9 @@ class Launch:
         return replicate
 
     def _note(self, replicas: Any) -> None:
-        key = (self._places.here(), len(replicas))
+        key = (self.places.here(), len(replicas))
         if key in self._copied or len(self._copied) < _MOST_PLACES:
-            self._copied[key] = self._copied.get(key, 0) + 1
+            self._copied.setdefault(key, ModelCopies(*key, 0)).calls += 1
 
 
 def _processors() -> list[int]:
@@ -150,3 +127,6 @@ def _lines(path: str) -> list[str]:
             return stream.read().splitlines()
     except (OSError, UnicodeDecodeError):
         return []
+
+
+watch = LaunchObserver

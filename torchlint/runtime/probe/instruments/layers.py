@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import LayersSeen, ModuleTimes
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.lane_clock import OpenLanes
 from torchlint.runtime.probe.steps.module_calls import around_modules
 from torchlint.runtime.probe.steps.module_names import ModuleNames
-from torchlint.runtime.probe.steps.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.interpose import Function
 
     Tell = Callable[[float], None]
 
@@ -34,17 +34,8 @@ _MOST_PAIRS = 20_000
 """Of events that the GPU has not reached."""
 
 
-def install(settings: Settings) -> Layers:
-    """Nothing to prepare."""
-    return Layers(settings)
-
-
 class Clock(Protocol):
     """Measures between two marks, maybe later."""
-
-    name: str
-    missed: int
-    """Calls that it could not measure."""
 
     def mark(self, spared: float) -> Any:
         """This moment, on a clock that stood still for `spared` seconds."""
@@ -61,9 +52,6 @@ class Clock(Protocol):
 
 class HostClock:
     """Time as it passes for the calling thread, without what watching costs."""
-
-    name = "host"
-    missed = 0
 
     def mark(self, spared: float) -> float:
         return time.perf_counter() - spared
@@ -85,13 +73,10 @@ class DeviceClock:
         cuda: `torch.cuda`, or what stands for it.
     """
 
-    name = "device"
-
     def __init__(self, cuda: Any) -> None:
         self._cuda = cuda
         self._late: deque[tuple[Any, Any, Tell]] = deque()
         self._free: list[Any] = []
-        self.missed = 0
 
     def mark(self, spared: float) -> Any:
         if is_capturing(self._cuda):
@@ -101,9 +86,7 @@ class DeviceClock:
         return event
 
     def between(self, start: Any, stop: Any, tell: Tell) -> None:
-        if start is None or stop is None or len(self._late) >= _MOST_PAIRS:
-            self.missed += 1
-        else:
+        if start is not None and stop is not None and len(self._late) < _MOST_PAIRS:
             self._late.append((start, stop, tell))
 
     def drain(self) -> None:
@@ -121,52 +104,24 @@ class DeviceClock:
         self._free += (start, stop)
 
 
-class _Record:
+class _Record(ModuleTimes):
     """What is known of one module, or of several of one class and place."""
 
-    __slots__ = (
-        "again_calls", "again_seconds", "born", "calls", "into", "kind", "name", "own",
-        "own_parameters", "parameters", "place", "reference", "seconds", "shape",
-    )  # fmt: skip
+    __slots__ = ("born", "into", "reference")
 
     def __init__(self, kind: str, name: str = "", born: int = 0) -> None:
-        self.kind = kind
-        self.name = name
+        super().__init__(name, kind)
         self.born = born
         self.reference: Callable[[], object] = lambda: None
         self.into: _Record | None = None
-        self.place: Place | None = None
-        self.shape: tuple[int, ...] | None = None
-        self.parameters = self.own_parameters = 0
-        self.calls = self.again_calls = 0
-        self.seconds = self.own = self.again_seconds = 0.0
 
     def absorb(self, other: _Record) -> None:
         """Add up with a module that is gone."""
         other.into = self
-        self.calls += other.calls
-        self.again_calls += other.again_calls
-        self.seconds += other.seconds
-        self.own += other.own
-        self.again_seconds += other.again_seconds
+        for name in ("calls", "again_calls", "seconds", "own_seconds", "again_seconds"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.place, self.shape = self.place or other.place, other.shape or self.shape
-        self.parameters, self.own_parameters = other.parameters, other.own_parameters
-
-    def plain(self) -> dict[str, object]:
-        """For the report."""
-        return {
-            "name": self.name,
-            "class": self.kind,
-            "place": list(self.place) if self.place else None,
-            "calls": self.calls,
-            "seconds": self.seconds,
-            "self_seconds": self.own,
-            "parameters": self.parameters,
-            "own_parameters": self.own_parameters,
-            "shape": list(self.shape) if self.shape is not None else None,
-            "recomputed_calls": self.again_calls,
-            "recomputed_seconds": self.again_seconds,
-        }
+        self.parameters = other.parameters
 
 
 class _Call:
@@ -192,7 +147,7 @@ class _Thread(threading.local):
         self.spared = 0.0
 
 
-class Layers:
+class LayerObserver(Observer):
     """Times every call of a module, but those of a data set's transforms.
 
     It stands around `Module.__call__` and uses none of torch's global hooks: beside those
@@ -200,61 +155,36 @@ class Layers:
     checkpoint does that stops early.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._device = settings.device
-        self._places = Places(settings)
-        self._clock: Clock = HostClock()
+    def begin(self) -> None:
+        """Stand around `Module.__call__`."""
+        on_gpu = uses_gpu(self.settings.device, torch.cuda)
+        self._clock: Clock = DeviceClock(torch.cuda) if on_gpu else HostClock()
         self._thread = _Thread()
         self._graph_task = private.graph_task()
-        self._undo: list[Undo] = []
         self._loading = OpenLanes()
-        self._on = False
-        self._step = 0
         self._living: dict[int, _Record] = {}
         self._gone: list[_Record] = []
         self._merged: dict[tuple[str, Place | None], _Record] = {}
         self._others = _Record("others")
         self._names = ModuleNames()
-        self.forward_s = self.again_s = 0.0
-
-    def begin(self) -> None:
-        """Stand around `Module.__call__`."""
-        if uses_gpu(self._device, torch.cuda):
-            self._clock = DeviceClock(torch.cuda)
-        self._on = True
-        self._undo = [
-            events.watch_loader(lambda *_: None, self._loading),
-            around_modules(self._make),
-        ]
+        self._seen = LayersSeen()
+        self.at_end(events.watch_loader(lambda *_: None, self._loading), around_modules(self._make))
 
     def step(self) -> None:
         """Read what the GPU has done by now, so that its events can be used again."""
-        self._step += 1
         self._clock.drain()
 
-    def end(self) -> dict[str, object]:
-        """Modules with inclusive `seconds` and `self_seconds` of all calls in the window."""
-        self._on = False
-        while self._undo:
-            self._undo.pop()()
+    def end(self) -> LayersSeen:
         self._clock.finish()
-        records = [*self._living.values(), *self._gone, *self._merged.values()]
         self._names.clear()
-        return {
-            "modules": [each.plain() for each in records],
-            "others": self._others.plain(),
-            "forward_seconds": self.forward_s,
-            "recomputed_seconds": self.again_s,
-            "missed": self._clock.missed,
-            "clock": self._clock.name,
-            "compiled": private.compiled_frames() > 0,
-        }
+        self._seen.modules += (*self._living.values(), *self._gone, *self._merged.values())
+        return self._seen
 
     def _make(self, plain: Function) -> Function:
         compiling, enter, leave = private.compiling(), shielded(self._enter), shielded(self._leave)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or not self._on or self._loading.now is not None:
+            if compiling() or not self.watching or self._loading.now is not None:
                 return plain(*args, **kwargs)
             # Dynamo may look at frames that begin here, so this is no object of ours.
             opened: list[Any] = [None, None]
@@ -279,7 +209,7 @@ class Layers:
         else:
             record.calls += 1
             if record.place is None:
-                record.place = self._places.here()
+                record.place = self.places.here()
         call = opened[0] = _Call(record, thread.top, again)
         thread.top = call
         thread.spared += time.perf_counter() - begun
@@ -304,23 +234,22 @@ class Layers:
         if call.again:
             if outer is None or not outer.again:
                 record.again_seconds += seconds
-                self.again_s += seconds
+                self._seen.again_seconds += seconds
             return
         record.seconds += seconds
-        record.own += seconds
+        record.own_seconds += seconds
         if outer is None:
-            self.forward_s += seconds
+            self._seen.forward_seconds += seconds
         else:
-            (outer.record.into or outer.record).own -= seconds
+            (outer.record.into or outer.record).own_seconds -= seconds
 
     def _new(self, module: Any, *, is_root: bool) -> _Record:
         if len(self._living) + len(self._gone) + len(self._merged) >= _MOST_MODULES:
             return self._others
         if is_root:
             self._names.add_root(module)
-        record = _Record(type(module).__name__, self._names.of(module), self._step)
-        record.own_parameters = _values(module.parameters(recurse=False))
-        record.parameters = _values(module.parameters())
+        record = _Record(type(module).__name__, self._names.of(module), self.steps)
+        record.parameters = _values(module.parameters(recurse=False))
         key = id(module)
         record.reference = weakref.ref(module, lambda _: self._retire(key, record))
         self._living[key] = record
@@ -328,12 +257,12 @@ class Layers:
 
     def _retire(self, key: int, record: _Record) -> None:
         """A module is gone; there may be another one like it in each step."""
-        if not self._on:
+        if not self.watching:
             return
         if self._living.get(key) is record:
             del self._living[key]
         self._names.forget_gone()
-        if self._step > record.born + 1:
+        if self.steps > record.born + 1:
             self._gone.append(record)
             return
         kin = (record.kind, record.place)
@@ -354,3 +283,6 @@ def _shape(result: Any) -> tuple[int, ...] | None:
     elif isinstance(result, tuple | list):
         result = result[0] if result else None
     return tuple(result.shape) if isinstance(result, torch.Tensor) else None
+
+
+watch = LayerObserver

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
 from torchlint.runtime.probe.files import system
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import MemorySeen
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import MEGABYTE, peak_memory_mb, uses_gpu
 from torchlint.runtime.probe.steps.interpose import shielded
@@ -23,17 +26,6 @@ from torchlint.runtime.probe.steps.memory_limit import memory_limit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Undo
-
-
-def install(settings: Settings) -> Memory:
-    """Listen for the parts of steps."""
-    memory = Memory(settings)
-    memory.listen()
-    os.register_at_fork(after_in_child=memory.rest)
-    return memory
-
 
 class Meter(Protocol):
     """Knows the peak since it was last asked."""
@@ -41,8 +33,8 @@ class Meter(Protocol):
     def peak(self) -> float:
         """MiB at most since the last call; in the first one, since the process began."""
 
-    def known(self) -> dict[str, object]:
-        """What there is to say at the end, beside the peaks."""
+    def known(self) -> MemorySeen:
+        """What there is to say at the end, without the peaks."""
 
 
 class HostMeter:
@@ -73,13 +65,10 @@ class HostMeter:
                 self._is_exact = False
         return found
 
-    def known(self) -> dict[str, object]:
+    def known(self) -> MemorySeen:
         limit = memory_limit()
-        return {
-            "device": "cpu",
-            "exact": self._is_exact,
-            "total_mib": None if limit is None else limit / MEGABYTE,
-        }
+        total = None if limit is None else limit / MEGABYTE
+        return MemorySeen("cpu", exact=self._is_exact, total_mib=total)
 
     def _read(self, name: bytes) -> float:
         file = system.open_descriptor(self._status, os.O_RDONLY)
@@ -125,17 +114,16 @@ class DeviceMeter:
         self._cuda.reset_peak_memory_stats()  # of both
         return peak
 
-    def known(self) -> dict[str, object]:
+    def known(self) -> MemorySeen:
         free, total = self._cuda.mem_get_info()
         outside = max(0, total - free - self._cuda.memory_reserved())
-        return {
-            "device": "cuda",
-            "exact": True,
-            "total_mib": total / MEGABYTE,
-            "reserved_mib": self._reserved,
-            "outside_mib": outside / MEGABYTE,
-            "retries": self._retries() - self._retried,
-        }
+        return MemorySeen(
+            "cuda",
+            total_mib=total / MEGABYTE,
+            reserved_mib=self._reserved,
+            outside_mib=outside / MEGABYTE,
+            retries=self._retries() - self._retried,
+        )
 
     def _retries(self) -> int:
         """How often the allocator had to give back what it kept, to find room."""
@@ -151,46 +139,34 @@ class _Lanes(OpenLanes):
         self._changes(self.now)
 
 
-class Memory:
+class MemoryObserver(Observer):
     """Keeps the peak of each part, over all steps of the window."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._device = settings.device
+    def prepare(self) -> None:
+        """Listen for the parts of steps."""
         self._lanes = _Lanes(shielded(self._read))
-        self._meter: Meter = HostMeter()
-        self._thread = 0
-        self._on = False
-        self._before = 0.0
-        self._phases: dict[str, float] = {}
-
-    def listen(self) -> Undo:
-        """Before the script runs."""
-        return events.watch_lanes(self._lanes)
-
-    def rest(self) -> None:
-        """This process is a copy, as a loader's worker."""
-        self._on = False
+        self.at_end(events.watch_lanes(self._lanes))
 
     def begin(self) -> None:
         """What the peak was before does not count for the steps of the window."""
-        if uses_gpu(self._device, torch.cuda):
-            self._meter = DeviceMeter(torch.cuda)
+        on_gpu = uses_gpu(self.settings.device, torch.cuda)
+        self._phases: dict[str, float] = {}
+        self._meter: Meter = DeviceMeter(torch.cuda) if on_gpu else HostMeter()
         self._before = self._meter.peak()
-        self._thread, self._on = threading.get_ident(), True
 
     def step(self) -> None:
         """The first part of the next step begins."""
         self._read(self._lanes.now)
 
-    def end(self) -> dict[str, object]:
-        """MiB. `phases` are the peaks by part of the step, and `before_mib` is the one before the
-        window. `exact` is false if only the moments are known at which a part begins or ends."""
-        self._on = False
-        return {"phases": self._phases, "before_mib": self._before, **self._meter.known()}
+    def end(self) -> MemorySeen:
+        return replace(self._meter.known(), phases=self._phases, before_mib=self._before)
 
     def _read(self, lane: str | None) -> None:
         """A part ends."""
-        if not self._on or threading.get_ident() != self._thread:
+        if not self.watching or threading.get_ident() != self.thread:
             return
         phase = lane or OTHER
         self._phases[phase] = max(self._phases.get(phase, 0.0), self._meter.peak())
+
+
+watch = MemoryObserver

@@ -10,18 +10,20 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.steps.interpose import replace, shielded
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import CollectorCalls, PausesSeen, Residue
+from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.interpose import Function
 
-    Residue = tuple[Place, str]
+    Where = tuple[Place, str]
+    Counted = dict[Where, tuple[int, float]]
 
 _INTERVAL_S = 0.001
 _MOST_PLACES = 500
@@ -63,12 +65,7 @@ _NO_RESIDUE = ""
 _FRAMES: Callable[[], dict[int, FrameType]] | None = getattr(sys, "_current_frames", None)
 
 
-def install(settings: Settings) -> Pauses:
-    """Nothing to prepare."""
-    return Pauses(settings)
-
-
-class Pauses:
+class PauseObserver(Observer):
     """Hears of the garbage collector, and looks every millisecond where the stepping thread is.
 
     The thread that looks gets its turn only where the other one lets go of the interpreter: in an
@@ -76,137 +73,33 @@ class Pauses:
     counted there. So what usually holds it is timed as well, and the larger number counts.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        places = Places(settings)
-        self._collector = _Collector(places)
-        self._timer = _Timer(places)
-        # Of its own: the other thread fills it.
-        self._sampler = _Sampler(Places(settings))
-
     def begin(self) -> None:
         """Begin to listen and to look."""
-        self._collector.begin()
-        self._timer.begin()
-        self._sampler.begin()
-
-    def step(self) -> None:
-        """Nothing belongs to a single step."""
-
-    def end(self) -> dict[str, object]:
-        """Seconds: `gc_seconds` of `collections` that came by themselves, but not while something
-        was compiled, `asked` ones by line, `residue` by line and what it is. `samples` of a residue
-        are 0 if it was only timed."""
-        self._sampler.end()
-        self._timer.end()
-        sampled, timed = self._sampler.found, self._timer.found
-        nothing = (0, 0.0)
-        return {
-            **self._collector.end(),
-            "known": self._sampler.known,
-            "samples": self._sampler.samples,
-            "sampled_seconds": self._sampler.seconds,
-            "residue": [
-                {
-                    "place": list(place),
-                    "what": what,
-                    "samples": sampled.get((place, what), nothing)[0],
-                    "calls": timed.get((place, what), nothing)[0],
-                    "seconds": max(
-                        each.get((place, what), nothing)[1] for each in (sampled, timed)
-                    ),
-                }
-                for place, what in {**sampled, **timed}
-            ],
-        }
-
-
-class _Collector:
-    """Times the garbage collector; a call of `gc.collect` by its line."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._begun = 0.0
-        self._count = self._full = 0
-        self._seconds = 0.0
-        self._asking = threading.local()
-        self._asked: dict[Place | None, list[float]] = {}
-        self._hear = shielded(self._collecting)
-        self._undo: Undo | None = None
-
-    def begin(self) -> None:
-        gc.callbacks.append(self._hear)
-        self._undo = replace(gc, "collect", self._make)
-
-    def end(self) -> dict[str, object]:
-        if self._undo is not None:
-            self._undo()
-        if self._hear in gc.callbacks:
-            gc.callbacks.remove(self._hear)
-        return {
-            "collections": self._count,
-            "full_collections": self._full,
-            "gc_seconds": self._seconds,
-            "asked": [
-                {"place": list(place) if place else None, "calls": calls, "seconds": seconds}
-                for place, (calls, seconds) in self._asked.items()
-            ],
-        }
-
-    def _make(self, plain: Function) -> Function:
-        asking, note = self._asking, shielded(self._note)
-
-        def collect(*args: Any, **kwargs: Any) -> Any:
-            begun, asking.now = time.perf_counter(), True
-            try:
-                return plain(*args, **kwargs)
-            finally:
-                asking.now = False
-                note(time.perf_counter() - begun)
-
-        private.keep_from_compiler(collect)
-        return collect
-
-    def _note(self, seconds: float) -> None:
-        place = self._places.here()
-        if place in self._asked or len(self._asked) < _MOST_PLACES:
-            asked = self._asked.setdefault(place, [0, 0.0])
-            asked[0] += 1
-            asked[1] += seconds
-
-    def _collecting(self, phase: str, about: dict[str, int]) -> None:
-        if getattr(self._asking, "now", False):
-            return
-        if phase == "start":
-            compiles = _is_inside(sys._getframe(1), _COMPILING)
-            self._begun = 0.0 if compiles else time.perf_counter()
-        elif self._begun:
-            self._seconds += time.perf_counter() - self._begun
-            self._count += 1
-            self._full += about.get("generation") == 2
-            self._begun = 0.0
-
-
-class _Timer:
-    """Times outermost calls of some functions on one thread, by the user's line and what it is."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._undo: list[Undo] = []
+        self._collector = _Collector(self.places)
+        self.hear_collector(self._collector.collecting)
+        self.around(gc, "collect", self._collector.asked)
+        self._timed: Counted = {}
         self._inside = False
-        self._watched = 0
-        self.found: dict[Residue, tuple[int, float]] = {}
-
-    def begin(self) -> None:
-        self._watched = threading.get_ident()
         for owner, name, what in _TIMED:
-            self._undo.append(replace(private.find(owner), name, partial(self._make, what)))
+            self.around(private.find(owner), name, partial(self._outermost, what))
+        # With places of its own: the other thread fills it.
+        self._sampler = _Sampler(Places(self.settings))
+        self._sampler.begin()
+        self.at_end(self._sampler.end)
 
-    def end(self) -> None:
-        for undo in self._undo:
-            undo()
+    def end(self) -> PausesSeen:
+        sampled, timed, nothing = self._sampler.found, self._timed, (0, 0.0)
+        seen = self._collector.seen
+        for place, what in {**sampled, **timed}:
+            (samples, sampled_s), (calls, timed_s) = (
+                each.get((place, what), nothing) for each in (sampled, timed)
+            )
+            seen.residue.append(Residue(place, what, samples, calls, max(sampled_s, timed_s)))
+        return seen
 
-    def _make(self, what: str, plain: Function) -> Function:
-        note, watched = shielded(partial(self._note, what)), self._watched
+    def _outermost(self, what: str, plain: Function) -> Function:
+        """Times outermost calls, by the user's line and what they are."""
+        note, watched = shielded(partial(self._note, what)), self.thread
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._inside or threading.get_ident() != watched:
@@ -223,16 +116,64 @@ class _Timer:
         return call
 
     def _note(self, what: str, seconds: float) -> None:
-        where = _residue(self._places, sys._getframe(1), what)
+        where = _residue(self.places, sys._getframe(1), what)
         if where is not None:
-            _count(self.found, where, seconds)
+            _count(self._timed, where, seconds)
+
+
+class _Collector:
+    """Times the garbage collector; a call of `gc.collect` by its line."""
+
+    def __init__(self, places: Places) -> None:
+        self.seen = PausesSeen()
+        self._places = places
+        self._begun = 0.0
+        self._asking = threading.local()
+        self._asked: dict[Place | None, CollectorCalls] = {}
+
+    def asked(self, plain: Function) -> Function:
+        """What stands for `gc.collect`."""
+        asking, note = self._asking, shielded(self._note)
+
+        def collect(*args: Any, **kwargs: Any) -> Any:
+            begun, asking.now = time.perf_counter(), True
+            try:
+                return plain(*args, **kwargs)
+            finally:
+                asking.now = False
+                note(time.perf_counter() - begun)
+
+        private.keep_from_compiler(collect)
+        return collect
+
+    def _note(self, seconds: float) -> None:
+        place = self._places.here()
+        asked = self._asked.get(place)
+        if asked is None:
+            if len(self._asked) >= _MOST_PLACES:
+                return
+            asked = self._asked[place] = CollectorCalls(place)
+            self.seen.asked.append(asked)
+        asked.calls += 1
+        asked.seconds += seconds
+
+    def collecting(self, phase: str, about: dict[str, int]) -> None:
+        if getattr(self._asking, "now", False):
+            return
+        if phase == "start":
+            compiles = _is_inside(sys._getframe(1), _COMPILING)
+            self._begun = 0.0 if compiles else time.perf_counter()
+        elif self._begun:
+            self.seen.gc_seconds += time.perf_counter() - self._begun
+            self.seen.collections += 1
+            self.seen.full_collections += about.get("generation") == 2
+            self._begun = 0.0
 
 
 class _Sampler:
     """Looks at the frames of one thread from another one.
 
-    `found` has samples and seconds. Each sample stands for the time since the one before, so that
-    all of them sum up to `seconds`, those of the window.
+    `found` has samples and seconds. Each sample stands for the time since the one before.
     """
 
     def __init__(self, places: Places) -> None:
@@ -240,14 +181,7 @@ class _Sampler:
         self._enough = threading.Event()
         self._thread: threading.Thread | None = None
         self._watched = 0
-        self.samples = 0
-        self.seconds = 0.0
-        self.found: dict[Residue, tuple[int, float]] = {}
-
-    @property
-    def known(self) -> bool:
-        """Whether it can look at all."""
-        return self._thread is not None
+        self.found: Counted = {}
 
     def begin(self) -> None:
         if _FRAMES is None:
@@ -268,20 +202,18 @@ class _Sampler:
             # No frame may be held while the other thread runs: it would keep tensors alive.
             found = _residue(self._places, _FRAMES().get(self._watched), None)
             now = time.perf_counter()
-            self.samples += 1
-            self.seconds += now - last
             if found is not None:
                 _count(self.found, found, now - last)
             last = now
 
 
-def _count(found: dict[Residue, tuple[int, float]], where: Residue, seconds: float) -> None:
+def _count(found: Counted, where: Where, seconds: float) -> None:
     count, before = found.get(where, (0, 0.0))
     if count or len(found) < _MOST_PLACES:
         found[where] = (count + 1, before + seconds)
 
 
-def _residue(places: Places, frame: FrameType | None, what: str | None) -> Residue | None:
+def _residue(places: Places, frame: FrameType | None, what: str | None) -> Where | None:
     """The innermost line of the user, and what of the residue it has called.
 
     The outermost library counts: that an optimizer copies its state is training.
@@ -323,3 +255,6 @@ def _kind_of(module: str) -> str | None:
     parts = module.split(".")
     names = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
     return next((_RESIDUE[name] for name in names if name in _RESIDUE), None)
+
+
+watch = PauseObserver

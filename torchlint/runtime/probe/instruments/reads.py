@@ -18,24 +18,25 @@ import sys
 import threading
 import time
 import weakref
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import HostCall, ReadsSeen
 from torchlint.runtime.probe.steps import interpose
 from torchlint.runtime.probe.steps.clock import uses_gpu
-from torchlint.runtime.probe.steps.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.interpose import Function
+
+    Calls = dict[tuple[Place | None, str], HostCall]
 
     Subject = Callable[[tuple[Any, ...], dict[str, Any]], Any]
     """The tensor that a call will read, or None."""
@@ -53,12 +54,6 @@ _BETWEEN = frozenset({__file__, interpose.__file__, private.__file__})
 """Files whose frames stand between a read and what is noted of it."""
 _OURS = os.path.dirname(os.path.dirname(private.__file__)) + os.sep
 _MASKS = (torch.bool, torch.uint8)
-
-
-def install(settings: Settings) -> Reads:
-    reads = Reads(settings)
-    os.register_at_fork(after_in_child=reads.rest)
-    return reads
 
 
 def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -131,116 +126,61 @@ UNIQUE = ("torch:_unique2", "torch:_VF.unique_dim", "torch:_VF.unique_consecutiv
 """What `torch.unique` and its like call. TorchScript could not compile a stand-in of themselves."""
 
 
-@dataclass(slots=True)
-class Tally:
-    """Of one place and kind; `size` is bytes of copies, `graph` reads of what has a gradient."""
-
-    via: str | None
-    calls: int = 0
-    seconds: float = 0.0
-    steps: int = 0
-    last: int = -1
-    graph: int = 0
-    backward: int = 0
-    size: int = 0
-
-    def add(self, step: int, seconds: float) -> None:
-        self.calls += 1
-        self.seconds += seconds
-        self.steps += step != self.last
-        self.last = step
-
-
 class Thread(interpose.Inside):
     """What a thread is in, and where it last brought a tensor to the host."""
 
     arrived: Place | None = None
 
 
-class Reads:
+class ReadObserver(Observer):
     """Counts the reads of a window."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._device = settings.device
-        self._places = Places(settings)
+    def prepare(self) -> None:
         self._thread = Thread()
-        self._undo: list[Undo] = []
         self._compiling = private.compiling()
         self._graph_task = private.graph_task()
         self._forget()
 
     def _forget(self) -> None:
-        self._watching = False
         self._lock = threading.Lock()
-        self._step = 0
-        self._left_out = 0
-        self._reads: dict[tuple[Place | None, str], Tally] = {}
-        self._copies: dict[tuple[Place | None, str], Tally] = {}
+        self._reads: Calls = {}
+        self._copies: Calls = {}
         self._on_host: dict[int, weakref.ref[Any]] = {}
 
     def rest(self) -> None:
         """This process is a copy; if it trains, its window has yet to begin."""
+        super().rest()
         self._forget()
 
     def begin(self) -> None:
-        self._restore()
         self._forget()
-        self._on_gpu = uses_gpu(self._device, torch.cuda)
-        # Dynamo would compile anew what calls a function that it finds replaced.
-        self._functions = not private.compiled_frames()
+        self._on_gpu = uses_gpu(self.settings.device, torch.cuda)
         for name, (kind, subject) in METHODS.items():
             self._replace(torch.Tensor, name, partial(self._reader, kind, subject))
         if self._on_gpu:
             for name in ("to", "cuda", "copy_"):
                 self._replace(torch.Tensor, name, partial(self._mover, name))
-        for name, (kind, subject) in FUNCTIONS.items() if self._functions else ():
+        # Dynamo would compile anew what calls a function that it finds replaced.
+        functions = {} if private.compiled_frames() else FUNCTIONS
+        for name, (kind, subject) in functions.items():
             self._replace(torch, name, partial(self._reader, kind, subject))
         for where in UNIQUE:
             owner, _, name = where.replace(":", ".").rpartition(".")
             holder = private.find(owner.replace(".", ":", 1))
             self._replace(holder, name, partial(self._reader, "unique", _first))
-        self._watching = True
 
     def _replace(self, owner: Any, name: str, make: Callable[[Function], Function]) -> None:
         plain = getattr(owner, name, None)
-        if plain is None:
-            return
-        self._undo.append(interpose.replace(owner, name, make))
-        if owner is not torch.Tensor:
+        self.around(owner, name, make)
+        if plain is not None and owner is not torch.Tensor:
             private.script_like(getattr(owner, name), plain)
 
     def step(self) -> None:
-        self._step += 1
         self._on_host.clear()
 
-    def end(self) -> dict[str, object]:
-        """`seconds` are those of all calls, `steps` those with at least one.
-
-        A read's `via` is the function of a library that reads, if it is not the user's own line;
-        `graph` says how many were of tensors that have a gradient, `backward` how many happened
-        inside a backward pass. A copy is `pageable` or, from pinned memory, `blocking`.
-        """
-        self._restore()
-        self._watching = False
+    def end(self) -> ReadsSeen:
         with self._lock:
-            reads = [
-                {**_told(key, each), "graph": each.graph, "backward": each.backward}
-                for key, each in self._reads.items()
-            ]
-            copies = [
-                {**_told(key, each), "bytes": each.size} for key, each in self._copies.items()
-            ]
-        return {
-            "device": "cuda" if self._on_gpu else "cpu",
-            "functions": self._functions,
-            "reads": reads,
-            "copies": copies,
-            "left_out": self._left_out,
-        }
-
-    def _restore(self) -> None:
-        while self._undo:
-            self._undo.pop()()
+            return ReadsSeen(list(self._reads.values()), list(self._copies.values()))
 
     # wrappers ---------------------------------------------------------------------------------
 
@@ -250,7 +190,7 @@ class Reads:
         private.keep_from_compiler(subject)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or thread.now or not self._watching:
+            if compiling() or thread.now or not self.watching:
                 return plain(*args, **kwargs)
             try:
                 read = subject(args, kwargs)
@@ -276,7 +216,7 @@ class Reads:
         note = interpose.shielded(self._note_move)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or thread.now or not self._watching:
+            if compiling() or thread.now or not self.watching:
                 return plain(*args, **kwargs)
             thread.now = True
             begun = clock()
@@ -304,7 +244,7 @@ class Reads:
             _is_of_optimizer(caller) or is_of_data(caller) or _is_of_numpy(caller)
         ):
             return
-        place, arrived, thread = self._places.of(caller), None, self._thread
+        place, arrived, thread = self.places.of(caller), None, self._thread
         if kind in _ON_HOST:
             arrived = place
             self._remember(result)
@@ -325,7 +265,7 @@ class Reads:
         waits, caller = True not in flags[:2], _caller(sys._getframe(1))
         if _is_ours(caller):
             return
-        place = self._places.of(caller)
+        place = self.places.of(caller)
         if from_gpu:
             if waits:
                 self._count(self._reads, place, name, caller, seconds, graph=source.requires_grad)
@@ -339,7 +279,7 @@ class Reads:
 
     def _count(
         self,
-        tallies: dict[tuple[Place | None, str], Tally],
+        calls: Calls,
         place: Place | None,
         kind: str,
         caller: FrameType | None,
@@ -349,19 +289,21 @@ class Reads:
         size: int = 0,
     ) -> None:
         with self._lock:
-            tally = tallies.get((place, kind))
-            if tally is None:
-                if len(tallies) >= MOST:
-                    self._left_out += 1
+            known = calls.get((place, kind))
+            if known is None:
+                if len(calls) >= MOST:
                     return
-                tally = tallies[place, kind] = Tally(self._via(caller))
-            tally.add(self._step, seconds)
-            tally.graph += graph
-            tally.size += size
-            tally.backward += self._graph_task() != -1
+                known = calls[place, kind] = HostCall(place, kind, self._via(caller))
+            known.calls += 1
+            known.seconds += seconds
+            known.steps += self.steps != known.last
+            known.last = self.steps
+            known.graph += graph
+            known.size += size
+            known.backward += self._graph_task() != -1
 
     def _via(self, caller: FrameType | None) -> str | None:
-        if caller is None or self._places.path_of(caller.f_code) is not None:
+        if caller is None or self.places.path_of(caller.f_code) is not None:
             return None
         module = caller.f_globals.get("__name__")
         return "compiled code" if module is None else f"{module}.{caller.f_code.co_name}"
@@ -374,18 +316,6 @@ class Reads:
     def _has_come(self, tensor: torch.Tensor) -> bool:
         known = self._on_host.get(id(tensor))
         return known is not None and known() is tensor
-
-
-def _told(key: tuple[Place | None, str], tally: Tally) -> dict[str, object]:
-    place, kind = key
-    return {
-        "place": list(place) if place is not None else None,
-        "kind": kind,
-        "calls": tally.calls,
-        "seconds": tally.seconds,
-        "steps": tally.steps,
-        "via": tally.via,
-    }
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
@@ -418,3 +348,6 @@ def is_of_data(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+watch = ReadObserver

@@ -11,12 +11,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
-from torchlint.runtime.probe.steps.places import Places
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import CompiledFunction, RecompilesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from torchlint.runtime.probe.settings import Settings
+    from torchlint.runtime.probe.messages import Place
 
 MOST = 64
 """Functions, and reasons, that are told apart."""
@@ -31,10 +32,6 @@ _LIMITS = ("recompile limit", "recompile_limit", "cache_size_limit")
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _LINE = 160
 """Characters of a reason."""
-
-
-def install(settings: Settings) -> Recompiles:
-    return Recompiles(settings)
 
 
 def _dynamo(name: str) -> Any:
@@ -60,14 +57,11 @@ def _records(count: int) -> list[Any]:
     return list(kept())[-count:] if kept is not None and count else []
 
 
-class Recompiles:
+class RecompileObserver(Observer):
     """Counts what a window compiles."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._places = Places(settings)
-
     def begin(self) -> None:
-        self._steps = self._in_steps = 0
+        self._in_steps = 0
         self._last: int | None = None
         self._first_frames = self._frames = private.compiled_frames()
         self._first_seconds = _seconds()
@@ -80,10 +74,9 @@ class Recompiles:
         new = frames - self._frames if frames >= self._frames else frames
         if new:
             self._in_steps += 1
-            self._last = self._steps
+            self._last = self.steps
             self._note(new)
         self._frames = frames
-        self._steps += 1
 
     def _note(self, new: int) -> None:
         for record in _records(new):
@@ -101,38 +94,32 @@ class Recompiles:
         if key in counter or len(counter) < MOST:
             counter[key] += 1
 
-    def end(self) -> dict[str, object]:
-        """`frames` compiled in the window, in `in_steps` of its steps, the last of which was `last`
-        (from 0); `seconds` that took, or null. `functions` and `guards` (why the code that was
-        there did not serve) are those that dynamo told of. `breaks` (reasons of graph breaks) and
-        `given_up` (functions that run uncompiled since they were compiled too often) are those of
-        the process since its start.
-        """
-        seconds, frames = _seconds(), private.compiled_frames()
+    def end(self) -> RecompilesSeen:
+        frames, seconds = private.compiled_frames(), _seconds()
         if seconds is not None:
             before = self._first_seconds or 0.0
             seconds = seconds - before if seconds >= before else seconds
-        return {
-            "frames": frames - self._first_frames if frames >= self._first_frames else frames,
-            "in_steps": self._in_steps,
-            "last": self._last,
-            "seconds": seconds,
-            "functions": [
-                {"place": self._place(path, row), "name": name, "frames": count}
+        return RecompilesSeen(
+            frames - self._first_frames if frames >= self._first_frames else frames,
+            self._in_steps,
+            self._last,
+            seconds,
+            [
+                CompiledFunction(self._place(path, row), name, count)
                 for (path, row, name), count in self._functions.most_common()
             ],
-            "guards": [[text, count] for text, count in self._guards.most_common(5)],
-            "breaks": [[text, count] for text, count in _breaks().most_common(8)],
-            "given_up": [self._user_place(text) for text in _given_up()][:MOST],
-        }
+            self._guards.most_common(5),
+            _breaks().most_common(8),
+            [self._user_place(text) for text in _given_up()][:MOST],
+        )
 
-    def _place(self, path: str, row: int) -> list[object] | None:
+    def _place(self, path: str, row: int) -> Place | None:
         """The user's own."""
         # Code that differs in nothing but its file is equal, hence the path in it.
-        real = self._places.path_of(compile(repr(path), path, "eval"))
-        return None if real is None else [real, row]
+        real = self.places.path_of(compile(repr(path), path, "eval"))
+        return None if real is None else (real, row)
 
-    def _user_place(self, text: str) -> list[object] | None:
+    def _user_place(self, text: str) -> Place | None:
         found = _FRAME.findall(text)
         return self._place(found[-1][0], int(found[-1][1])) if found else None
 
@@ -157,3 +144,6 @@ def _given_up() -> Iterator[str]:
         reason = str(getattr(record, "fail_reason", None) or "")
         if any(words in reason for words in _LIMITS):
             yield str(getattr(record, "recompile_reason", None) or reason)
+
+
+watch = RecompileObserver

@@ -11,23 +11,18 @@ from weakref import WeakKeyDictionary
 from torch.utils.data import DataLoader, get_worker_info
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
 from torchlint.runtime.probe.steps import loader_iterators
-from torchlint.runtime.probe.steps.interpose import Inside, replace, shielded
+from torchlint.runtime.probe.steps.interpose import Inside, shielded
 from torchlint.runtime.probe.steps.kept_batch import KeptBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
+    from torchlint.runtime.probe.steps.interpose import Function
 
 _MOST_LOADERS = 16
 """Whose first batches are remembered."""
-
-
-def install(_settings: Settings) -> Replay:
-    """Nothing is touched before the window begins."""
-    return Replay()
 
 
 class Epoch:
@@ -46,59 +41,44 @@ class Epoch:
         self.why: str | None = None
 
 
-class Replay:
+class Replay(Observer):
     """Stands in for what a loader's iterator would load. Epochs stay as long as they are.
 
-    `end()` returns `steps`; `replayed` and `real`, batches; `real_s`, seconds that went into real
-    batches, the start of iterators and the choice of indices, on the thread that takes the steps;
-    and the real ones that could not be replayed: `endless`, since nobody knows when their epoch
-    ends, `unknown`, since they cannot be handed out twice, and `changed`, since the script wrote
-    into the one before.
+    Attributes:
+        count: `replayed` and `real` batches, and of the real ones those that could not be replayed:
+            `endless`, since nobody knows when their epoch ends, `unknown`, since they cannot be
+            handed out twice, and `changed`, since the script wrote into the one before.
     """
 
-    def __init__(self) -> None:
-        self._undo: list[Undo] = []
-        # What others have wrapped meanwhile stays in place at the end, and does nothing then.
-        self._watching = False
-
     def begin(self) -> None:
-        self._thread = threading.get_ident()
         self._inside = Inside()
         self._since: float | None = None
-        self._steps, self._real_s = 0, 0.0
-        self._count = dict.fromkeys(("replayed", "real", "endless", "unknown", "changed"), 0)
+        self._real_s = 0.0
+        self.count = dict.fromkeys(("replayed", "real", "endless", "unknown", "changed"), 0)
         self._epochs: WeakKeyDictionary[Any, Epoch] = WeakKeyDictionary()
         # With what they are known by, so that no other object gets one's `id`.
         self._firsts: dict[tuple[int, ...], tuple[object, KeptBatch]] = {}
-        self._watching = True
         iterator = private.loader_iterator()
         if iterator is not None:
-            self._undo.append(replace(DataLoader, "__iter__", self._timed_start))
-            self._undo.append(replace(iterator, "__next__", self._next))
+            self.around(DataLoader, "__iter__", self._timed_start)
+            self.around(iterator, "__next__", self._next)
 
     @property
-    def beside_s(self) -> float:
-        """Seconds of `real_s` so far; where a batch ends a step, of that one as well."""
+    def beside_s(self) -> float:  # type: ignore[override]
+        """Seconds that went into real batches, the start of iterators and the choice of indices;
+        where a batch ends a step, of that one as well."""
         open_s = 0.0 if self._since is None else time.perf_counter() - self._since
         return self._real_s + open_s
 
-    def step(self) -> None:
-        self._steps += 1
-
-    def end(self) -> dict[str, object]:
-        for undo in reversed(self._undo):
-            undo()
-        self._undo.clear()
-        self._watching = False
+    def end(self) -> None:
         # Where a batch ends a step, this is called before `next` has returned.
         self._loaded()
         self._epochs.clear()
         self._firsts.clear()
-        return {"steps": self._steps, "real_s": self._real_s, **self._count}
 
     def _timed_start(self, plain: Function) -> Function:
         def start(loader: Any) -> Any:
-            if self._inside.now or not self._watching:
+            if self._inside.now or not self.watching:
                 return plain(loader)
             self._loading()
             try:
@@ -127,7 +107,7 @@ class Replay:
                 if undo is not None:
                     replays = undo()
             if replays:
-                self._count["replayed"] += 1
+                self.count["replayed"] += 1
             else:
                 remember(iterator, batch)
             return batch
@@ -136,7 +116,7 @@ class Replay:
         return next_batch
 
     def _replays(self) -> bool:
-        return self._watching and not self._inside.now and get_worker_info() is None
+        return self.watching and not self._inside.now and get_worker_info() is None
 
     def _prepare(self, iterator: Any) -> Callable[[], bool] | None:
         """Have the iterator hand out an old batch or end; None: it has to load one."""
@@ -191,32 +171,35 @@ class Replay:
         return epoch.left < 0
 
     def _remember(self, iterator: Any, batch: Any) -> None:
-        if not self._watching:  # the window ended with this batch
+        if not self.watching:  # the window ended with this batch
             return
-        self._count["real"] += 1
+        self.count["real"] += 1
         epoch = self._epoch(iterator)
         if epoch.why in ("changed", "endless"):
-            self._count[epoch.why] += 1
+            self.count[epoch.why] += 1
             epoch.why = None
         try:
             epoch.kept = KeptBatch(batch)
         except Exception:  # a class of the user's may not bear to be copied
             epoch.why = "unknown"
-            self._count[epoch.why] += 1
+            self.count[epoch.why] += 1
             return
         if loader_iterators.handed_out(iterator) == 1 and len(self._firsts) < _MOST_LOADERS:
             parts = loader_iterators.identity(iterator)
             self._firsts[_ids(iterator)] = (parts, epoch.kept)
 
     def _loading(self) -> None:
-        if threading.get_ident() == self._thread and self._since is None:
+        if threading.get_ident() == self.thread and self._since is None:
             self._since = time.perf_counter()
 
     def _loaded(self) -> None:
-        if self._since is not None and threading.get_ident() == self._thread:
+        if self._since is not None and threading.get_ident() == self.thread:
             self._real_s += time.perf_counter() - self._since
             self._since = None
 
 
 def _ids(iterator: Any) -> tuple[int, ...]:
     return tuple(map(id, loader_iterators.identity(iterator)))
+
+
+watch = Replay

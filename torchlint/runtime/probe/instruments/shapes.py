@@ -10,23 +10,22 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.instruments.observer import Observer
+from torchlint.runtime.probe.messages import ShapedModule, ShapesSeen
 from torchlint.runtime.probe.steps import interpose
-from torchlint.runtime.probe.steps.places import Places
 from torchlint.runtime.probe.steps.shapes import signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from torchlint.runtime.probe.settings import Settings
-    from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.interpose import Function
 
 MOST_SHAPES = 16
 """Of a module that are told apart."""
@@ -43,28 +42,15 @@ _CONVOLUTIONS = (
 )
 
 
-def install(settings: Settings) -> Shapes:
-    return Shapes(settings)
+class _Layer(ShapedModule):
+    """A module as long as it is there."""
 
+    __slots__ = ("last_fresh", "module")
 
-@dataclass(slots=True)
-class Layer:
-    """What a module got in training mode.
-
-    Args:
-        calls: in the window.
-        shapes: calls by shape; those of further ones are `others`.
-        fresh: steps that brought a shape not seen before.
-    """
-
-    module: weakref.ref[Any]
-    place: Place | None
-    compiled: bool
-    calls: int = 0
-    shapes: dict[str, int] = field(default_factory=dict)
-    others: int = 0
-    fresh: int = 0
-    last_fresh: int = -1
+    def __init__(self, module: Any, place: Place | None, compiled: bool) -> None:
+        super().__init__("", "", place, compiled)
+        self.module = weakref.ref(module)
+        self.last_fresh = -1
 
     def add(self, shape: str, step: int) -> None:
         self.calls += 1
@@ -77,55 +63,35 @@ class Layer:
         else:
             self.others += 1
 
+    def identify(self, names: dict[int, str]) -> None:
+        """Note what it is called."""
+        module = self.module()
+        inner = private.uncompiled(module)
+        self.name = names.get(id(module), "")
+        self.kind = type(module if inner is None else inner).__name__
 
-class Shapes:
+
+class ShapeObserver(Observer):
     """Counts the shapes of a window."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._places = Places(settings)
-        self._undo: list[Undo] = []
+    def begin(self) -> None:
         self._compiling = private.compiling()
         private.keep_from_compiler(self._compiling)
         self._graph_task = private.graph_task()
-        self._forget()
-
-    def _forget(self) -> None:
         self._lock = threading.Lock()
-        self._step = 0
-        self._layers: dict[int, Layer] = {}
+        self._layers: dict[int, _Layer] = {}
+        for each in (*_CONVOLUTIONS, private.compiled_module()):
+            self.around(each, "__call__", self._watched)
 
-    def begin(self) -> None:
-        self._restore()
-        self._forget()
-        classes: tuple[type, ...] = _CONVOLUTIONS
-        compiled = private.compiled_module()
-        if compiled is not None:
-            classes = (*classes, compiled)
-        self._undo = [interpose.replace(each, "__call__", self._watched) for each in classes]
-
-    def step(self) -> None:
-        self._step += 1
-
-    def end(self) -> dict[str, object]:
-        """Each module's `shapes` as `[text, calls]`, and in how many steps a new one came.
-
-        `benchmark` is `cudnn.benchmark` at the end of the window.
-        """
-        self._restore()
+    def end(self) -> ShapesSeen:
         with self._lock:
             layers = [each for each in self._layers.values() if each.module() is not None]
         # Those with most shapes; of these, the first that was called.
         layers.sort(key=lambda each: -len(each.shapes))
         names = _names()
-        return {
-            "benchmark": bool(torch.backends.cudnn.benchmark),
-            "modules": [_told(each, names) for each in layers[:_TOLD]],
-            "more": max(0, len(layers) - _TOLD),
-        }
-
-    def _restore(self) -> None:
-        while self._undo:
-            self._undo.pop()()
+        for each in layers[:_TOLD]:
+            each.identify(names)
+        return ShapesSeen(bool(torch.backends.cudnn.benchmark), [*layers[:_TOLD]])
 
     def _watched(self, plain: Function) -> Function:
         compiling, inherited = self._compiling, plain is nn.Module.__call__
@@ -152,24 +118,9 @@ class Shapes:
             if layer is None or layer.module() is not module:
                 if len(self._layers) >= MOST_MODULES:
                     return
-                layer = Layer(weakref.ref(module), self._places.here(), inner is not None)
+                layer = _Layer(module, self.places.here(), inner is not None)
                 self._layers[id(module)] = layer
-            layer.add(text, self._step)
-
-
-def _told(layer: Layer, names: dict[int, str]) -> dict[str, object]:
-    module = layer.module()
-    inner = private.uncompiled(module)
-    return {
-        "name": names.get(id(module), ""),
-        "class": type(module if inner is None else inner).__name__,
-        "compiled": layer.compiled,
-        "place": list(layer.place) if layer.place is not None else None,
-        "calls": layer.calls,
-        "shapes": [[text, calls] for text, calls in layer.shapes.items()],
-        "others": layer.others,
-        "fresh": layer.fresh,
-    }
+            layer.add(text, self.steps)
 
 
 def _names() -> dict[int, str]:
@@ -186,3 +137,6 @@ def _roots() -> Iterator[nn.Module]:
     modules = [each for each in gc.get_objects() if issubclass(type(each), nn.Module)]
     parts = {id(part) for each in modules for part in each.children()}
     return (each for each in modules if id(each) not in parts)
+
+
+watch = ShapeObserver

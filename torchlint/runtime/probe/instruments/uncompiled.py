@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torchlint.runtime.probe.instruments.stance import Stance
 
-if TYPE_CHECKING:
-    from torchlint.runtime.probe.settings import Settings
+
+class Uncompiled(Stance):
+    """No code that is there is used, either."""
+
+    wanted = "force_eager"
 
 
-def install(_settings: Settings) -> Stance:
-    """Nothing has to be prepared."""
-    return Stance("force_eager")
+watch = Uncompiled

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import install_all
+from torchlint.runtime.probe.messages import Timed
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import CpuClock, clock_for, is_capturing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from torchlint.runtime.probe.link import Link
     from torchlint.runtime.probe.settings import Settings
@@ -103,10 +104,10 @@ class Meter:
             return
         self._clock = clock_for(self._settings, self._cuda)
         self._clock.settle()
-        self._take({"type": "ready"})
+        self._take("ready")
 
-    def _take(self, message: Mapping[str, object]) -> None:
-        turn = self._link.ask(message)
+    def _take(self, word: str, message: object = None) -> None:
+        turn = self._link.ask(word, message)
         settle, steps = turn["settle"], turn["steps"]
         assert isinstance(settle, int)
         assert isinstance(steps, int)
@@ -120,7 +121,7 @@ class Meter:
         if not self._altered:
             self._altered = True
             for each in self._instruments:
-                each.begin()
+                each.open()
         if self._planned == 0:
             self._hand_over()
         else:
@@ -139,15 +140,14 @@ class Meter:
 
     def _hand_over(self) -> None:
         self._clock.settle()
-        reading = self._clock.read()
         compiled = private.compiled_frames() > self._compiled
+        block = Timed(self._planned, **asdict(self._clock.read()), compiled=compiled)
         if self._planned == 0:
-            reading, compiled = replace(reading, wall=0.0, cpu=0.0, gpu=None), False
-        block = {"type": "block", "steps": self._planned, "compiled": compiled, **asdict(reading)}
+            block.wall, block.cpu, block.gpu, block.compiled = 0.0, 0.0, None, False
         if self._instruments:
-            block["wall"] = max(_SHORTEST_S, reading.wall - self._beside)
-            block["altered"] = all(getattr(each, "alters", True) for each in self._instruments)
-        self._take(block)
+            block.wall = max(_SHORTEST_S, block.wall - self._beside)
+            block.altered = all(each.alters for each in self._instruments)
+        self._take("block", block)
 
     def _beside_s(self) -> float:
-        return sum(getattr(each, "beside_s", 0.0) for each in self._instruments)
+        return sum(each.beside_s for each in self._instruments)

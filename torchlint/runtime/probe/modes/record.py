@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.messages import History, Recorded
 from torchlint.runtime.probe.numbers import computed
 from torchlint.runtime.probe.numbers.reached import Reached
 from torchlint.runtime.probe.numbers.realign import Realigner
@@ -208,38 +209,37 @@ class Recorder:
         steps = max(0, self.steps - self._settings.skip)
         losses = self._losses[:steps]
         at = sorted(self._after)
-        message: dict[str, object] = {
-            "type": "record",
-            "first": self._settings.skip,
-            "steps": steps,
-            "losses": [[float(loss).hex() for loss in step] for step in losses],
-            "loss_eps": max((_eps(loss) for step in losses for loss in step), default=0.0).hex(),
-            "at": at,
-            "parameters": {name: self._history(name, at) for name in self._start},
-            "outputs": []
-            if self._learns
-            else [[_row(sketch) for sketch in step] for step in self._outputs[:steps]],
-            "output_eps": self._output_eps.hex(),
-            "own": {
-                name: [size, mean.hex(), rms.hex()]
+        outputs = [] if self._learns else self._outputs[:steps]
+        record = Recorded(
+            first=self._settings.skip,
+            steps=steps,
+            losses=[[float(loss).hex() for loss in step] for step in losses],
+            loss_eps=max((_eps(loss) for step in losses for loss in step), default=0.0).hex(),
+            at=at,
+            parameters={name: self._history(name, at) for name in self._start},
+            outputs=[[_row(sketch) for sketch in step] for step in outputs],
+            output_eps=self._output_eps.hex(),
+            own={
+                name: (size, mean.hex(), rms.hex())
                 for name, (size, mean, rms) in self._weights.own.items()
             },
-            "held": sorted(self._held),
-            "finished": finished,
-            "reached": self._reached.report(),
-            "exercised": sorted(self._watch.seen),
-            "exercise_known": self._watch.complete and not private.compiled_frames(),
-        }
-        self._link.send(message)
+            held=sorted(self._held),
+            finished=finished,
+            reached=self._reached.report(),
+            exercised=sorted(self._watch.seen),
+            exercise_known=self._watch.complete and not private.compiled_frames(),
+        )
+        self._link.send("record", record)
 
-    def _history(self, name: str, at: list[int]) -> dict[str, object]:
+    def _history(self, name: str, at: list[int]) -> History:
         parameter = self._weights.parameters[name]
-        return {
-            "size": parameter.numel(),
-            "eps": _eps(parameter).hex(),
-            "start": _row(self._start[name]),
-            "after": [_row(self._after[step].get(name)) for step in at],
-        }
+        after = (self._after[step].get(name) for step in at)
+        return History(
+            parameter.numel(),
+            _eps(parameter).hex(),
+            _row(self._start[name]),
+            [None if sketch is None else _row(sketch) for sketch in after],
+        )
 
 
 def _as_number(tensor: Tensor) -> Tensor:
@@ -253,8 +253,6 @@ def _eps(tensor: Tensor) -> float:
     return torch.finfo(tensor.dtype).eps if tensor.is_floating_point() else 0.0
 
 
-def _row(sketch: Sketch | None) -> list[object] | None:
+def _row(sketch: Sketch) -> list[int | str]:
     """Digest, buckets and sum of squares; waits for the device."""
-    if sketch is None:
-        return None
     return [int(sketch.digest), *(value.hex() for value in sketch.sums.tolist())]

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.messages import Surveyed
 from torchlint.runtime.probe.script import served_sources
 from torchlint.runtime.probe.script.loaded_files import loaded_files
+from torchlint.runtime.probe.settings import Anchor
 from torchlint.runtime.probe.steps import events, executed_lines, loader_iterators, step_times
 from torchlint.runtime.probe.steps.boundary import KINDS, Chooser, Moment, Stream, Streams
 from torchlint.runtime.probe.steps.clock import MEGABYTE, is_capturing, peak_memory_mb
@@ -98,7 +100,7 @@ class Surveyor:
             self._done = True
         best = self._chooser.at_the_end(self._streams)
         if best is not None or self._link.role == "main":
-            self._link.send(self._report(best, finished=True))
+            self._link.send("survey", self._report(best, finished=True))
 
     @property
     def _chooser(self) -> Chooser:
@@ -158,37 +160,39 @@ class Surveyor:
         for undo in self._undo:
             undo()
         self._watch.end()
-        self._link.send(report)
+        self._link.send("survey", report)
         if not has_ranks():
             self._link.wait_to_be_killed()
         # The other ranks may need this one to come as far as it has come.
 
-    def _report(self, best: Stream | None, *, finished: bool) -> dict[str, object]:
+    def _report(self, best: Stream | None, *, finished: bool) -> Surveyed:
         moments = list(best.moments) if best is not None else []
         if any(moment.mark is not None for moment in moments):
             # An error of the GPU is the script's own, and the marks say nothing then.
             with suppress(RuntimeError):
                 torch.cuda.synchronize()
         times, warm = step_times.durations(moments), step_times.warm_up(moments, self._news)
-        return {
-            "type": "survey",
-            "anchor": {"kind": best.kind, "index": best.number} if best is not None else None,
-            "words": self._words(best) if best is not None else "",
-            "steps": best.count if best is not None else 0,
-            "step_s": step_times.steady(times, warm),
-            "times": times,
-            "warm": warm,
-            "finished": finished,
-            "counts": self._counts(),
-            "lanes": step_times.lanes(moments),
-            "exercised": sorted(self._watch.seen),
-            "exercise_known": self._watch.complete and not private.compiled_frames(),
-            "served": served_sources.served(),
-            "files": loaded_files(self._settings.project),
-            "compiled": bool(private.compiled_frames()),
-            "ahead": self._ahead,
-            **self._device(),
-        }
+        report = Surveyed(
+            steps=best.count if best is not None else 0,
+            step_s=step_times.steady(times, warm),
+            finished=finished,
+            exercise_known=self._watch.complete and not private.compiled_frames(),
+            compiled=bool(private.compiled_frames()),
+            memory_mb=peak_memory_mb(),
+            device="cpu",
+            anchor=Anchor(best.kind, best.number) if best is not None else None,
+            words=self._words(best) if best is not None else "",
+            times=times,
+            warm=warm,
+            counts=self._counts(),
+            lanes=step_times.lanes(moments),
+            exercised=sorted(self._watch.seen),
+            served=served_sources.served(),
+            files=loaded_files(self._settings.project),
+            ahead=self._ahead,
+        )
+        self._add_gpu(report)
+        return report
 
     def _words(self, best: Stream) -> str:
         several = len(self._streams.of(best.kind))
@@ -202,24 +206,27 @@ class Surveyor:
             return "torch.autograd.grad" if best.number == GRAD else "backward"
         return "a batch of the DataLoader"
 
-    def _counts(self) -> dict[str, object]:
+    def _counts(self) -> dict[str, int | tuple[int, ...]]:
         streams = self._streams
         return {
-            OPTIMIZER: [stream.count for stream in streams.of(OPTIMIZER)],
+            OPTIMIZER: tuple(stream.count for stream in streams.of(OPTIMIZER)),
             **{kind: streams.count(kind) for kind in (BACKWARD, FORWARD, LOADER)},
             "skipped": self._skipped,
         }
 
-    def _device(self) -> dict[str, object]:
+    def _add_gpu(self, report: Surveyed) -> None:
+        """In MiB: the most that torch has reserved in this process, and what it could reserve now
+        if it held nothing."""
         cuda: Any = torch.cuda
         uses = self._settings.device != "cpu" and cuda.is_initialized()
         if uses and self._on_gpu is None:
             uses = cuda.memory_allocated() > 0
-        host: dict[str, object] = {"device": "cpu", "memory_mb": peak_memory_mb()}
         if not uses or self._on_gpu is False:
-            return host
-        gpu = {"device": "cuda", "gpu_name": cuda.get_device_name()}
-        return {**host, **gpu, **gpu_memory(cuda)}
+            return
+        free, _ = cuda.mem_get_info()
+        report.device, report.gpu_name = "cuda", cuda.get_device_name()
+        report.gpu_mb = cuda.max_memory_reserved() / MEGABYTE
+        report.gpu_free_mb = (free + cuda.memory_reserved()) / MEGABYTE
 
     def _optimizer_exists(self) -> bool:
         from torch.optim import Optimizer
@@ -229,13 +236,3 @@ class Surveyor:
             found = any(issubclass(type(each), Optimizer) for each in gc.get_objects())
             self._scanned = (time.perf_counter(), found)
         return found
-
-
-def gpu_memory(cuda: Any) -> dict[str, float]:
-    """MiB: `gpu_mb` is the most that torch has reserved in this process, `gpu_free_mb` what it
-    could reserve now if it held nothing."""
-    free, _ = cuda.mem_get_info()
-    return {
-        "gpu_mb": cuda.max_memory_reserved() / MEGABYTE,
-        "gpu_free_mb": (free + cuda.memory_reserved()) / MEGABYTE,
-    }

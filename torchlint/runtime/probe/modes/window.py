@@ -11,6 +11,7 @@ import torch
 
 from torchlint.runtime.probe import private
 from torchlint.runtime.probe.instruments import install_all
+from torchlint.runtime.probe.messages import WindowSeen
 from torchlint.runtime.probe.steps import events
 from torchlint.runtime.probe.steps.clock import is_capturing, uses_gpu
 from torchlint.runtime.probe.steps.ranks import has_ranks
@@ -70,7 +71,7 @@ class Window:
                 self._begin()
                 return
             for instrument in self._instruments.values():
-                instrument.step()
+                instrument.passed()
             if self.steps - self._settings.skip > self._settings.steps:
                 self._report()
 
@@ -91,7 +92,7 @@ class Window:
             self._done = True
             return
         for instrument in self._instruments.values():
-            instrument.begin()
+            instrument.open()
         self._wait_for_gpu()
         self._time = ThreadTime()
         self._held_s = self._time.held_s()
@@ -102,10 +103,8 @@ class Window:
         self._wait_for_gpu()
         assert self._begun is not None
         seconds, held_s = time.perf_counter() - self._begun, self._lacked_s()
-        found = {name: instrument.end() for name, instrument in self._instruments.items()}
-        steps = self._seen
-        message = {"type": "window", "steps": steps, "seconds": seconds, "held_s": held_s}
-        self._link.send({**message, "found": found})
+        found = {name: instrument.close() for name, instrument in self._instruments.items()}
+        self._link.send("window", WindowSeen(self._seen, seconds, held_s, found))
         if not finished and not has_ranks():
             self._link.wait_to_be_killed()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from torchlint.runtime.probe.messages import Extent
 from torchlint.runtime.probe.script.loaded_files import loaded_files
 from torchlint.runtime.probe.steps.interpose import replace, shielded
 
@@ -47,22 +48,16 @@ class Reached:
         replace(loaders, "__iter__", lambda plain: _before(plain, self._begins))
         replace(torch.nn.Module, "train", lambda plain: _before(plain, self._switches))
 
-    def report(self) -> dict[str, object]:
-        """What was reached, for the parent.
-
-        `passes` that were begun over the dataset that was read most often, and the `batches` of
-        one (None: unknown); `schedules` that have left the learning rate as it
-        was, by class; whether a model that learns was put into evaluation mode; and the Python
-        `files` of the project that were imported.
-        """
+    def report(self) -> Extent:
+        """What was reached, for the parent."""
         most = max(self._datasets.values(), key=lambda each: each.passes, default=None)
-        return {
-            "passes": most.passes if most else 0,
-            "batches": most.batches if most else None,
-            "schedules": sorted(_idle_schedules()),
-            "evaluates": self._evaluates,
-            "files": loaded_files(self._project),
-        }
+        return Extent(
+            most.passes if most else 0,
+            most.batches if most else None,
+            sorted(_idle_schedules()),
+            self._evaluates,
+            loaded_files(self._project),
+        )
 
     def _begins(self, loader: Any, *_: object) -> None:
         # A script may make a loader for each pass; what it reads from stays.

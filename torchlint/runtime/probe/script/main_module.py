@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.messages import Ended
 from torchlint.runtime.probe.script.script_error import describe, show
 
 if TYPE_CHECKING:
@@ -29,17 +30,11 @@ class End:
     exited: bool = False
     error: BaseException | None = None
 
-    def message(self, project: str, *, steps: int) -> dict[str, object]:
-        """The `ended` message for the parent."""
+    def message(self, project: str, *, steps: int) -> Ended:
+        """For the parent."""
         status = "error" if self.error is not None else "exit" if self.exited else "finished"
         error = None if self.error is None else describe(self.error, project)
-        return {
-            "type": "ended",
-            "status": status,
-            "code": self.code,
-            "steps": steps,
-            "error": error,
-        }
+        return Ended(status, self.code, steps, error)
 
     def leave(self) -> None:
         """End this process as Python would: its buffers are written, its atexit functions run."""

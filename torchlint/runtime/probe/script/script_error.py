@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import traceback
 
+from torchlint.runtime.probe.messages import Raised
+
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 _OUT_OF_MEMORY = (
@@ -16,22 +18,12 @@ _OUT_OF_MEMORY = (
 """Said by CUDA and HIP, torch's CPU allocator, that of Windows, and cuBLAS and cuDNN."""
 
 
-def describe(error: BaseException, project: str) -> dict[str, object]:
-    """The `error` of the `ended` message: `type`, `text`, `traceback`, `oom`, `path`, `row`.
-
-    `path` and `row` say where in the project it was raised or, if nothing of the project was
-    running, the innermost place; None for both if there is none.
-    """
+def describe(error: BaseException, project: str) -> Raised:
+    """What the parent is told of it."""
     told = _told(error)
     path, row = _place(error, told, project)
-    return {
-        "type": type(error).__name__,
-        "text": _text(error),
-        "traceback": "".join(told.format()),
-        "oom": out_of_memory(error),
-        "path": path,
-        "row": row,
-    }
+    trace = "".join(told.format())
+    return Raised(type(error).__name__, _text(error), trace, out_of_memory(error), path, row)
 
 
 def show(error: BaseException) -> str:

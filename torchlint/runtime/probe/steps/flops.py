@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.messages import FlopsSeen, ModuleFlops
 from torchlint.runtime.probe.steps.interpose import shielded
 from torchlint.runtime.probe.steps.module_calls import around_modules
 from torchlint.runtime.probe.steps.module_names import ModuleNames
@@ -21,9 +22,9 @@ from torchlint.runtime.probe.steps.operations import name_of
 from torchlint.runtime.probe.steps.places import Places
 
 if TYPE_CHECKING:
+    from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.settings import Settings
     from torchlint.runtime.probe.steps.interpose import Function, Undo
-    from torchlint.runtime.probe.steps.places import Place
 
     Key = tuple[str, str, Place | None]
     """Name, class, and the line of the first call; modules that share all three count as one."""
@@ -106,31 +107,22 @@ class Flops:
         self._home = threading.get_ident()
         self._undo = around_modules(self._make)
 
-    def end(self) -> dict[str, object]:
-        """`parts` and `types` are FLOPs by part of the step and type of number; in `modules` they
-        are null where something could not be counted. `uncounted` are names of operations with
-        products of unknown size; `unattributed` is how many belong to modules that are not known.
-        """
+    def end(self) -> FlopsSeen:
         if self._undo is not None:
             self._undo()
         self._names.clear()
         self._keys.clear()
         known = self._formulas is not None
-        return {
-            "parts": self._parts if known else None,
-            "types": self._types if known else None,
-            "modules": [
-                {
-                    "name": name,
-                    "class": kind,
-                    "place": list(place) if place else None,
-                    "flops": None if (name, kind, place) in self._partial else flops,
-                }
-                for (name, kind, place), flops in self._modules.items()
+        return FlopsSeen(
+            self._parts if known else None,
+            self._types if known else None,
+            [
+                ModuleFlops(*key, None if key in self._partial else flops)
+                for key, flops in self._modules.items()
             ],
-            "uncounted": list(self._uncounted),
-            "unattributed": self._unattributed,
-        }
+            list(self._uncounted),
+            self._unattributed,
+        )
 
     def add(self, operation: Any, args: Any, kwargs: Any, result: Any, part: str) -> None:
         """An operation has run in a part of the step."""

@@ -9,43 +9,19 @@ import functools
 import inspect
 import itertools
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from torchlint.runtime.probe import private
+from torchlint.runtime.probe.messages import Loader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from torchlint.runtime.probe.steps.places import Place, Places
+    from torchlint.runtime.probe.messages import Place
+    from torchlint.runtime.probe.steps.places import Places
 
 _WRAPPERS = 8
 """Datasets inside others, as in `Subset`, that are looked into."""
-
-
-class Loader(NamedTuple):
-    """What a loader was told to do.
-
-    Args:
-        dataset: name of its class.
-        workers: processes; 0: the training process loads.
-        prefetch: batches that each worker prepares ahead; None without workers.
-        pinned: whether batches are copied into page-locked memory.
-        persistent: the workers outlive an epoch.
-        batch_size: samples; None if the loader does not say.
-        length: batches of an epoch; None if nobody can tell.
-        samples: where the user's code makes samples: the row of the `def`.
-        collate: the same for the function that makes a batch of them.
-    """
-
-    dataset: str
-    workers: int
-    prefetch: int | None
-    pinned: bool
-    persistent: bool
-    batch_size: int | None
-    length: int | None
-    samples: Place | None
-    collate: Place | None
 
 
 def fetchers() -> list[Any]:
@@ -62,10 +38,7 @@ def describe(iterator: Any, places: Places) -> Loader:
     return Loader(
         dataset=type(getattr(iterator, "_dataset", None)).__name__,
         workers=int(getattr(iterator, "_num_workers", 0)),
-        prefetch=_whole(getattr(iterator, "_prefetch_factor", None)),
-        pinned=bool(getattr(iterator, "_pin_memory", False)),
         persistent=bool(getattr(iterator, "_persistent_workers", False)),
-        batch_size=_whole(getattr(_sampler(iterator), "batch_size", None)),
         length=length(iterator),
         samples=_made_at(getattr(iterator, "_dataset", None), places),
         collate=_defined_at(getattr(iterator, "_collate_fn", None), places),

@@ -11,10 +11,8 @@ from torchlint.runtime.probe.package import is_installed, is_ours
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
+    from torchlint.runtime.probe.messages import Place
     from torchlint.runtime.probe.settings import Settings
-
-Place = tuple[str, int]
-"""Real path of a file of the project, and a row."""
 
 
 class Places:

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from torchlint.runtime.probe.messages import Lanes
 from torchlint.runtime.probe.steps.clock import seconds_between
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def durations(moments: Sequence[Moment]) -> list[float]:
     return found
 
 
-def lanes(moments: Sequence[Moment]) -> dict[str, list[float]]:
+def lanes(moments: Sequence[Moment]) -> Lanes:
     """Seconds of the host in the same steps by what they went into; `other` is the rest.
 
     Threads that take turns over a step have clocks of their own: what is not known is `other`.
@@ -44,7 +45,7 @@ def lanes(moments: Sequence[Moment]) -> dict[str, list[float]]:
             found[name].append(spent)
             left -= spent
         found["other"].append(left)
-    return found
+    return Lanes(**{name: tuple(seconds) for name, seconds in found.items()})
 
 
 def warm_up(moments: Sequence[Moment], news: Sequence[float]) -> int:
