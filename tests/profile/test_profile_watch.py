@@ -9,6 +9,7 @@ import pytest
 from torchlint.profile import watch as watching
 from torchlint.profile.watch import watch
 from torchlint.runtime.failures import Failed
+from torchlint.runtime.probe.messages import ReadsSeen, ShapesSeen
 from torchlint.runtime.probe.settings import WINDOW
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from torchlint.profile.evidence import Window
 
 
-def look(scene: Scene, body: str, **more: Any) -> dict[str, Window]:
+def look(scene: Scene, body: str, **more: Any) -> dict[str, Window[Any]]:
     job = scene.job(body, mode=WINDOW, instruments=("reads", "shapes"), **more)
     with scene.workspace() as workspace:
         return watch(job, workspace, timeout_s=20.0)
 
 
-SEEN = 'link.send(type="window", steps=10, seconds=0.5, held_s=0.1, found={"reads": {"n": 1}, "shapes": {}})\n'
+FOUND = {"reads": {"reads": []}, "shapes": {"benchmark": True}}
+SEEN = f'link.send(type="window", steps=10, seconds=0.5, held_s=0.1, found={FOUND})\n'
 
 
 def test_each_instrument_gets_its_part(scene: Scene) -> None:
@@ -30,7 +32,7 @@ def test_each_instrument_gets_its_part(scene: Scene) -> None:
     assert sorted(found) == ["reads", "shapes"]
     assert found["reads"].step_s == pytest.approx(0.05)
     assert found["shapes"].held_s == 0.1
-    assert found["reads"].found.integer("n") == 1
+    assert (found["reads"].seen, found["shapes"].seen) == (ReadsSeen(), ShapesSeen(True))
 
 
 def test_a_script_that_ends_in_its_window_has_told_enough(scene: Scene) -> None:
@@ -38,10 +40,10 @@ def test_a_script_that_ends_in_its_window_has_told_enough(scene: Scene) -> None:
 
 
 def test_of_ranks_the_slowest_counts_and_the_others_stand_beside_it(scene: Scene) -> None:
-    body = """
+    body = f"""
         import os
         seconds = 1.0 + int(os.environ["RANK"])
-        link.send(type="window", steps=10, seconds=seconds, found={"reads": {}, "shapes": {}})
+        link.send(type="window", steps=10, seconds=seconds, found={FOUND})
         link.wait()
         """
     slowest = look(scene, body, nproc=2)["reads"]
@@ -63,7 +65,16 @@ def test_a_rank_that_does_not_step_is_not_waited_for_long(
 
 
 @pytest.mark.parametrize(
-    "sent", ["steps=0, seconds=1.0, found={}", "steps=3, seconds=1.0", 'steps="3", seconds=1.0']
+    "sent",
+    [
+        "steps=0, seconds=1.0, found={}",
+        "steps=3, seconds=0.0, found={}",
+        "steps=3, seconds=1.0, found={'reads': {}, 'shapes': {}}",
+        "steps=3, seconds=1.0, found={'reads': None}",
+        "steps=3, seconds=1.0, found={'reads': {'reads': [{'place': ['train.py']}]}}",
+        "steps=3, seconds=float('nan'), found={}",
+        "steps=10**400, seconds=1.0, found={}",
+    ],
 )
 def test_a_report_that_makes_no_sense_is_a_failure(scene: Scene, sent: str) -> None:
     with pytest.raises(Failed, match="does not understand"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.profile.conftest import survey, timing
+from tests.profile.kinds.conftest import NAMES
 from tests.profile.kinds.test_input_wait import loader
 from torchlint.experiment import session
 from torchlint.experiment.errors import ExperimentError
@@ -19,7 +21,19 @@ from torchlint.profile.evidence import Window
 from torchlint.profile.wish import Wish
 from torchlint.runtime.environment import malloc_settings
 from torchlint.runtime.failures import ERROR, TIMEOUT, Failed, OutOfTime
-from torchlint.runtime.decoding import Message
+from torchlint.runtime.probe.messages import (
+    INSTRUMENTS,
+    EnvironmentSeen,
+    GradientsSeen,
+    InputSeen,
+    KernelsSeen,
+    LaunchSeen,
+    MemorySeen,
+    PaddedPlace,
+    PaddingSeen,
+    ShapesSeen,
+    TimelineSeen,
+)
 from torchlint.runtime.program import script
 
 if TYPE_CHECKING:
@@ -34,6 +48,17 @@ if TYPE_CHECKING:
     Profiled = Callable[..., tuple[Profile, dict[str, Job]]]
 
 
+NOTHING = {
+    **INSTRUMENTS,
+    "environment": partial(EnvironmentSeen, [], False),
+    "gradients": partial(GradientsSeen, False),
+    "launch": partial(LaunchSeen, 1, False, [0]),
+    "memory": partial(MemorySeen, "cpu"),
+    "shapes": partial(ShapesSeen, False),
+}
+"""What instruments return that have seen nothing."""
+
+
 class Silent:
     def stage(self, *_: object, **__: object) -> None:
         """Nobody reads it."""
@@ -44,19 +69,19 @@ class Silent:
 
 @pytest.fixture
 def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
-    """`profiled(found, only=…, saved=…)`: a profile whose runs start no process, and its jobs by
-    their first instrument. `found` is what the instruments say, `saved` what is saved by those that
+    """`profiled(seen, only=…, saved=…)`: a profile whose runs start no process, and its jobs by
+    their first instrument. `seen` is what instruments saw, `saved` what is saved by those that
     change a step."""
     (tmp_path / "train.py").write_text("")
     monkeypatch.chdir(tmp_path)
     jobs: dict[str, Job] = {}
-    saying: dict[str, dict[str, Any]] = {}
+    saying: dict[str, Any] = {}
     look = SimpleNamespace(original=survey(), anchor=survey().anchor)
 
-    def watch(job: Job, *_: object, **__: object) -> dict[str, Window]:
+    def watch(job: Job, *_: object, **__: object) -> dict[str, Window[Any]]:
         names = job.settings.instruments
         jobs[names[0]] = job
-        return {name: Window(10, 0.1, Message(name, saying.get(name, {}))) for name in names}
+        return {name: Window(10, 0.1, saying.get(name) or NOTHING[name]()) for name in names}
 
     monkeypatch.setattr(profiling, "watch", watch)
 
@@ -76,13 +101,13 @@ def profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Profiled:
     monkeypatch.setattr(session, "Looker", looker)
 
     def profile(
-        found: dict[str, dict[str, Any]] | None = None,
+        *found: Any,
         only: tuple[str, ...] = (),
         saved: dict[str, Any] | None = None,
         more: Callable[..., tuple[Finding, ...]] | None = None,
         wished: Wish | None = None,
     ) -> tuple[Profile, dict[str, Job]]:
-        saying.update(found or {})
+        saying.update({NAMES[type(each)]: each for each in found})
         altered.update(saved or {})
         program = script("train.py", ())
         request, subject = Request(program, budget_s=300.0), Linted(program, search=more)
@@ -107,30 +132,20 @@ def test_memory_is_watched_where_the_c_library_gives_it_back(profiled: Profiled)
 
 
 def test_what_an_instrument_could_not_see_is_named_with_its_reason(profiled: Profiled) -> None:
-    found = {"kernels": {"why": "compiled regions are not seen"}}
-    result, _ = profiled(found, only=("operations",))
+    result, _ = profiled(KernelsSeen("compiled regions are not seen"), only=("operations",))
     assert "kernels and FLOPs (compiled regions are not seen)" in result.not_measured
     assert result.facts == ()
 
 
 def test_what_cannot_be_read_is_named_and_leaves_the_rest(profiled: Profiled) -> None:
-    found = {
-        "kernels": {"why": 7},
-        "memory": {
-            "device": "cpu",
-            "exact": True,
-            "total_mib": None,
-            "before_mib": 1.0,
-            "phases": {"forward": 1.0},
-        },
-    }
-    result, _ = profiled(found, only=("operations", "memory"))
-    assert any(each.startswith("facts (kernels: why is 7") for each in result.not_measured)
-    assert any(each.startswith("kernels (kernels: why is 7") for each in result.not_measured)
+    no_batches = PaddingSeen([PaddedPlace(None, positions=10, padded=5)])
+    result, _ = profiled(no_batches, TimelineSeen([1.0, 1.0]))
+    assert "what the runs sent cannot be read (division by zero)" in result.not_measured
+    assert "time line (timeline: ends do not rise)" in result.not_measured
     assert result.exit == 0
 
 
-WAITS = {"input": {"loaders": [loader(wait_s=0.05)]}}
+WAITS = InputSeen([loader(wait_s=0.05)])
 
 
 def test_what_changes_a_step_is_timed_and_no_instrument_of_its_cost(profiled: Profiled) -> None:

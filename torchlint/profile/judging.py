@@ -46,9 +46,6 @@ def judge(evidence: Evidence, static: Sequence[Finding], today: date | None = No
     Args:
         static: what `check` finds in the project, hints included.
         today: the day for which comments with an end are judged; by default that of the user.
-
-    Raises:
-        MalformedError: an instrument has sent what its kind does not understand.
     """
     by_code = _asked(evidence, static)
     everything = [each for found in by_code.values() for each in found]
@@ -90,11 +87,7 @@ def _asked(evidence: Evidence, static: Sequence[Finding]) -> dict[str, list[RunF
 
 
 def facts_of(evidence: Evidence) -> tuple[Fact, ...]:
-    """What the kinds tell beside their findings.
-
-    Raises:
-        MalformedError: an instrument has sent what its kind does not understand.
-    """
+    """What the kinds tell beside their findings."""
     return tuple(
         Fact(kind.code, each.label, each.text, each.values)
         for kind in all_kinds().values()

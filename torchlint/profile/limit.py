@@ -38,11 +38,7 @@ def lanes_of(evidence: Evidence) -> dict[str, float]:
 
 
 def limit_of(evidence: Evidence, lanes: Mapping[str, float]) -> str:
-    """What a step waits for, in one sentence (TR001).
-
-    Raises:
-        MalformedError: a run did not send what it should.
-    """
+    """What a step waits for, in one sentence (TR001)."""
     timing = evidence.timing
     host_ms = 1e3 * timing.host_s
     if evidence.on_gpu and timing.host_s < _HOST_IS_THE_LIMIT * timing.step_s:

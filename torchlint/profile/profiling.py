@@ -126,7 +126,7 @@ class _Profiling(Session[Linted, Profile]):
         for each in planned.diagnostics:
             self._run(each, planned, declared)
         for each, is_needed in _ONLY_WHERE:
-            if self._is_so(is_needed):
+            if is_needed(self._found.windows):
                 self._run(each, planned, declared)
 
     def _run(self, run: Diagnostic, planned: Plan, declared: DeclaredPlan) -> None:
@@ -140,12 +140,6 @@ class _Profiling(Session[Linted, Profile]):
         except (Failed, ExperimentError) as failed:
             self._found.missing.append(f"{run.about} ({failed.message.rstrip('.')})")
         self._found.ran.add(run.name)
-
-    def _is_so(self, asked: Callable[[Mapping[str, Window[Any]]], bool]) -> bool:
-        try:
-            return asked(self._found.windows)
-        except MalformedError:  # said when it is judged
-            return False
 
     def _sweep(self, wished: Wish, anchor: Anchor, declared: DeclaredPlan) -> None:
         """Time the step with each value; if a run fails, the time of the step is still known."""
@@ -313,7 +307,7 @@ class _Profiling(Session[Linted, Profile]):
     def _judged(self, evidence: Evidence) -> Judged:
         try:
             return judge(evidence, self.subject.findings)
-        except MalformedError as error:
+        except ArithmeticError as error:  # numbers that no run counts, as no call in many seconds
             self._found.missing.append(f"what the runs sent cannot be read ({error})")
             return Judged()
 
@@ -322,7 +316,7 @@ class _Profiling(Session[Linted, Profile]):
     ) -> tuple[Any, ...]:
         try:
             return tuple(read(evidence))
-        except MalformedError as error:
+        except (MalformedError, ArithmeticError) as error:
             self._found.missing.append(f"{what} ({error})")
             return ()
 

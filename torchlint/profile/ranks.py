@@ -42,11 +42,7 @@ class Rank:
 
 
 def ranks_of(evidence: Evidence) -> tuple[Rank, ...]:
-    """All ranks, by their numbers; empty if there is one process.
-
-    Raises:
-        MalformedError: a run did not send what it should.
-    """
+    """All ranks, by their numbers; empty if there is one process."""
     seen = [each for window in evidence.windows.values() for each in window.ranks]
     nodes = {each.rank: each.node for each in seen}
     if evidence.ranks < 2 or len(nodes) < 2:

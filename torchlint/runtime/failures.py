@@ -127,6 +127,12 @@ def from_ended(ended: Ended, name: str, stderr: str, stdout: str) -> Failed:
     )
 
 
+def not_understood(error: ValueError, name: str, tail: str = "") -> Failed:
+    """A run sent something that it should not have."""
+    message = f"The run sent what torchlint does not understand ({error})."
+    return Failed(ERROR, message, name=name, kind="protocol", tail=tail)
+
+
 def tail_of(path: str) -> str:
     """The last lines of a file, however long it is; empty if there is none."""
     try:

@@ -22,6 +22,7 @@ from torchlint.runtime.failures import (
     OutOfTime,
     from_ended,
     from_exit,
+    not_understood,
     tail_of,
 )
 from torchlint.runtime.launchers.python import Python
@@ -176,9 +177,7 @@ class Run:
 
     def malformed(self, error: MalformedError) -> Failed:
         """The run sent something that it should not have."""
-        return self._failed(
-            ERROR, f"The run sent what torchlint does not understand ({error}).", kind="protocol"
-        )
+        return not_understood(error, self.name, tail_of(self._stderr))
 
     def waits_for(self, others: Iterable[Run]) -> bool:
         """Whether one of its processes waits for a lock that another run holds."""

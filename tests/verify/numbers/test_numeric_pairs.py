@@ -58,7 +58,7 @@ class Recorder:
         traces = []
         for each in found:
             assert not isinstance(each, Failed), f"{each.message}\n{each.tail}"
-            traces.append(Trace.from_payload(each))
+            traces.append(Trace.from_record(each))
         return list(zip(requests, traces, strict=True))
 
     def _settings(self, request: RunRequest) -> Settings:

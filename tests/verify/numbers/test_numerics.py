@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tests.verify.numbers.records import recorded
 from torchlint.experiment.subject import ORIGINAL
+from torchlint.runtime.decoding import MalformedError
+from torchlint.runtime.probe.messages import History
 from torchlint.verify.numbers.agreement import ALLOWANCE, DRAWS, RunRequest, compare
 from torchlint.verify.numbers.traces import Trace
 from torchlint.verify.result import Agreement, Numerics
@@ -40,27 +43,18 @@ def trace(
     Args:
         ways: by parameter, what it was at the start and after each step (steps + 1, 8).
     """
-    payload: dict[str, Any] = {
-        "first": 0,
+    parameters = {
+        name: History(BUCKETS, eps.hex(), row(way[0]), [row(each) for each in way[1:]])
+        for name, way in (ways or {}).items()
+    }
+    values: dict[str, Any] = {
         "steps": len(losses),
         "losses": [[loss.hex() for loss in step] for step in losses],
         "loss_eps": eps.hex(),
         "at": list(range(len(losses))),
-        "parameters": {
-            name: {
-                "size": BUCKETS,
-                "eps": eps.hex(),
-                "start": row(way[0]),
-                "after": [row(each) for each in way[1:]],
-            }
-            for name, way in (ways or {}).items()
-        },
-        "outputs": [],
-        "output_eps": (0.0).hex(),
-        "own": {},
-        "held": [],
+        "parameters": parameters,
     }
-    return Trace.from_payload({**payload, **changes})
+    return Trace.from_record(recorded(**{**values, **changes}))
 
 
 class Program:
@@ -403,3 +397,20 @@ def test_a_parameter_that_moves_by_noise_alone_is_no_witness() -> None:
     programs: Any = {ORIGINAL: Idle(1e-9, 1), "changed": Idle(1e-7, 2)}
     found = dict(compare(Runner(programs), {"changed": ""}))["changed"]
     assert found.agreement is Agreement.ROUNDING
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"losses": [["much"]]},
+        {"loss_eps": "0x1p99999"},
+        {"outputs": [[[]]]},
+        {"outputs": [[[3, 4, 5]]]},
+        {"parameters": {"w": History(1, "0x0p+0", [1, "0x0p+0"], [])}},
+        {"own": {"w": (1, "", "")}},
+    ],
+    ids=str,
+)
+def test_numbers_that_are_none_are_refused(odd: dict[str, Any]) -> None:
+    with pytest.raises(MalformedError, match="record: "):
+        Trace.from_record(recorded(**odd))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.verify.numbers.records import recorded
 from torchlint.experiment.errors import ExperimentError
 from torchlint.experiment.subject import ORIGINAL
 from torchlint.runtime.failures import Failed
-from torchlint.runtime.probe.settings import RECORD
+from torchlint.runtime.probe.settings import RECORD, Settings
 from torchlint.verify.numbers import recorder
 from torchlint.verify.numbers.agreement import RunRequest
 from torchlint.verify.numbers.recorder import record, record_all
@@ -20,29 +22,51 @@ if TYPE_CHECKING:
 
     from tests.scenes import Scene
     from torchlint.runtime.run import Job
+    from torchlint.runtime.workspace import Workspace
 
-RECORDS = 'link.send(type="record", losses=[1.0], of=settings["name"])\nlink.wait()'
+MADE = f"made = {asdict(recorded())}"
+RECORDS = f"""
+{MADE}
+link.send(type="record", **{{**made, "losses": [[settings["name"]]]}})
+link.wait()
+"""
 
 
 def test_the_record_comes_as_it_is(scene: Scene) -> None:
     with scene.workspace() as workspace:
         found = record(scene.job(RECORDS, mode=RECORD), workspace, timeout_s=20)
-    assert found == {"type": "record", "losses": [1.0], "of": "original", "exercised": []}
+    assert found == recorded(losses=[["original"]])
+
+
+def recorder_of(workspace: Workspace) -> recorder.Recorder:
+    jobs: Any = SimpleNamespace(
+        job=lambda *_, **__: SimpleNamespace(settings=Settings(main="x", project="p"))
+    )
+    plan: Any = SimpleNamespace(numeric_steps=3, numeric_first=500)
+    anchor: Any = None
+    return recorder.Recorder(jobs, workspace, plan, anchor, (), at_once=1, timeout_s=1.0)
 
 
 def test_a_script_that_ends_before_the_first_compared_step_says_so(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder, "record_all", lambda jobs, *_, **__: [{"steps": 0}] * len(jobs))
-    jobs: Any = SimpleNamespace(job=lambda *_, **__: None)
-    plan: Any = SimpleNamespace(numeric_steps=3, numeric_first=500)
-    anchor: Any = None
-    with scene.workspace() as workspace:
-        made = recorder.Recorder(jobs, workspace, plan, anchor, (), at_once=1, timeout_s=1.0)
-        with pytest.raises(
-            ExperimentError, match="takes no step 500; give a smaller --numbers-from"
-        ):
-            made.run([RunRequest(ORIGINAL, level=0)])
+    nothing = recorded(steps=0)
+    monkeypatch.setattr(recorder, "record_all", lambda jobs, *_, **__: [nothing] * len(jobs))
+    with (
+        scene.workspace() as workspace,
+        pytest.raises(ExperimentError, match="takes no step 500; give a smaller --numbers-from"),
+    ):
+        recorder_of(workspace).run([RunRequest(ORIGINAL, level=0)])
+
+
+def test_a_record_without_numbers_is_a_failure_of_the_run(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = recorded(losses=[["much"]])
+    monkeypatch.setattr(recorder, "record_all", lambda jobs, *_, **__: [odd] * len(jobs))
+    with scene.workspace() as workspace, pytest.raises(Failed) as raised:
+        recorder_of(workspace).run([RunRequest(ORIGINAL, level=0)])
+    assert (raised.value.status, raised.value.kind) == ("error", "protocol")
 
 
 @pytest.mark.parametrize(("own", "shared"), [(None, "0"), ("7", "7")])
@@ -53,41 +77,44 @@ def test_strings_hash_alike_in_each_run(
         monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     else:
         monkeypatch.setenv("PYTHONHASHSEED", own)
-    body = """
+    body = f"""
     import os
-    link.send(type="record", seed=os.environ["PYTHONHASHSEED"])
+    {MADE}
+    link.send(type="record", **{{**made, "held": [os.environ["PYTHONHASHSEED"]]}})
     link.wait()
     """
     with scene.workspace() as workspace:
         found = record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
-    assert found["seed"] == shared
+    assert found.held == [shared]
 
 
 def test_places_that_ran_in_workers_are_added(scene: Scene) -> None:
-    body = """
+    body = f"""
+    {MADE}
     with open(settings["scratch"] + "/exercised", "w") as stream:
         stream.write("b\\nc\\n")
-    link.send(type="record", exercised=["a", "b"])
+    link.send(type="record", **{{**made, "exercised": ["a", "b"]}})
     link.wait()
     """
     with scene.workspace() as workspace:
         found = record(scene.job(body, mode=RECORD), workspace, timeout_s=20)
-    assert found["exercised"] == ["a", "b", "c"]
+    assert found.exercised == ["a", "b", "c"]
 
 
 def test_the_first_ranks_record_counts(scene: Scene) -> None:
-    body = """
+    body = f"""
     import os, time
+    {MADE}
     if os.environ["RANK"] == "0":
         while open(os.environ["FAKE_LOG"]).read().count("sent") == 0:
             time.sleep(0.01)
-    link.send(type="record", rank=os.environ["RANK"])
+    link.send(type="record", **{{**made, "held": [os.environ["RANK"]]}})
     log("sent")
     link.wait()
     """
     with scene.workspace() as workspace:
         found = record(scene.job(body, nproc=2, mode=RECORD), workspace, timeout_s=20)
-    assert found["rank"] == "0"
+    assert found.held == ["0"]
 
 
 @pytest.mark.parametrize(("body", "status"), [("link.end()", "finished"), ("1 / 0", "crashed")])
@@ -103,28 +130,23 @@ def test_records_come_in_the_order_of_their_jobs(scene: Scene, at_once: int) -> 
     jobs = [scene.job("link.end()" if name == "b" else RECORDS, name) for name in names]
     with scene.workspace() as workspace:
         found = record_all(jobs, workspace, timeout_s=20, at_once=at_once)
-    assert [each if isinstance(each, Failed) else each["of"] for each in found] == [
-        "a",
-        found[1],
-        "c",
-        "d",
-    ]
-    assert isinstance(found[1], Failed)
-    assert found[1].name == "b"
+    told = [each.name if isinstance(each, Failed) else each.losses for each in found]
+    assert told == [[["a"]], "b", [["c"]], [["d"]]]
 
 
 def test_some_run_side_by_side(scene: Scene) -> None:
-    body = """
+    body = f"""
     import os, time
+    {MADE}
     while open(os.environ["FAKE_LOG"]).read().count("start") < 2:
         time.sleep(0.01)
-    link.send(type="record")
+    link.send(type="record", **made)
     link.wait()
     """
     jobs = [scene.job(body, name) for name in "ab"]
     with scene.workspace() as workspace:
         found = record_all(jobs, workspace, timeout_s=20, at_once=2)
-    assert [each["type"] for each in found if isinstance(each, dict)] == ["record"] * 2
+    assert found == [recorded()] * 2
 
 
 def test_ctrl_c_ends_them_all(scene: Scene) -> None:

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from torchlint.verify.numbers.unreached import Window, unreached
+from tests.verify.numbers.records import recorded
+from torchlint.runtime.probe.messages import Extent
+from torchlint.verify.numbers.unreached import unreached
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from torchlint.runtime.probe.messages import Recorded
 
 SCRIPT = """\
 for epoch in range(9):
@@ -18,15 +22,8 @@ for epoch in range(9):
     model.eval()
     frame.eval("a + b")
 """
-ALL = Window(
-    finished=False,
-    passes=2,
-    batches=100,
-    schedules=(),
-    evaluates=True,
-    files=(),
-    exercised=frozenset({"TL401:train.py:0"}),
-    exercise_known=True,
+ALL = recorded(
+    reached=Extent(passes=2, batches=100, evaluates=True), exercised=["TL401:train.py:0"]
 )
 PLACES = {"TL401:train.py:0": "train.py:9", "TL401:train.py:1": "train.py:20"}
 
@@ -38,9 +35,14 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "train.py")
 
 
+def went(**changes: Any) -> Recorded:
+    """With changes of how far, or of what is known of it."""
+    reached = {name: changes.pop(name) for name in tuple(changes) if hasattr(ALL.reached, name)}
+    return replace(ALL, reached=replace(ALL.reached, **reached), **changes)
+
+
 def beyond(script: str, places: dict[str, str] | None = None, **changes: Any) -> tuple[str, ...]:
-    window = replace(ALL, **changes)
-    return unreached(window, window, script, places or {})
+    return unreached(went(**changes), went(**changes), script, places or {})
 
 
 def test_a_window_that_reached_everything_leaves_nothing(script):
@@ -52,7 +54,7 @@ def test_a_window_that_reached_everything_leaves_nothing(script):
     [
         ({"passes": 1}, "the end of the first pass over the data (100 batches)"),
         ({"passes": 1, "batches": None}, "the end of the first pass over the data"),
-        ({"schedules": ("StepLR",)}, "a change of the learning rate by StepLR"),
+        ({"schedules": ["StepLR"]}, "a change of the learning rate by StepLR"),
         ({"evaluates": False}, "evaluation (train.py:3)"),
     ],
 )
@@ -62,8 +64,8 @@ def test_each_kind_is_named(script, changes, said):
 
 
 def test_no_epoch_ends_and_no_schedule_acts_after_the_last_step(script):
-    window = replace(ALL, passes=1, schedules=("StepLR",), evaluates=False)
-    said = unreached(window, window, script, {}, with_last_step=True)
+    record = went(passes=1, schedules=["StepLR"], evaluates=False)
+    said = unreached(record, record, script, {}, with_last_step=True)
     assert said == ("evaluation (train.py:3)",)
 
 
@@ -87,5 +89,5 @@ def test_a_changed_line_that_did_not_run_is_named(script):
 
 
 def test_a_line_that_ran_in_one_of_both_programs_was_reached(script):
-    changed = replace(ALL, exercised=frozenset({"TL401:train.py:1"}))
+    changed = replace(ALL, exercised=["TL401:train.py:1"])
     assert unreached(ALL, changed, script, PLACES) == ()

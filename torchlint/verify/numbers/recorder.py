@@ -11,7 +11,7 @@ from torchlint.experiment.errors import no_steps_from
 from torchlint.experiment.first_look import clash_of
 from torchlint.experiment.subject import CHANGED, ORIGINAL, Variant
 from torchlint.runtime.decoding import MalformedError
-from torchlint.runtime.failures import Failed
+from torchlint.runtime.failures import Failed, not_understood
 from torchlint.runtime.probe.messages import Recorded
 from torchlint.runtime.probe.settings import RECORD
 from torchlint.runtime.run import Run
@@ -98,14 +98,17 @@ class Recorder:
             payloads = self._again_alone(jobs, payloads)
             self.clash = next(map(clash_of, failed))
         traces: list[Trace] = []
-        for request, found in zip(requests, payloads, strict=True):
+        for request, job, found in zip(requests, jobs, payloads, strict=True):
             if isinstance(found, Failed):
                 raise found
             if not found.steps:
                 raise no_steps_from(self._plan.numeric_first)
             if request.variant in self._places:
                 self.records.setdefault(request.variant, found)
-            traces.append(Trace.from_record(found))
+            try:
+                traces.append(Trace.from_record(found))
+            except MalformedError as error:
+                raise not_understood(error, job.settings.name) from error
         return traces
 
     def _again_alone(

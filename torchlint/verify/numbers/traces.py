@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torchlint.runtime.decoding import MalformedError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -100,7 +102,18 @@ class Trace:
 
     @classmethod
     def from_record(cls, record: Recorded) -> Trace:
-        """Read what a run has recorded."""
+        """Read what a run has recorded.
+
+        Raises:
+            MalformedError: its numbers are none, or are not as many as they should be.
+        """
+        try:
+            return cls._from_record(record)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise MalformedError(f"record: {error}") from error
+
+    @classmethod
+    def _from_record(cls, record: Recorded) -> Trace:
         losses = [[float.fromhex(value) for value in step] for step in record.losses]
         rows = [[_Row.read(row) for row in step] for step in record.outputs]
         return cls(
